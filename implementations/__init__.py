@@ -1,0 +1,1 @@
+"""The subjects that are bundled with the kit."""

@@ -1,0 +1,85 @@
+"""When a delayed-delivery tracker wants to be woken: one timeout at most, aimed at the first bucket.
+
+A tracker asks for an update after every call that may have changed its first bucket. Nothing happens while the timer
+already aims there, so a tracker compares with :attr:`DeliveryTimer.target` itself and saves the call.
+"""
+
+from __future__ import annotations
+
+from broker_tck.implementations.interface import Clock, Timeout, Timer
+
+NO_TARGET = -1
+"""What the timer aims at when it aims at nothing; no message is ever due then."""
+
+
+class DeliveryTimer:
+    """Arms a timeout for the moment a tracker is to be read (DD-21 to DD-24)."""
+
+    __slots__ = ("_clock", "_last_run", "_timeout", "_timer", "target")
+
+    def __init__(self, clock: Clock, timer: Timer) -> None:
+        self._clock = clock
+        self._timer = timer
+        self._timeout: Timeout | None = None
+        self._last_run = 0
+        self.target = NO_TARGET
+
+    def aim(self, wake: int, now: int, tick: int) -> None:
+        """Aim at ``wake``, which is not the target yet, and at least ``tick`` after the last firing (milliseconds).
+
+        A time that has come is not aimed at: the dispatcher is behind, and polls when it has caught up (DD-21).
+        """
+        self._drop()
+        if wake > now:
+            self._timeout = self._timer.new_timeout(max(wake, self._last_run + tick), self._fired)
+            self.target = wake
+
+    def disarm(self) -> None:
+        """Forget the timeout, if one is held. Idempotent."""
+        if self._timeout is not None:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._timeout is not None:
+            self._timeout.cancel()
+            self._timeout = None
+        self.target = NO_TARGET
+
+    def _fired(self, timeout: Timeout) -> bool:
+        if timeout.cancelled:
+            return False
+        self._last_run = self._clock()
+        if timeout is self._timeout:
+            self._timeout = None
+            self.target = NO_TARGET
+        return True
+
+
+class DeliveryTimer2025(DeliveryTimer):
+    """The timer as it was until PR 26012, which a poll at the wrong moment could stop for good (issue 25996).
+
+    Aiming anew cancels the timeout but keeps its handle and its target, so a time that is not armed, because it has
+    passed, leaves a target behind that is taken for armed later on.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, clock: Clock, timer: Timer) -> None:
+        super().__init__(clock, timer)
+        self.target = 0
+
+    def aim(self, wake: int, now: int, tick: int) -> None:
+        """Aim at ``wake`` as :meth:`DeliveryTimer.aim` does, the present moment included."""
+        if self._timeout is not None:
+            self._timeout.cancel()
+        if wake >= now:
+            self._timeout = self._timer.new_timeout(max(wake, self._last_run + tick), self._fired)
+            self.target = wake
+
+    def _fired(self, timeout: Timeout) -> bool:
+        if timeout.cancelled:
+            return False
+        self._last_run = self._clock()
+        self._timeout = None
+        self.target = NO_TARGET
+        return True

@@ -1,0 +1,1 @@
+"""The reference models: small, slow and obviously right."""

@@ -1,0 +1,876 @@
+"""The reference model of contract ``delayed-delivery``: a tracker of one subscription's delayed messages.
+
+The class :class:`DelayedDelivery` is the specification (profile ``timebucket-ideal``). A short method with a rule
+above it is a clause: it decides one thing. The methods named as operations are flows: the order of things. Each
+recorded version of the broker is a subclass that replaces the clauses in which it differs.
+
+Times are absolute milliseconds. The model has a clock and a timer of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby, islice, takewhile
+from typing import ClassVar, Protocol
+
+from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
+from broker_tck.model.rules import Rule, also, informative, law, rule
+
+Position = tuple[int, int]
+Copy = tuple[int, int, int]
+"""Ledger id, entry id, and a serial number that is 0 wherever equal positions are one copy."""
+
+LAST = 2**63 - 1
+"""The last time that there is."""
+
+
+class Config(Protocol):
+    """What a trace configures."""
+
+    tick: int
+    strict: bool
+    lookahead: int
+    clock: int
+
+
+class DelayedDelivery(Reference):
+    """Delayed delivery as specified: time buckets, and a timer that fires when the first bucket becomes due."""
+
+    PROFILE = "timebucket-ideal"
+
+    UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
+        law(
+            "DD-07",
+            "With an unchanged tick, a message becomes available in [at, at + P - 1] in strict mode, else in "
+            "[at - tick, at - tick + P - 1].",
+            source="follows from DD-04 to DD-06",
+            look="rounding of the key together with the test whether a bucket is due",
+        ),
+        law(
+            "DD-08",
+            "A message that was handed out, offered again with its own time and no smaller tick, is refused.",
+            source="follows from DD-05, DD-06 and DD-09; PR 26188, issue 25996",
+            look="a bucket that is due before all that it may hold is due",
+        ),
+        informative(
+            "DD-18",
+            "Pausing bounds the index where all delays are alike.",
+            source="PersistentDispatcherMultipleConsumers",
+            why="it is the dispatcher that stops reading; the tracker only answers (DD-17)",
+        ),
+        informative(
+            "DD-25",
+            "Rescheduling arms a timeout after a delay, whatever was armed.",
+            source="AbstractDelayedDeliveryTracker, PR 26012",
+            why="only the bucket tracker calls it, from inside",
+        ),
+        informative(
+            "DD-26",
+            "The timer's target is 0 at first, so a first key of 0 is taken for armed already.",
+            source="AbstractDelayedDeliveryTracker",
+            why="it needs a clock near 0, where no broker runs; clocks of walks are realistic",
+        ),
+        informative(
+            "DD-31",
+            "A refused entry id leaves an empty bucket behind.",
+            source="InMemoryDelayedDeliveryTracker, PR 25681",
+            why="the state that follows is a residue of one class; the kit offers only ids that a subject takes",
+        ),
+        law(
+            "DD-34",
+            "While a message is held, the first bucket is due now or a timeout is armed.",
+            source="follows from DD-21 to DD-24 and DD-33; issue 25996",
+            look="a timer update that returns without arming, or one that believes a cancelled timeout to be armed",
+        ),
+        informative(
+            "DD-36",
+            "The heap's segments grow by 16 MiB and shrink at half their load.",
+            source="TripleLongPriorityQueue",
+            why="capacity is one implementation's own; `bench memory` measures it",
+        ),
+    )
+
+    def __init__(self, config: Config) -> None:
+        self.now = config.clock
+        self.tick = config.tick
+        self.strict = config.strict
+        self.lookahead = config.lookahead
+        self.width = self.width_of(config.tick)
+        self.held: dict[int, set[Copy]] = {}
+        self.adds = 0
+        self.fixed = True
+        self.highest = 0
+        self.armed: list[int] = []
+        self.timeout: int | None = None
+        self.cancelled: int | None = None
+        self.target: int | None = None
+        self.last_run = 0
+        self.closed = False
+        self.bytes_seen = 0
+        self.grew = self.shrank = False
+
+    # ---- What is held
+
+    @rule(
+        "DD-01",
+        "Nothing empty is kept: a bucket goes with its last message.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="the bucket or ledger left behind by the call that took its last message",
+        absent=lambda m, bucket: True,
+    )
+    def stays(self, bucket: set[Copy]) -> bool:
+        return bool(bucket)
+
+    @rule(
+        "DD-28",
+        "The number of delayed messages is the number of copies held.",
+        source="InMemoryDelayedDeliveryTracker, PRs 24429, 24430, 25681",
+        look="a counter kept beside the index: who adds to it, who takes from it",
+        absent=lambda m: 0,
+        of_positions=lambda m: len({c for bucket in m.held.values() for c in bucket}),
+        of_buckets=lambda m: len(m.held),
+        of_due=lambda m: sum(len(bucket) for key, bucket in m.held.items() if m.due(key)),
+    )
+    def count(self) -> int:
+        return sum(map(len, self.held.values()))
+
+    # ---- Cut-off and bucket key
+
+    @rule(
+        "DD-02",
+        "A bucket is P ms wide, the largest power of two that is no larger than the tick at construction.",
+        source="InMemoryDelayedDeliveryTracker, PR 23611",
+        look="how many low bits are cleared: 9 at a tick of 1000, 10 at 1024",
+        absent=lambda m, tick: 1,
+        rounded_up=lambda m, tick: 1 << (max(tick, 1) - 1).bit_length(),
+        always_ten_bits=lambda m, tick: 1024,
+        half=lambda m, tick: max(1, 1 << max(tick, 1).bit_length() >> 2),
+        next_power_at_a_power=lambda m, tick: 1 << max(tick, 1).bit_length() if tick & (tick - 1) == 0 else m.floor(tick),
+    )
+    def width_of(self, tick: int) -> int:
+        return self.floor(tick)
+
+    @staticmethod
+    def floor(tick: int) -> int:
+        """The largest power of two that is no larger than the tick, 1 for a tick below 1."""
+        return 1 << (max(tick, 1).bit_length() - 1)
+
+    @rule(
+        "DD-03",
+        "The width of a bucket never changes.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="what a change of the tick recomputes",
+        absent=lambda m, tick: m.width_of(tick),
+        smaller_only=lambda m, tick: min(m.width, m.width_of(tick)),
+        larger_only=lambda m, tick: max(m.width, m.width_of(tick)),
+    )
+    def width_after(self, tick: int) -> int:
+        return self.width
+
+    @rule(
+        "DD-04",
+        "The cut-off is now in strict mode, else now + tick.",
+        source="AbstractDelayedDeliveryTracker, PR 16068",
+        look="the strict switch where the cut-off is computed",
+        absent=lambda m: m.now,
+        never_strict=lambda m: m.now + m.tick,
+        the_other_way=lambda m: m.now + m.tick if m.strict else m.now,
+        half_a_tick=lambda m: m.now if m.strict else m.now + m.tick // 2,
+        width_for_tick=lambda m: m.now if m.strict else m.now + m.width,
+    )
+    def cutoff(self) -> int:
+        return self.now if self.strict else self.now + self.tick
+
+    @rule(
+        "DD-05",
+        "A time is filed under its bucket: rounded down to a multiple of P, in strict mode up; where that overflows, "
+        "under the last multiple.",
+        source="InMemoryDelayedDeliveryTracker, PR 26012, issue 25996",
+        look="rounding in strict mode; times within P of the largest",
+        absent=lambda m, at: at,
+        rounded_down=lambda m, at: at & -m.width,
+        rounded_up=lambda m, at: m.up(at),
+        to_the_next=lambda m, at: min(at + m.width, LAST) & -m.width if m.strict else at & -m.width,
+        nearest=lambda m, at: min(at + m.width // 2, LAST) & -m.width,
+        by_the_tick=lambda m, at: at - at % max(m.tick, 1),
+        overflow_wraps=lambda m, at: (at + m.width - 1 - (2**64 if at + m.width > 2**63 else 0) if m.strict else at)
+        & -m.width,
+    )
+    def key(self, at: int) -> int:
+        return self.up(at) if self.strict else at & -self.width
+
+    def up(self, at: int) -> int:
+        """A time rounded up to a multiple of the width, as far as times go."""
+        return min(at + self.width - 1, LAST) & -self.width
+
+    @rule(
+        "DD-06",
+        "A bucket is due when the last time that it may hold is within the cut-off.",
+        source="InMemoryDelayedDeliveryTracker, PR 26188",
+        look="the bucket's end, not its start, where times are rounded down; equality counts as due",
+        absent=lambda m, key: True,
+        at_its_start=lambda m, key: key <= m.cutoff(),
+        strictly_before=lambda m, key: key + (0 if m.strict else m.width - 1) < m.cutoff(),
+        at_the_next=lambda m, key: key + (0 if m.strict else m.width) <= m.cutoff(),
+        a_bucket_late_in_strict=lambda m, key: key + m.width - 1 <= m.cutoff(),
+    )
+    def due(self, key: int) -> bool:
+        return key + (0 if self.strict else self.width - 1) <= self.cutoff()
+
+    # ---- Adding
+
+    @rule(
+        "DD-09",
+        "A time that is negative or not after the cut-off is refused.",
+        source="AbstractDelayedDeliveryTracker; InMemoryDelayedDeliveryTracker, PR 5498",
+        look="equality: the cut-off itself is refused, one millisecond later is accepted",
+        absent=lambda m, at: False,
+        equality_accepted=lambda m, at: at < 0 or at < m.cutoff(),
+        by_the_bucket=lambda m, at: at < 0 or m.due(m.key(at)),
+        only_the_past=lambda m, at: at <= m.now,
+        one_more_refused=lambda m, at: at <= m.cutoff() + 1,
+    )
+    def refuses(self, at: int) -> bool:
+        return at < 0 or at <= self.cutoff()
+
+    @rule(
+        "DD-15",
+        "A refusal ends the fixed delay, one for want of a time as well.",
+        source="InMemoryDelayedDeliveryTracker, PRs 16609, 17907",
+        look="the early return of a refused add",
+        absent=lambda m, at: m.fixed,
+        but_for_no_delay=lambda m, at: m.fixed and at < 0,
+        only_for_no_delay=lambda m, at: m.fixed and at >= 0,
+        only_while_something_is_held=lambda m, at: m.fixed and not m.held,
+    )
+    def fixed_after_refusal(self, at: int) -> bool:
+        return False
+
+    @rule(
+        "DD-13",
+        "Ledger ids are any signed 64-bit number; entry ids up to the subject's declared width are kept as they are.",
+        source="InMemoryDelayedDeliveryTracker, PR 25681",
+        look="ids of more than 16 or 31 bits",
+        absent=lambda m, ledger, entry: (ledger, entry & 0xFFFF),
+        entries_signed=lambda m, ledger, entry: (ledger, entry - 2**32 if 2**31 <= entry < 2**32 else entry),
+        entries_of_31_bits=lambda m, ledger, entry: (ledger, entry & 0x7FFFFFFF),
+        ledgers_of_32_bits=lambda m, ledger, entry: (ledger & 0xFFFFFFFF, entry),
+        ledgers_unsigned=lambda m, ledger, entry: (ledger & (2**64 - 1), entry),
+    )
+    def stored(self, ledger: int, entry: int) -> Position:
+        return ledger, entry
+
+    @rule(
+        "DD-11",
+        "A position that is already in its bucket stays one copy; the answer is still yes.",
+        source="InMemoryDelayedDeliveryTracker, PR 25681, issue 25617",
+        look="a counter raised by an add that changed nothing",
+        absent=lambda m: m.adds,
+    )
+    def serial(self) -> int:
+        return 0
+
+    @also(serial, absent=lambda m, new: new)
+    def answer(self, new: bool) -> bool:
+        return True
+
+    @also(
+        serial,
+        absent=lambda m, new: 0 if new else 1,
+        while_the_detection_holds=lambda m, new: 0 if new or not m.fixed else 1,
+    )
+    def counted_twice(self, new: bool) -> int:
+        return 0
+
+    @rule(
+        "DD-12",
+        "The same position in another bucket is another copy; the earlier one is neither moved nor cancelled.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="a map from position to bucket, where there should be none",
+        absent=lambda m, position, key: m.elsewhere(position, key),
+        later_ones_cancelled=lambda m, position, key: [k for k in m.elsewhere(position, key) if k > key],
+        sooner_ones_cancelled=lambda m, position, key: [k for k in m.elsewhere(position, key) if k < key],
+    )
+    def superseded(self, position: Position, key: int) -> list[int]:
+        return []
+
+    def elsewhere(self, position: Position, key: int) -> list[int]:
+        """The other buckets that hold the position."""
+        return [k for k, bucket in self.held.items() if k != key and any(c[:2] == position for c in bucket)]
+
+    @rule(
+        "DD-10",
+        "An accepted add brings the timer up to date, then looks at the fixed delay with the time as it was given.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="what runs after the insertion, and in which order",
+        absent=lambda m, new: False,
+        only_if_new=lambda m, new: new,
+        only_the_first=lambda m, new: m.count() == 1,
+    )
+    def add_updates_timer(self, new: bool) -> bool:
+        return True
+
+    @also(add_updates_timer, absent=lambda m, at: m.key(at), cut_to_the_tick=lambda m, at: at - at % max(m.tick, 1))
+    def compared(self, at: int) -> int:
+        return at
+
+    @rule(
+        "DD-14",
+        "A time that lies more than a tick below the highest so far ends the fixed delay.",
+        source="InMemoryDelayedDeliveryTracker, PRs 16609, 17907",
+        look="a step back by exactly a tick, which is still fixed; the tick is the current one",
+        absent=lambda m, at: m.fixed,
+        a_tick_back_ends_it=lambda m, at: m.fixed and not at <= m.highest - m.tick,
+        any_step_back_ends_it=lambda m, at: m.fixed and not at < m.highest,
+        two_ticks=lambda m, at: m.fixed and not at < m.highest - 2 * m.tick,
+        width_for_tick=lambda m, at: m.fixed and not at < m.highest - m.width,
+        comes_back=lambda m, at: not at < m.highest - m.tick,
+    )
+    def still_fixed(self, at: int) -> bool:
+        return self.fixed and not at < self.highest - self.tick
+
+    @also(still_fixed, absent=lambda m, at: at)
+    def highest_after(self, at: int) -> int:
+        return max(self.highest, at)
+
+    def add(self, ledger: int, entry: int, at: int) -> bool:
+        """Track a message."""
+        if self.refuses(at):
+            self.fixed = self.fixed_after_refusal(at)
+            return False
+        new = self.insert(self.stored(ledger, entry), self.key(at))
+        if self.add_updates_timer(new):
+            self.update_timer()
+        at = self.compared(at)
+        self.fixed = self.still_fixed(at)
+        self.highest = self.highest_after(at)
+        return self.answer(new)
+
+    def insert(self, position: Position, key: int) -> bool:
+        """Hold a copy; answers whether it was absent."""
+        for other in self.superseded(position, key):
+            self.drop(other, (*position, 0))
+        bucket = self.held.setdefault(key, set())
+        before = len(bucket)
+        self.adds += 1
+        bucket.add((*position, self.serial()))
+        new = len(bucket) > before
+        if self.counted_twice(new):
+            bucket.add((*position, self.adds))
+        self.grew = True
+        return new
+
+    def drop(self, key: int, copy: Copy) -> None:
+        """Let go of a copy."""
+        bucket = self.held[key]
+        bucket.discard(copy)
+        if not self.stays(bucket):
+            del self.held[key]
+
+    def fill(self, ledger: int, entry: int, step: int, n: int, at: int) -> int:
+        """Track n messages of one ledger, every ``step``-th entry, all for one time; answers how many were taken."""
+        return sum([self.add(ledger, entry + i * step, at) for i in range(n)])
+
+    # ---- Handing out
+
+    @rule(
+        "DD-19",
+        "A message is available while the first bucket is due; a no brings the timer up to date.",
+        source="AbstractDelayedDeliveryTracker, PR 10078",
+        look="the timer after a firing that found nothing to hand out",
+        absent=lambda m: False,
+        anything_held=lambda m: bool(m.held),
+        nothing_far_ahead=lambda m: bool(m.held) and m.due(max(m.held)),
+    )
+    def available(self) -> bool:
+        return bool(self.held) and self.due(min(self.held))
+
+    @also(available, absent=lambda m, available: False, a_yes_as_well=lambda m, available: True)
+    def has_updates_timer(self, available: bool) -> bool:
+        return not available
+
+    def has(self) -> bool:
+        """Whether a message is available."""
+        available = self.available()
+        if self.has_updates_timer(available):
+            self.update_timer()
+        return available
+
+    @rule(
+        "DD-20",
+        "At most so many copies are taken from the due buckets, in the order of bucket, ledger, entry; they are handed "
+        "out in the order of their positions, each once.",
+        source="InMemoryDelayedDeliveryTracker, PRs 24035, 7731",
+        look="the order of ledgers inside a bucket; a budget that ends inside a ledger; the budget counts copies",
+        absent=lambda m, most: m.due_copies(),
+        one_bucket_only=lambda m, most: [c for c in m.due_copies() if c[0] == min(m.held)][: max(most, 0)],
+        one_ledger_only=lambda m, most: m.of_first_ledger(m.due_copies())[: max(most, 0)],
+        one_too_many=lambda m, most: m.due_copies()[: most + 1],
+        one_short=lambda m, most: m.due_copies()[: max(most - 1, 0)],
+        ledgers_descending=lambda m, most: m.due_copies(lambda c: (-c[0], c[1]))[: max(most, 0)],
+        entries_descending=lambda m, most: m.due_copies(lambda c: (c[0], -c[1]))[: max(most, 0)],
+        entries_before_ledgers=lambda m, most: m.due_copies(lambda c: (c[1], c[0]))[: max(most, 0)],
+        by_position_alone=lambda m, most: sorted(m.due_copies(), key=lambda c: c[1])[: max(most, 0)],
+        last_bucket_first=lambda m, most: sorted(m.due_copies(), key=lambda c: -c[0])[: max(most, 0)],
+        budget_counts_positions=lambda m, most: m.worth(most, m.due_copies()),
+        budget_for_each_bucket=lambda m, most: m.of_each_bucket(most, m.due_copies()),
+    )
+    def taken(self, most: int) -> list[tuple[int, Copy]]:
+        return self.due_copies()[: max(most, 0)]
+
+    def due_copies(self, order: object = None) -> list[tuple[int, Copy]]:
+        """Every copy in a due bucket, by bucket and then in the given order, else by ledger and entry."""
+        due = takewhile(self.due, sorted(self.held))
+        return [(key, copy) for key in due for copy in sorted(self.held[key], key=order)]  # type: ignore[call-overload]
+
+    @staticmethod
+    def of_first_ledger(copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
+        """The copies that share bucket and ledger with the first."""
+        return [c for c in copies if (c[0], c[1][0]) == (copies[0][0], copies[0][1][0])]
+
+    @staticmethod
+    def worth(most: int, copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
+        """The first copies, as many as it takes for so many positions."""
+        first = {copy[:2]: i for i, (_, copy) in reversed([*enumerate(copies)])}
+        beyond = sorted(first.values())[max(most, 0) :]
+        return copies[: beyond[0]] if beyond else copies
+
+    @staticmethod
+    def of_each_bucket(most: int, copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
+        """So many copies of each bucket."""
+        buckets = groupby(copies, key=lambda c: c[0])
+        return [c for _, bucket in buckets for c in islice(bucket, max(most, 0))]
+
+    @also(
+        taken,
+        absent=lambda m, taken: [copy[:2] for _, copy in taken],
+        in_order_of_time=lambda m, taken: list(dict.fromkeys(copy[:2] for _, copy in taken)),
+        repeated=lambda m, taken: sorted(copy[:2] for _, copy in taken),
+        descending=lambda m, taken: sorted({copy[:2] for _, copy in taken}, reverse=True),
+    )
+    def handed_out(self, taken: list[tuple[int, Copy]]) -> list[Position]:
+        return sorted({copy[:2] for _, copy in taken})
+
+    @also(
+        taken,
+        absent=lambda m, taken: False,
+        only_if_something_was_taken=lambda m, taken: bool(taken),
+        only_if_nothing_was_taken=lambda m, taken: not taken,
+    )
+    def get_updates_timer(self, taken: list[tuple[int, Copy]]) -> bool:
+        return True
+
+    @rule(
+        "DD-35",
+        "What leaves the index is what is handed out: nothing is lost, nothing stays.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="what is deleted where the budget ends inside a bucket or a ledger",
+        absent=lambda m, taken: [],
+        whole_ledgers=lambda m, taken: m.copies_like(taken, lambda key, copy: (key, copy[0])),
+        whole_buckets=lambda m, taken: m.copies_like(taken, lambda key, copy: key),
+        all_copies_of_a_position=lambda m, taken: m.copies_like(taken, lambda key, copy: copy[:2]),
+        all_but_the_last=lambda m, taken: taken[:-1] if len(taken) > 2 else taken,
+    )
+    def removed(self, taken: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
+        return taken
+
+    def copies_like(self, taken: list[tuple[int, Copy]], kind: Callable[[int, Copy], object]) -> list[tuple[int, Copy]]:
+        """Every copy held that is of one kind with one of those taken."""
+        kinds = {kind(key, copy) for key, copy in taken}
+        return [(key, copy) for key, bucket in self.held.items() for copy in bucket if kind(key, copy) in kinds]
+
+    @rule(
+        "DD-16",
+        "Only a get that leaves the index empty starts the detection of a fixed delay anew.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="get on an empty index, get of 0; clear and close reset nothing",
+        absent=lambda m, taken: False,
+        only_if_something_was_taken=lambda m, taken: bool(taken) and not m.held,
+        whenever_nothing_is_due=lambda m, taken: not m.available(),
+        always=lambda m, taken: True,
+    )
+    def starts_anew(self, taken: list[tuple[int, Copy]]) -> bool:
+        return not self.held
+
+    @also(starts_anew, absent=lambda m: True)
+    def starts_anew_on_clear(self) -> bool:
+        return False
+
+    @also(starts_anew, absent=lambda m: m.highest)
+    def highest_anew(self) -> int:
+        return 0
+
+    def get(self, most: int) -> list[Position]:
+        """Hand out what is due."""
+        taken = self.taken(most)
+        for key, copy in self.removed(taken):
+            self.shrank = True
+            self.drop(key, copy)
+        if self.starts_anew(taken):
+            self.fixed, self.highest = True, self.highest_anew()
+        if self.get_updates_timer(taken):
+            self.update_timer()
+        return self.handed_out(taken)
+
+    # ---- Pausing
+
+    @rule(
+        "DD-17",
+        "All deliveries pause while detection is on, the delay is fixed, at least `lookahead` messages are held and "
+        "none is available; availability is asked last.",
+        source="InMemoryDelayedDeliveryTracker, PRs 16609, 17907",
+        look="equality with the lookahead; the timer update behind the question for availability",
+        absent=lambda m: False,
+        more_than_lookahead=lambda m: m.lookahead > 0 and m.fixed and m.count() > m.lookahead,
+        fixed_or_not=lambda m: m.lookahead > 0 and m.count() >= m.lookahead,
+        without_lookahead_too=lambda m: m.fixed and m.count() >= m.lookahead,
+        half_the_lookahead=lambda m: m.lookahead > 0 and m.fixed and m.count() >= (m.lookahead + 1) // 2,
+        counts_buckets=lambda m: m.lookahead > 0 and m.fixed and len(m.held) >= m.lookahead,
+    )
+    def wants_pause(self) -> bool:
+        return self.lookahead > 0 and self.fixed and self.count() >= self.lookahead
+
+    @also(wants_pause, absent=lambda m, wanted: True, never=lambda m, wanted: False)
+    def asks_availability(self, wanted: bool) -> bool:
+        return wanted
+
+    def pause(self) -> bool:
+        """Whether all deliveries should pause."""
+        wanted = self.wants_pause()
+        available = self.asks_availability(wanted) and self.has()
+        return wanted and not available
+
+    # ---- The timer
+
+    @rule(
+        "DD-33",
+        "The timer aims at the moment when the first bucket becomes due, at its key at the earliest.",
+        source="follows from DD-06; no report upstream is known",
+        look="a tick lowered below the width of a bucket: at the key the bucket is not due yet",
+        absent=lambda m, key: key,
+        never_mind_the_key=lambda m, key: key if m.strict else key + m.width - 1 - m.tick,
+        the_end_of_the_bucket=lambda m, key: key if m.strict else key + m.width - 1,
+        in_strict_as_well=lambda m, key: max(key, key + m.width - 1 - m.tick),
+    )
+    def wake(self, key: int) -> int:
+        return key if self.strict else max(key, key + self.width - 1 - self.tick)
+
+    @rule(
+        "DD-21",
+        "A timer update arms for the first bucket, unless that is armed already or has passed; with nothing held it "
+        "disarms; a timeout that is cancelled is forgotten.",
+        source="AbstractDelayedDeliveryTracker, PR 26012",
+        look="a target that outlives its timeout; a first bucket that is this very moment",
+        absent=lambda m, wake: False,
+        only_if_sooner=lambda m, wake: m.timeout is not None and m.target is not None and m.target <= wake,
+        only_if_none_is_armed=lambda m, wake: m.timeout is not None,
+        only_if_later=lambda m, wake: m.timeout is not None and m.target is not None and m.target >= wake,
+    )
+    def settled(self, wake: int) -> bool:
+        return wake == self.target
+
+    @also(settled, absent=lambda m: False)
+    def disarms_when_empty(self) -> bool:
+        return True
+
+    @also(settled, absent=lambda m: False, unless_idle=lambda m: not m.held or min(m.held) > m.now)
+    def forgets_cancelled(self) -> bool:
+        return True
+
+    @also(settled, absent=lambda m, wake: False, not_at_this_moment=lambda m, wake: wake < m.now)
+    def passed(self, wake: int) -> bool:
+        return wake <= self.now
+
+    @rule(
+        "DD-22",
+        "After a run the next firing is at least a tick away.",
+        source="AbstractDelayedDeliveryTracker, PR 5498",
+        look="the time of the last run, and the tick as it is when the timeout is armed",
+        absent=lambda m: 0,
+        without_the_tick=lambda m: m.last_run,
+        two_ticks=lambda m: m.last_run + 2 * m.tick,
+        width_for_tick=lambda m: m.last_run + m.width,
+        from_now=lambda m: m.now + m.tick if m.last_run else 0,
+    )
+    def earliest(self) -> int:
+        return self.last_run + self.tick
+
+    @also(earliest, absent=lambda m: m.last_run, only_the_first=lambda m: m.last_run or m.now)
+    def run_noted(self) -> int:
+        return self.now
+
+    @rule(
+        "DD-23",
+        "At most one timeout is armed.",
+        source="AbstractDelayedDeliveryTracker",
+        look="a timeout that is replaced without being cancelled",
+        absent=lambda m: False,
+        only_a_later_one=lambda m: m.timeout is not None and m.timeout >= min(m.held, default=0),
+    )
+    def cancels_replaced(self) -> bool:
+        return True
+
+    @rule(
+        "DD-24",
+        "A firing asks for a read and forgets its own timeout; it arms nothing itself; a cancelled timeout that fires all "
+        "the same is ignored.",
+        source="AbstractDelayedDeliveryTracker, PR 26012",
+        look="a firing that was on its way when its timeout was cancelled",
+        absent=lambda m: True,
+    )
+    def heeds_cancelled(self) -> bool:
+        return False
+
+    @also(heeds_cancelled, absent=lambda m: False, only_while_something_is_due=lambda m: m.available())
+    def firing_reads(self) -> bool:
+        return True
+
+    @also(heeds_cancelled, absent=lambda m: True)
+    def firing_updates_timer(self) -> bool:
+        return False
+
+    def update_timer(self) -> None:
+        """Bring the timer up to date with what is held."""
+        if not self.count():
+            if self.timeout is not None and self.disarms_when_empty():
+                self.cancel()
+                self.timeout = self.target = None
+            return
+        wake = self.wake(self.first())
+        if self.settled(wake):
+            return
+        if self.timeout is not None and self.cancels_replaced():
+            self.cancel()
+        if self.forgets_cancelled():
+            self.timeout = self.target = None
+        if self.passed(wake):
+            return
+        self.target = wake
+        self.timeout = max(wake, self.earliest())
+        self.armed.append(self.timeout)
+
+    def first(self) -> int:
+        """The smallest key."""
+        return min(self.held)
+
+    def cancel(self) -> None:
+        """Cancel the timeout that is held, if it is still armed."""
+        if self.timeout in self.armed:
+            self.armed.remove(self.timeout)
+            self.cancelled = self.timeout
+
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
+        asked, until = [], self.now + ms
+        while self.armed and min(self.armed) <= until:
+            deadline = min(self.armed)
+            self.now = max(self.now, deadline)
+            self.armed.remove(deadline)
+            if self.fire(deadline):
+                asked.append(self.now)
+        self.now = until
+        return asked
+
+    def fire(self, timeout: int | None) -> bool:
+        """Run a timeout's callback; answers whether it asked for a read."""
+        self.last_run = self.run_noted()
+        if timeout == self.timeout:
+            self.timeout = self.target = None
+        if self.firing_updates_timer():
+            self.update_timer()
+        return self.firing_reads()
+
+    def stale(self) -> bool:
+        """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
+        return self.cancelled is not None and self.heeds_cancelled() and self.fire(self.cancelled)
+
+    @rule(
+        "DD-27",
+        "A new tick counts from the next use on; nothing is filed anew and the timer is left alone.",
+        source="AbstractDelayedDeliveryTracker",
+        look="what a change of the tick touches besides the tick",
+        absent=lambda m, tick: m.tick,
+        only_lowered=lambda m, tick: min(tick, m.tick),
+        only_raised=lambda m, tick: max(tick, m.tick),
+        no_less_than_a_bucket=lambda m, tick: max(tick, m.width),
+    )
+    def tick_after(self, tick: int) -> int:
+        return tick
+
+    @also(tick_after, absent=lambda m: True)
+    def tick_updates_timer(self) -> bool:
+        return False
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick."""
+        self.tick = self.tick_after(tick)
+        self.width = self.width_after(tick)
+        if self.tick_updates_timer():
+            self.update_timer()
+
+    # ---- Memory, clear, close
+
+    @rule(
+        "DD-29",
+        "The memory estimate is 0 if and only if nothing is held; it does not fall by adds nor rise by takes.",
+        source="InMemoryDelayedDeliveryTracker, PR 25990",
+        look="what is added to the running sum and what is taken off, where an entry set empties",
+        absent=lambda m: 0,
+        never_falls=lambda m: m.bytes_seen + 2 * m.count(),
+        one_byte_too_many=lambda m: 1 + 2 * m.count(),
+        falls_with_every_add=lambda m: max(1, 2**20 - m.count()) if m.held else 0,
+    )
+    def bytes_held(self) -> int:
+        return 2 * self.count()
+
+    def permits_bytes(self, seen: object) -> bool:
+        """Whether a memory estimate is plausible, given the one seen before."""
+        if not isinstance(seen, int):
+            return False
+        if not self.held:
+            return seen == 0
+        fell, rose = seen < self.bytes_seen, seen > self.bytes_seen
+        return seen > 0 and not (fell and not self.shrank) and not (rose and not self.grew)
+
+    def memory(self) -> Allowed:
+        """The memory estimate in bytes."""
+        return Allowed(self.permits_bytes, self.follow_bytes, self.bytes_held(), "0 if nothing is held, else plausible")
+
+    def follow_bytes(self, seen: int) -> None:
+        """Take over a memory estimate."""
+        self.bytes_seen = seen
+        self.grew = self.shrank = False
+
+    @rule(
+        "DD-30",
+        "Clear empties the index and leaves the timer alone.",
+        source="InMemoryDelayedDeliveryTracker, issue 8689, PR 14740",
+        look="copies, counters or memory that survive; a timeout cancelled or armed by it",
+        absent=lambda m: m.held,
+        due_ones_stay=lambda m: {key: bucket for key, bucket in m.held.items() if m.due(key)},
+        the_first_bucket_only=lambda m: {key: bucket for key, bucket in m.held.items() if key > min(m.held)},
+    )
+    def after_clear(self) -> dict[int, set[Copy]]:
+        return {}
+
+    @also(after_clear, absent=lambda m: True)
+    def clear_updates_timer(self) -> bool:
+        return False
+
+    def clear(self) -> None:
+        """Forget every message."""
+        self.shrank = True
+        self.held = self.after_clear()
+        if self.starts_anew_on_clear():
+            self.fixed, self.highest = True, 0
+        if self.clear_updates_timer():
+            self.update_timer()
+
+    @rule(
+        "DD-32",
+        "Close disarms the timer; what is seen of the index after it is not specified.",
+        source="AbstractDelayedDeliveryTracker, PR 18000",
+        look="a timeout that outlives its tracker",
+        absent=lambda m: False,
+        only_while_something_is_held=lambda m: bool(m.held),
+    )
+    def close_disarms(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """End. No operation follows but a second close."""
+        if self.close_disarms():
+            self.cancel()
+            self.timeout = self.target = None
+        self.closed = True
+
+    def count_after_close(self) -> int | Undefined:
+        """The count that a closed tracker shows."""
+        return UNDEFINED
+
+    def seen(self) -> tuple[int | Undefined, list[int]]:
+        """The number of messages, and the times of all armed timeouts."""
+        return self.count_after_close() if self.closed else self.count(), self.armed
+
+
+class TimeBucket2026(DelayedDelivery):
+    """The classes with the changes of PRs 25681, 26012 and 26188, as recorded: the timer aims at the key."""
+
+    PROFILE = "timebucket-2026"
+    BREAKS: ClassVar[tuple[str, ...]] = ("DD-34",)
+
+    def wake(self, key: int) -> int:
+        return key
+
+    def count_after_close(self) -> int:
+        return self.count()
+
+
+class TimeBucket2025(TimeBucket2026):
+    """The classes of 2025-09-20, as recorded: times are rounded down, a repeated add is counted again, and a timeout
+    that was cancelled may be taken for armed.
+    """
+
+    PROFILE = "timebucket-2025"
+    BREAKS = ("DD-07", "DD-08", "DD-34")
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.counted_in_vain = 0
+
+    def key(self, at: int) -> int:
+        return at & -self.width
+
+    def due(self, key: int) -> bool:
+        return key <= self.cutoff()
+
+    def counted_twice(self, new: bool) -> int:
+        self.counted_in_vain += not new
+        return 0
+
+    def count(self) -> int:
+        return super().count() + self.counted_in_vain
+
+    def first(self) -> int:
+        if not self.held:
+            raise Fault("NoSuchElementException")
+        return super().first()
+
+    def forgets_cancelled(self) -> bool:
+        return False
+
+    def passed(self, wake: int) -> bool:
+        return wake < self.now
+
+    def after_clear(self) -> dict[int, set[Copy]]:
+        self.counted_in_vain = 0
+        return {}
+
+    def permits_bytes(self, seen: object) -> bool:
+        return isinstance(seen, int) and seen >= 0
+
+
+class Heap(DelayedDelivery):
+    """The classes before PR 23611, as recorded: a heap of triples, without buckets, that keeps every copy."""
+
+    PROFILE = "heap"
+    MOOT = ("DD-03", "DD-05", "DD-33")
+
+    def width_of(self, tick: int) -> int:
+        return 1
+
+    def serial(self) -> int:
+        return self.adds
+
+    def passed(self, wake: int) -> bool:
+        return wake < self.now
+
+    def permits_bytes(self, seen: object) -> bool:
+        return isinstance(seen, int) and seen >= 24 * self.count()
+
+    def count_after_close(self) -> int:
+        return self.count()
+
+
+PROFILES = {m.PROFILE: m for m in (DelayedDelivery, TimeBucket2026, TimeBucket2025, Heap)}
+"""Every profile of the contract; the first is the default."""

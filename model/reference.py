@@ -1,0 +1,61 @@
+"""What every reference model has: a profile, an answer that leaves a choice, and the faults that it declares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+from broker_tck.model.rules import Rule
+
+
+class Allowed(NamedTuple):
+    """A model's answer where the specification leaves a choice.
+
+    ``permits`` judges what the subject answered, ``follow`` takes it over into the model, and ``example`` is what
+    the model answers where it is itself the subject.
+    """
+
+    permits: Callable[[Any], bool]
+    follow: Callable[[Any], None]
+    example: Any
+    says: str
+    """What is allowed, in words."""
+
+
+class Undefined:
+    """An observation that the specification leaves open: it equals everything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "anything"
+
+
+UNDEFINED = Undefined()
+
+
+class Fault(Exception):
+    """An error that a profile declares as an outcome; ``str`` is its name."""
+
+
+class Reference(ABC):
+    """The base of reference models: methods named as the operations, and :meth:`seen`."""
+
+    PROFILE: ClassVar[str]
+    """The name of the profile that this class embodies."""
+    UNEMBODIED: ClassVar[tuple[Rule, ...]] = ()
+    """Rules that no clause embodies: laws and informative ones."""
+    BREAKS: ClassVar[tuple[str, ...]] = ()
+    """Laws that this profile is known to break, by rule number."""
+
+    MOOT: ClassVar[tuple[str, ...]] = ()
+    """Rules that decide nothing under this profile, by number: those of buckets where there are none."""
+
+    @abstractmethod
+    def seen(self) -> tuple[Any, ...]:
+        """What can be observed cheaply after every operation."""

@@ -1,0 +1,1 @@
+"""What is asserted of a subject, and how it is driven."""

@@ -1,0 +1,118 @@
+"""The one comparison of the kit: an operation on the model and on the rig, and whether the outcome is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from broker_tck.model.reference import Allowed, Fault
+from broker_tck.properties.contract import Step
+from broker_tck.properties.operation import Operation
+from broker_tck.properties.watchdog import Hang
+
+RESULT = "result"
+
+
+class Difference(NamedTuple):
+    """Where a subject left the specification. ``observed`` is the result, or the index of an observable."""
+
+    observed: str | int
+    expected: Any
+    seen: Any
+
+
+def failed(error: BaseException) -> dict[str, str]:
+    """An error as an outcome. A hang is none: the watchdog's own exception goes on."""
+    if isinstance(error, Hang | KeyboardInterrupt):
+        raise error
+    if isinstance(error, Fault):
+        return {"error": str(error)}
+    return {"error": type(error).__name__, "message": str(error)}
+
+
+def check(operation: Operation, model: Any, rig: Any) -> Difference | None:
+    """Perform an operation on both sides and compare. Anything that a subject raises is an outcome."""
+    try:
+        want = operation.on(model)
+    except Fault as fault:
+        want = failed(fault)
+    try:
+        got = operation.on(rig)
+    except BaseException as error:
+        got = failed(error)
+    if (got != want or type(got) is not type(want)) and (bad := disallowed(want, concrete(got))):
+        return bad
+    want = model.seen()
+    try:
+        got = rig.seen()
+    except BaseException as error:
+        got = (failed(error),)
+    return None if want == got else apart(want, got)
+
+
+def concrete(got: Any) -> Any:
+    """What a subject answered; of a model that is the subject, the answer that it picks."""
+    if type(got) is not Allowed:
+        return got
+    got.follow(got.example)
+    return got.example
+
+
+def disallowed(want: Any, got: Any) -> Difference | None:
+    """The difference between two results, unless the model leaves the choice."""
+    if type(want) is Allowed:
+        if want.permits(got):
+            want.follow(got)
+            return None
+        return Difference(RESULT, want.says, got)
+    if isinstance(want, dict) and isinstance(got, dict) and want["error"] == got["error"]:
+        return None
+    return None if plain(want) == plain(got) and alike(want, got) else Difference(RESULT, want, got)
+
+
+def alike(want: Any, got: Any) -> bool:
+    """Whether both are of one kind: a bool is no number and no answer is no ``False``."""
+    return type(plain(want)) is type(plain(got))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: sequences are lists."""
+    try:
+        return msgspec.to_builtins(value)
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference:
+    """The first observable that differs."""
+    if len(want) != len(got):
+        return Difference(0, list(want), list(got))
+    where = next(i for i, pair in enumerate(zip(want, got, strict=True)) if pair[0] != pair[1])
+    return Difference(where, plain(want[where]), plain(got[where]))
+
+
+def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> tuple[int, Difference] | None:
+    """Replay operations on both sides up to the first difference; None: there is none."""
+    for i, operation in enumerate(operations):
+        if bad := check(operation, model, rig):
+            return i, bad
+    return None
+
+
+def record(operations: Iterable[Operation], make: Callable[[], Any]) -> list[Step]:
+    """Perform operations on a fresh rig or model alone, and write down every outcome."""
+    on = make()
+    steps = []
+    for operation in operations:
+        try:
+            result = plain(concrete(operation.on(on)))
+        except BaseException as error:
+            result = failed(error)
+        try:
+            seen = tuple(plain(on.seen()))
+        except BaseException as error:
+            seen = (failed(error),)
+        steps.append(Step(operation, result, seen))
+    return steps

@@ -1,0 +1,104 @@
+"""A contract, written once: what every driver needs to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from broker_tck.model.reference import Reference
+from broker_tck.properties.choices import Choices
+from broker_tck.properties.operation import Operation
+
+
+class Maker(Protocol):
+    """Makes one kind of operation; ``weights`` are those that a walk draws its own from."""
+
+    @property
+    def name(self) -> str:
+        """The kind, by name."""
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """Each walk draws one of these."""
+
+    @property
+    def make(self) -> Callable[[], Operation]:
+        """Make one."""
+
+
+class Step(NamedTuple):
+    """An operation with its outcome: the result, and what was seen after it."""
+
+    operation: Operation
+    result: Any
+    seen: tuple[Any, ...]
+
+
+class Law(Protocol):
+    """Something that holds of all that is observed, judged without the model."""
+
+    @property
+    def number(self) -> str:
+        """The rule that the law is."""
+
+    def check(self, config: Any, steps: Sequence[Step]) -> tuple[int, int | None, str]:
+        """How often its condition was met; the first step where it was not kept, if any, and what is wrong there."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A change of a trace that changes the outcomes in a known way."""
+
+    name: str
+    sentence: str
+    vary: Callable[[Any, Sequence[Operation], Choices], tuple[Any, list[Operation]] | None]
+    """The configuration and operations varied; None where the trace leaves nothing to vary."""
+    equal: Callable[[Any, Sequence[Step], Any, Sequence[Step]], bool]
+    """Whether the outcomes of both are what they should be to each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contract:
+    """One kind of component."""
+
+    name: str
+    profiles: Mapping[str, type[Reference]]
+    """The reference model of each profile; the first is the default."""
+    config: type[msgspec.Struct]
+    capabilities: type[msgspec.Struct]
+    operations: Any
+    """The union of the operations' types."""
+    interface: type
+    """The protocol that a subject implements."""
+    rig: Callable[[Any, Any, Any], Any]
+    """Puts a subject, made by a factory for a configuration, behind the names of the operations."""
+    draw_config: Callable[[Choices, Any], Any]
+    makers: Callable[[Any, Choices, Any], Sequence[Maker]]
+    drain: Callable[[Any, Choices, Any], Iterator[Operation]]
+    observables: tuple[str, ...]
+    """What :meth:`Reference.seen` shows, by name."""
+    laws: tuple[Law, ...]
+    variations: tuple[Variation, ...]
+    needs: Mapping[str, str]
+    """The rule that cannot be checked where a subject lacks a capability; empty where there is none."""
+    blame: Callable[[Operation, str], str]
+    """The rule to name where none explains a difference: by operation and what differed."""
+
+    def model(self, profile: str) -> type[Reference]:
+        """The reference model of a profile. ValueError names the profiles that there are."""
+        if profile not in self.profiles:
+            raise ValueError(f"unknown profile {profile!r} of {self.name}; there are: {', '.join(self.profiles)}")
+        return self.profiles[profile]
+
+    @property
+    def default(self) -> str:
+        """The default profile."""
+        return next(iter(self.profiles))
+
+    @property
+    def specification(self) -> type[Reference]:
+        """The reference model of the default profile."""
+        return self.profiles[self.default]

@@ -1,0 +1,1 @@
+"""Contract ``delayed-delivery``: its operations, rig, generator and laws."""

@@ -1,0 +1,38 @@
+"""Vacuity: how often the condition of each rule was met."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import ABSENT, Clause, Embodiment, deviates, embodiments, replaced
+
+
+class Exercised:
+    """A model that counts. A rule is met when one of its clauses answers other than if the rule were absent."""
+
+    def __init__(self, model: type[Reference]) -> None:
+        self.met: Counter[str] = Counter()
+        counting = {e.clause: _counting(self.met, e, getattr(model, e.clause)) for e in embodiments(model)}
+        self.model: type[Reference] = replaced(model, counting, f"{model.__name__} (counting)")
+
+
+@cache
+def deviating(model: type[Reference]) -> frozenset[str]:
+    """The rules of which the model's profile replaces a clause."""
+    return frozenset(e.rule.number for e in embodiments(model) if deviates(model, e))
+
+
+def _counting(met: Counter[str], embodiment: Embodiment, clause: Clause) -> Callable[..., Any]:
+    number, absent = embodiment.rule.number, embodiment.ways[ABSENT]
+
+    def ask(self: Any, *arguments: Any) -> Any:
+        answer = clause(self, *arguments)
+        if answer != absent(self, *arguments):
+            met[number] += 1
+        return answer
+
+    return ask

@@ -1,0 +1,182 @@
+"""Reduction: the shortest trace that still breaks the same rule.
+
+First operations are left out (delta debugging, then one at a time), then fields are made simple and clock steps
+merged, then the configuration; again from the start while anything got shorter. Deterministic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from broker_tck.properties.operation import Operation, time_fields
+
+Trace = tuple[Any, list[Operation]]
+"""Configuration and operations."""
+Fails = Callable[[Any, Sequence[Operation]], int | None]
+"""Whether a trace still fails in the same way, and at which operation."""
+
+MOST_PROBES = 20_000
+
+
+class Reducer:
+    """Reduces one trace."""
+
+    def __init__(self, fails: Fails, defaults: Any) -> None:
+        self.fails = fails
+        self.defaults = defaults
+        self.probes = 0
+
+    def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
+        """The shortest trace found. It fails, and no single operation can be left out."""
+        trace = self.cut(config, list(operations)) or (config, list(operations))
+        trace = self.in_chunks(self.smaller_bulk(trace))
+        while True:
+            before = trace
+            for smaller in (self.one_by_one, self.merged, self.simpler_fields, self.pairs, self.simpler_config):
+                trace = smaller(trace)
+            if trace == before or self.probes > MOST_PROBES:
+                return self.one_by_one(trace)
+
+    def cut(self, config: Any, operations: list[Operation]) -> Trace | None:
+        """The trace up to its failure, if it fails."""
+        self.probes += 1
+        at = self.fails(config, operations)
+        return None if at is None else (config, operations[: at + 1])
+
+    def smaller_bulk(self, trace: Trace) -> Trace:
+        """Make bulk operations small first of all, as each probe pays for them."""
+        config, operations = trace
+        for i in range(len(operations) - 1, -1, -1):
+            if i < len(operations) and "n" in operations[i].__struct_fields__:
+                without = self.cut(config, operations[:i] + operations[i + 1 :])
+                operations = without[1] if without else self.simpler_field(config, operations, i, "n")
+        return config, operations
+
+    def in_chunks(self, trace: Trace) -> Trace:
+        """Leave out runs of operations, ever shorter ones."""
+        config, operations = trace
+        size = len(operations) // 2
+        while size > 1:
+            start = 0
+            while start < len(operations):
+                if shorter := self.cut(config, operations[:start] + operations[start + size :]):
+                    operations = shorter[1]
+                else:
+                    start += size
+            size //= 2
+        return config, operations
+
+    def one_by_one(self, trace: Trace) -> Trace:
+        """Leave out single operations until none can be."""
+        config, operations = trace
+        again = True
+        while again:
+            again = False
+            for i in range(len(operations) - 1, -1, -1):
+                if i < len(operations) and (shorter := self.cut(config, operations[:i] + operations[i + 1 :])):
+                    operations = shorter[1]
+                    again = True
+        return config, operations
+
+    def merged(self, trace: Trace) -> Trace:
+        """Make one of two clock steps that follow each other."""
+        config, operations = trace
+        i = 0
+        while i + 1 < len(operations):
+            a, b = operations[i], operations[i + 1]
+            if a.tag == b.tag == "adv":
+                both = structs.replace(a, ms=a.ms + b.ms)  # type: ignore[attr-defined]
+                if shorter := self.cut(config, [*operations[:i], both, *operations[i + 2 :]]):
+                    operations = shorter[1]
+                    continue
+            i += 1
+        return config, operations
+
+    def simpler_fields(self, trace: Trace) -> Trace:
+        """Make fields as plain as the failure allows."""
+        config, operations = trace
+        for i in range(len(operations)):
+            for field in operations[i].__struct_fields__ if i < len(operations) else ():
+                operations = self.simpler_field(config, operations, i, field)
+        return config, operations
+
+    def simpler_field(self, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
+        """Try plainer values of one field, the plainest first, until none helps."""
+        zero = config.clock if field in time_fields(type(operations[i])) else 0
+        tried: set[Any] = set()
+        again = True
+        while again:
+            again = False
+            value = getattr(operations[i], field)
+            for plainer in plainer_values(value, zero):
+                if plainer in tried:
+                    continue
+                tried.add(plainer)
+                simpler = structs.replace(operations[i], **{field: plainer})
+                if shorter := self.cut(config, [*operations[:i], simpler, *operations[i + 1 :]]):
+                    if len(shorter[1]) <= i:
+                        return shorter[1]
+                    operations, again = shorter[1], True
+                    break
+        return operations
+
+    def pairs(self, trace: Trace) -> Trace:
+        """Leave out one operation and change a field of another for it: a longer clock step, a smaller budget."""
+        config, operations = trace
+        i = 0
+        while i < len(operations):
+            shorter = next((s for s in map(lambda o: self.cut(config, o), without(operations, i)) if s), None)
+            if shorter:
+                operations = shorter[1]
+            else:
+                i += 1
+        return config, operations
+
+    def simpler_config(self, trace: Trace) -> Trace:
+        """Put the configuration back to its defaults, field by field, and times with the clock."""
+        config, operations = trace
+        for field in config.__struct_fields__:
+            default = getattr(self.defaults, field)
+            if getattr(config, field) == default:
+                continue
+            simpler = structs.replace(config, **{field: default})
+            moved = operations
+            if field == "clock":
+                moved = [at_clock(o, default - config.clock) for o in operations]
+            if shorter := self.cut(simpler, moved):
+                config, operations = shorter
+        return config, operations
+
+
+def plainer_values(value: Any, zero: int) -> Iterator[Any]:
+    """Values that are plainer than this one, the plainest first."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return
+    distance = value - zero
+    if distance:
+        yield zero
+    size = abs(distance)
+    sign = 1 if distance > 0 else -1
+    if distance < 0:
+        yield zero - distance
+    yield from (zero + sign * round_number for round_number in (1, 2, 3, 10, 100, 1000) if round_number < size)
+    yield from (zero + sign * (size - (1 << bit)) for bit in range(size.bit_length() - 1, -1, -1) if 1 << bit < size)
+
+
+def without(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
+    """The operations without one of them, where another makes up for what may have gone with it."""
+    rest = operations[:i] + operations[i + 1 :]
+    dropped = getattr(operations[i], "ms", 1)
+    for j, o in enumerate(rest):
+        for field, change in (("ms", dropped), ("most", -1), ("n", -1)):
+            if field in o.__struct_fields__ and (value := getattr(o, field) + change) >= 0:
+                yield [*rest[:j], structs.replace(o, **{field: value}), *rest[j + 1 :]]
+
+
+def at_clock(operation: Operation, ms: int) -> Operation:
+    """The operation with its times moved along with the clock."""
+    times = {f: at + ms for f in time_fields(type(operation)) if (at := getattr(operation, f)) >= 0}
+    return structs.replace(operation, **times) if times else operation

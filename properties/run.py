@@ -1,0 +1,227 @@
+"""A run: many walks of one subject under one profile, with what they exercised, what laws said, and findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Rule, Way, deviations_of, rules_of
+from broker_tck.properties.check import record
+from broker_tck.properties.choices import SeededChoices
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.diagnose import Diagnoser
+from broker_tck.properties.exercised import Exercised, deviating
+from broker_tck.properties.finding import Finding, find
+from broker_tck.properties.subjects import Subject
+from broker_tck.properties.walk import OPERATIONS, Walk, walk, walk_seed
+from broker_tck.properties.watchdog import Hang, limit
+
+COUNTED = 16
+"""One walk in so many counts which rules it exercises."""
+JUDGED = 32
+"""One walk in so many is judged by the laws, on the subject alone."""
+MOST_FINDINGS = 12
+"""A run ends after so many failing walks."""
+DEVIATION_WALKS = 400
+"""A deviation that no walk out of so many shows is gone."""
+
+Progress = Callable[["Run"], None]
+
+
+@dataclass
+class Run:
+    """What a run has seen so far. It is added to as the run goes on."""
+
+    subject: Subject
+    profile: str
+    seed: int
+    walks: int = 0
+    operations: int = 0
+    seconds: float = 0.0
+    counted: int = 0
+    met: Counter[str] = field(default_factory=Counter)
+    failing: list[Walk] = field(default_factory=list)
+    complaints: list[tuple[int, str, str]] = field(default_factory=list)
+    """Laws that the subject broke where model and subject agreed: the walk's seed, the law, what was wrong."""
+    findings: list[Finding] = field(default_factory=list)
+    deviations: dict[str, bool] = field(default_factory=dict)
+    """Each declared deviation, and whether it was seen to be one."""
+
+    @property
+    def model(self) -> type[Reference]:
+        """The reference model that the subject is checked against."""
+        return self.subject.contract.model(self.profile)
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules that a run has to exercise: all that are checkable at this interface."""
+        skip = {*self.model.BREAKS, *self.model.MOOT} | self.left_out
+        return [r for r in rules_of(self.model) if r.checkable and r.number not in skip]
+
+    @property
+    def left_out(self) -> set[str]:
+        """Rules that concern a capability which the subject declares to lack."""
+        return {self.subject.contract.needs[c.partition("=")[0]] for c in self.subject.left_out} - {""}
+
+    @property
+    def exercised(self) -> list[str]:
+        """The rules whose condition was met, or of which the profile has another clause."""
+        return [r.number for r in self.rules if self.met[r.number] or r.number in deviating(self.model)]
+
+    @property
+    def vacuous(self) -> list[str]:
+        """The rules that have to be exercised and were not."""
+        return sorted({r.number for r in self.rules} - set(self.exercised))
+
+    @property
+    def gone(self) -> list[str]:
+        """Declared deviations that no longer happen."""
+        return [name for name, seen in self.deviations.items() if not seen]
+
+    @property
+    def residual(self) -> float:
+        """The failure rate a walk that so many walks without a failure exclude at 95 %."""
+        return float(1 - 0.05 ** (1 / self.walks)) if self.walks else 1.0
+
+    @property
+    def green(self) -> bool:
+        """Whether there is nothing to report."""
+        return not (self.findings or self.failing or self.complaints or self.vacuous or self.gone)
+
+
+def walks(run: Run, count: int, steps: int = OPERATIONS, first: int = 0) -> Iterator[Walk]:
+    """Walk the subject so many times, counting into the run; every walk is handed out as it ends."""
+    contract, subject, model = run.subject.contract, run.subject, run.model
+    counting = Exercised(model)
+    for number in range(first, first + count):
+        counted = number % COUNTED == 0
+        began = perf_counter()
+        seed = walk_seed(run.seed, number)
+        reference = counting.model if counted else model
+        done = walk(contract, seed, subject.rig, reference, subject.capabilities, steps)
+        run.seconds += perf_counter() - began
+        run.walks += 1
+        run.counted += counted
+        run.operations += len(done.operations)
+        if counted:
+            run.met.update(counting.met)
+            counting.met.clear()
+        yield done
+
+
+def run_subject(
+    subject: Subject,
+    profile: str,
+    seed: int,
+    count: int,
+    fail_fast: bool = False,
+    progress: Progress | None = None,
+    most: int = MOST_FINDINGS,
+) -> Run:
+    """Check a subject under a profile with so many walks, its declared deviations included."""
+    run = Run(subject, profile, seed)
+    for number, done in enumerate(walks(run, count)):
+        if done.difference:
+            run.failing.append(done)
+            if fail_fast or len(run.failing) >= most:
+                break
+        elif number % JUDGED == 0:
+            judge(run, done)
+        if progress and number % 8 == 0:
+            progress(run)
+    run.findings = findings(run)
+    if not run.failing:
+        deviations(run)
+    return run
+
+
+def findings(run: Run) -> list[Finding]:
+    """One finding for each rule that the failing walks break, the shortest trace of each."""
+    diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
+    found: dict[str, Finding] = {}
+    for failed in sorted(run.failing, key=lambda w: len(w.operations)):
+        finding = find(run.subject, diagnoser, failed.config, failed.operations, failed.seed)
+        if finding is None:
+            continue
+        known = found.get(finding.rule)
+        if known is None or len(finding.operations) < len(known.operations):
+            found[finding.rule] = finding
+    return [found[rule] for rule in sorted(found)]
+
+
+# ---- Laws and variations: the subject alone
+
+
+def judge(run: Run, done: Walk) -> None:
+    """Judge a walk by the laws and by one variation of it, without the model."""
+    contract, subject = run.subject.contract, run.subject
+    try:
+        with limit(10):
+            steps = record(done.operations, lambda: subject.rig(done.config, subject.capabilities))
+            for law in contract.laws:
+                met, _, complaint = law.check(done.config, steps)
+                run.met[law.number] += met
+                if complaint and law.number not in run.model.BREAKS:
+                    run.complaints.append((done.seed, law.number, complaint))
+            choices = SeededChoices(done.seed)
+            variation = contract.variations[choices.below(len(contract.variations))]
+            varied = variation.vary(done.config, done.operations, choices)
+            if varied:
+                other = record(varied[1], lambda: subject.rig(varied[0], subject.capabilities))
+                run.met[variation.name] += 1
+                if not variation.equal(done.config, steps, varied[0], other):
+                    run.complaints.append((done.seed, variation.name, variation.sentence))
+    except Hang:
+        run.complaints.append((done.seed, "hang", "no answer within the limit"))
+
+
+# ---- Deviations: declared, and seen to be needed
+
+
+def deviations(run: Run) -> None:
+    """See each declared deviation of the profile happen: put back as specified, the model no longer agrees."""
+    for way in deviations_of(run.model):
+        run.deviations[f"{way.rule.number} ({way.clause})"] = _seen(run, way)
+    for number in run.model.BREAKS:
+        run.deviations[number] = _broken(run, number)
+
+
+def _seen(run: Run, way: Way) -> bool:
+    model = way.applied_to(run.model)
+    subject = run.subject
+    for number in range(DEVIATION_WALKS):
+        seed = walk_seed(run.seed, number)
+        if walk(subject.contract, seed, subject.rig, model, subject.capabilities).difference:
+            return True
+    return False
+
+
+def _broken(run: Run, number: str) -> bool:
+    law = next(law for law in run.subject.contract.laws if law.number == number)
+    subject, contract = run.subject, run.subject.contract
+    for index in range(DEVIATION_WALKS):
+        done = walk(contract, walk_seed(run.seed, index), subject.rig, run.model, subject.capabilities)
+        steps = record(done.operations, lambda: subject.rig(done.config, subject.capabilities))
+        if law.check(done.config, steps)[2]:
+            return True
+    return False
+
+
+def laws_broken(contract: Contract, rigged: Any, model: type[Reference], capabilities: Any, count: int, seed: int) -> Counter[str]:
+    """How many of so many traces, made with the model, break each law on a subject that runs alone."""
+    broken: Counter[str] = Counter()
+    for number in range(count):
+        choices = SeededChoices(walk_seed(seed, number))
+        done = walk(contract, walk_seed(seed, number), lambda c, k: model(c), model, capabilities)  # type: ignore[call-arg]
+        steps = record(done.operations, lambda: rigged(done.config, capabilities))
+        for law in contract.laws:
+            broken[law.number] += bool(law.check(done.config, steps)[2])
+        for variation in contract.variations:
+            if varied := variation.vary(done.config, done.operations, choices):
+                other = record(varied[1], lambda: rigged(varied[0], capabilities))
+                broken[variation.name] += not variation.equal(done.config, steps, varied[0], other)
+    return broken

@@ -1,0 +1,121 @@
+"""Subjects: what a factory declares, and how one is found by name."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from broker_tck.implementations.bundled import BUNDLED
+from broker_tck.implementations.mutants import MUTANTS, Mutant
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.errors import BadInput
+
+GROUP = "broker_tck.subjects"
+"""The entry-point group of subjects in other packages."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An implementation under test, as it declares itself."""
+
+    name: str
+    contract: Contract
+    factory: Callable[..., Any]
+    profiles: tuple[str, ...]
+    capabilities: Any
+
+    def rig(self, config: Any, capabilities: Any) -> Any:
+        """A fresh subject on a rig."""
+        return self.contract.rig(self.factory, config, capabilities)
+
+    @property
+    def left_out(self) -> list[str]:
+        """The capabilities that the subject declares to lack or to have less of, as ``name=value``."""
+        full = self.contract.capabilities()
+        return [f"{n}={v}" for n, v in msgspec.structs.asdict(self.capabilities).items() if v is False and getattr(full, n)]
+
+
+def declared(name: str, factory: Callable[..., Any]) -> Subject:
+    """The subject that a factory declares by its attributes ``contract``, ``profiles`` and ``capabilities``.
+
+    All three are optional: the first contract, its default profile and its default capabilities stand in.
+    """
+    if not callable(factory):
+        raise BadInput(f"{name}: a factory is called as Factory(config, clock, timer); {factory!r} cannot be called")
+    contract = contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
+    profiles = tuple(getattr(factory, "profiles", (contract.default,)))
+    for profile in profiles:
+        if profile not in contract.profiles:
+            raise BadInput(f"{name}: unknown profile {profile!r}; {contract.name} has {', '.join(contract.profiles)}")
+    try:
+        capabilities = msgspec.convert(dict(getattr(factory, "capabilities", {})), contract.capabilities)
+    except (msgspec.ValidationError, TypeError, ValueError) as error:
+        raise BadInput(f"{name}: its capabilities are not those of {contract.name}: {error}") from None
+    return Subject(name, contract, factory, profiles, capabilities)
+
+
+def contract_named(name: str) -> Contract:
+    """A contract by name."""
+    if name not in CONTRACTS:
+        raise BadInput(f"unknown contract {name!r}; there are: {', '.join(CONTRACTS)}")
+    return CONTRACTS[name]
+
+
+def bundled(contract: Contract) -> list[Subject]:
+    """The subjects that come with the kit."""
+    return [s for name, factory in BUNDLED.items() if (s := declared(name, factory)).contract is contract]
+
+
+def mutants(contract: Contract) -> list[Mutant]:
+    """The mutants of the contract's bundled subjects."""
+    return [m for m in MUTANTS.values() if declared(m.name, m.factory).contract is contract]
+
+
+def plugged_in() -> dict[str, Any]:
+    """The subjects of other packages, by the names of their entry points."""
+    return {e.name: e for e in entry_points(group=GROUP)}
+
+
+def resolve(name: str) -> Subject:
+    """The subject with this name: a bundled one, an entry point, ``mutant:NAME`` or ``package.module:Factory``."""
+    if name in BUNDLED:
+        return declared(name, BUNDLED[name])
+    if name.startswith("mutant:"):
+        mutant = MUTANTS.get(name.removeprefix("mutant:"))
+        if mutant is None:
+            raise BadInput(f"unknown mutant {name.removeprefix('mutant:')!r}; `broker-tck mutants --list` names them")
+        return declared(name, mutant.factory)
+    if ":" in name:
+        return declared(name, imported(name))
+    entry = plugged_in().get(name)
+    if entry is None:
+        known = ", ".join([*BUNDLED, *plugged_in()])
+        raise BadInput(f"unknown subject {name!r}; there are: {known}, mutant:NAME, package.module:Factory")
+    try:
+        return declared(name, entry.load())
+    except (ImportError, AttributeError) as error:
+        raise BadInput(f"the entry point {name!r} cannot be loaded: {error}") from None
+
+
+def imported(name: str) -> Any:
+    """What ``package.module:Factory`` names; modules of the current folder are found as well."""
+    module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = importlib.import_module(module)
+    except Exception as error:
+        raise BadInput(f"{name}: the module {module!r} cannot be imported: {type(error).__name__}: {error}") from None
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise BadInput(f"{name}: the module {module!r} has no {attribute!r}")
+        found = getattr(found, part)
+    return found

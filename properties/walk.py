@@ -1,0 +1,75 @@
+"""The walk: a seeded random trace, made and checked by the fast driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from broker_tck.model.reference import Reference
+from broker_tck.properties.check import RESULT, Difference, check
+from broker_tck.properties.choices import Choices, SeededChoices, cumulated, one_of
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.operation import Operation
+from broker_tck.properties.watchdog import Hang, limit
+
+OPERATIONS = 400
+"""How many operations a walk makes before its drain."""
+SECONDS = 20.0
+"""How long a walk may take before its subject counts as hanging."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What became of a walk: its operations, and where the subject left the specification."""
+
+    seed: int
+    config: Any
+    operations: list[Operation]
+    difference: Difference | None
+
+
+def walk_seed(seed: int, number: int) -> int:
+    """The seed of one walk of a run."""
+    return (seed << 32) + number
+
+
+def generated(contract: Contract, model: Any, choices: Choices, capabilities: Any, steps: int) -> Iterator[Operation]:
+    """The operations of a walk, each made with the model's state as it is then."""
+    makers = contract.makers(model, choices, capabilities)
+    weights = cumulated([one_of(choices, maker.weights) for maker in makers])
+    if not weights[-1]:
+        weights = cumulated([max(maker.weights) for maker in makers])
+    makes = [maker.make for maker in makers]
+    weighted = choices.weighted
+    for _ in range(steps):
+        yield makes[weighted(weights)]()
+
+
+def walk(
+    contract: Contract,
+    seed: int,
+    subject: Callable[[Any, Any], Any],
+    model: type[Reference],
+    capabilities: Any,
+    steps: int = OPERATIONS,
+    seconds: float = SECONDS,
+) -> Walk:
+    """Walk a subject along its model. ``subject`` puts a fresh one on a rig: ``subject(config, capabilities)``."""
+    choices = SeededChoices(seed)
+    config = contract.draw_config(choices, capabilities)
+    reference: Any = model(config)  # type: ignore[call-arg]
+    operations: list[Operation] = []
+    difference: Difference | None = None
+    try:
+        with limit(seconds):
+            rig = subject(config, capabilities)
+            body = generated(contract, reference, choices, capabilities, steps)
+            for operation in chain(body, contract.drain(reference, choices, capabilities)):
+                operations.append(operation)
+                if difference := check(operation, reference, rig):
+                    break
+    except Hang as hang:
+        difference = Difference(RESULT, "an answer", {"error": "Hang", "message": str(hang)})
+    return Walk(seed, config, operations, difference)

@@ -1,0 +1,35 @@
+"""A limit in seconds on what a subject may take, as an exception raised inside of it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Hang(BaseException):
+    """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it."""
+
+
+def _bite(signum: int, frame: FrameType | None) -> None:
+    raise Hang("no answer within the limit")
+
+
+@contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raise :class:`Hang` in the block when it takes longer; 0 means no limit.
+
+    It works in the main thread of systems that have interval timers; elsewhere the block is not limited.
+    """
+    if not seconds or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _bite)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,1 @@
+"""Campaigns on Spark live here; they are not part of this release."""
