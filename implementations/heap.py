@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from typing import ClassVar
 
 from broker_tck.implementations.delivery_timer import DeliveryTimer2025
 from broker_tck.implementations.in_memory import NEVER, InMemoryTracker
@@ -104,6 +105,9 @@ class HeapTracker(InMemoryTracker):
 
     Its timer is the one of 2025, faults included: profile ``heap`` is what the broker's class did.
     """
+
+    profiles: ClassVar[tuple[str, ...]] = ("heap",)
+    capabilities: ClassVar[dict[str, int]] = {"entry_id_bits": 63}
 
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
         """Start with an empty heap."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress, pairwise
+from typing import ClassVar
 
 from broker_tck.implementations.delivery_timer import DeliveryTimer
 from broker_tck.implementations.in_memory import LAST_TIME, InMemoryTracker
@@ -26,6 +27,9 @@ class TimeBucketTracker(InMemoryTracker):
     When strict a time is rounded up to a bucket. Otherwise it is rounded down, and the bucket has to wait until its
     last time is within the tick (DD-05, DD-06). The timer aims at that moment (DD-33).
     """
+
+    profiles: ClassVar[tuple[str, ...]] = ("timebucket-ideal",)
+    capabilities: ClassVar[dict[str, int]] = {"entry_id_bits": 32, "batch_adds": True}
 
     _index: TimeBucketIndex
 
@@ -77,6 +81,8 @@ class TimeBucket2026Tracker(TimeBucketTracker):
 
     With a tick lowered below the width of a bucket, delivery stalls until something else asks for messages.
     """
+
+    profiles: ClassVar[tuple[str, ...]] = ("timebucket-2026",)
 
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
         """Start with a timer that takes a bucket at time 0 for armed (DD-26)."""

@@ -5,6 +5,8 @@ It is early by up to a bucket when strict, counts a message again that it holds 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sortedcontainers import SortedSet
 
 from broker_tck.implementations.delivery_timer import DeliveryTimer2025
@@ -54,6 +56,9 @@ class SortedIndex:
 
 class TimeBucket2025Tracker(InMemoryTracker):
     """Rounds times down, strict or not, and takes a bucket for due once its first time is."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("timebucket-2025",)
+    capabilities: ClassVar[dict[str, int]] = {"entry_id_bits": 63}
 
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
         """Derive the width of a bucket from the tick."""

@@ -145,7 +145,9 @@ class DelayedDelivery(Reference):
         rounded_up=lambda m, tick: 1 << (max(tick, 1) - 1).bit_length(),
         always_ten_bits=lambda m, tick: 1024,
         half=lambda m, tick: max(1, 1 << max(tick, 1).bit_length() >> 2),
-        next_power_at_a_power=lambda m, tick: 1 << max(tick, 1).bit_length() if tick & (tick - 1) == 0 else m.floor(tick),
+        next_power_at_a_power=lambda m, tick: (
+            1 << max(tick, 1).bit_length() if tick & (tick - 1) == 0 else m.floor(tick)
+        ),
     )
     def width_of(self, tick: int) -> int:
         return self.floor(tick)
@@ -193,8 +195,9 @@ class DelayedDelivery(Reference):
         to_the_next=lambda m, at: min(at + m.width, LAST) & -m.width if m.strict else at & -m.width,
         nearest=lambda m, at: min(at + m.width // 2, LAST) & -m.width,
         by_the_tick=lambda m, at: at - at % max(m.tick, 1),
-        overflow_wraps=lambda m, at: (at + m.width - 1 - (2**64 if at + m.width > 2**63 else 0) if m.strict else at)
-        & -m.width,
+        overflow_wraps=lambda m, at: (
+            (at + m.width - 1 - (2**64 if at + m.width > 2**63 else 0) if m.strict else at) & -m.width
+        ),
     )
     def key(self, at: int) -> int:
         return self.up(at) if self.strict else at & -self.width

@@ -66,7 +66,11 @@ class Way:
     instead: Clause = field(compare=False)
 
     def __str__(self) -> str:
-        return f"{self.rule.number} {self.name}" if self.name == ABSENT else f"{self.rule.number} {self.clause}: {self.name}"
+        return (
+            f"{self.rule.number} {self.name}"
+            if self.name == ABSENT
+            else f"{self.rule.number} {self.clause}: {self.name}"
+        )
 
     def applied_to(self, model: type) -> type:
         """The model with this clause got wrong."""

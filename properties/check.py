@@ -111,7 +111,7 @@ def record(operations: Iterable[Operation], make: Callable[[], Any]) -> list[Ste
         except BaseException as error:
             result = failed(error)
         try:
-            seen = tuple(plain(on.seen()))
+            seen = tuple(map(plain, on.seen()))
         except BaseException as error:
             seen = (failed(error),)
         steps.append(Step(operation, result, seen))

@@ -23,6 +23,8 @@ from broker_tck.properties.watchdog import Hang, limit
 
 WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
+MORE_WALKS = 160
+"""Where ways of several rules do, so many walks tell them apart."""
 SEED = 0xD1A6
 SECONDS = 2.0
 
@@ -116,9 +118,17 @@ class Diagnoser:
             return Diagnosis((blamed,), (), 0)
         ranked = sorted(fits, key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
         best = self.walks(*ranked[0])
-        ways = [way for way, wrong in ranked if self.walks(way, wrong) == best]
+        ways = self.told_apart([fit for fit in ranked if self.walks(*fit) == best])
         rules = tuple(dict.fromkeys(way.rule.number for way in ways))[:2]
         return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], best)
+
+    def told_apart(self, tied: list[tuple[Way, type[Reference]]]) -> list[Way]:
+        """Of ways of several rules that agree with the subject equally often, those that go on doing so for longest."""
+        for number in range(WALKS, MORE_WALKS):
+            if len({way.rule.number for way, _ in tied}) < 2:
+                break
+            tied = [fit for fit in tied if self._walk_agrees(fit[1], number)] or tied
+        return [way for way, _ in tied]
 
 
 def observable(contract: Contract, difference: Difference) -> str:

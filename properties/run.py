@@ -211,7 +211,9 @@ def _broken(run: Run, number: str) -> bool:
     return False
 
 
-def laws_broken(contract: Contract, rigged: Any, model: type[Reference], capabilities: Any, count: int, seed: int) -> Counter[str]:
+def laws_broken(
+    contract: Contract, rigged: Any, model: type[Reference], capabilities: Any, count: int, seed: int
+) -> Counter[str]:
     """How many of so many traces, made with the model, break each law on a subject that runs alone."""
     broken: Counter[str] = Counter()
     for number in range(count):

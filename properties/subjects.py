@@ -40,7 +40,9 @@ class Subject:
     def left_out(self) -> list[str]:
         """The capabilities that the subject declares to lack or to have less of, as ``name=value``."""
         full = self.contract.capabilities()
-        return [f"{n}={v}" for n, v in msgspec.structs.asdict(self.capabilities).items() if v is False and getattr(full, n)]
+        return [
+            f"{n}={v}" for n, v in msgspec.structs.asdict(self.capabilities).items() if v is False and getattr(full, n)
+        ]
 
 
 def declared(name: str, factory: Callable[..., Any]) -> Subject:

@@ -294,17 +294,17 @@ def test_entry_beyond_32_bits_changes_nothing(entry: int) -> None:
 
 
 def test_batch_arms_the_timer_as_single_adds_do() -> None:
-    pair = Pair(Config(tick=8))
-    pair.add(1, 1, START + 16)
-    pair.advance(16)
+    pair = Pair(Config(tick=8, strict=True))
+    pair.add(1, 1, START + 8)
+    assert pair.advance(8) == 1
     pair.get(1)
-    pair.add(1, 1, START + 32)
-    pair.clear()
     pair.reset_tick(1000)
-    pair.add_batch(1, [1, 2], [START + 2000, START + 1017])
-    pair.reset_tick(2)
+    pair.add(1, 1, START + 24)
+    assert pair.wheel.armed() == [START + 1008]
     pair.clear()
-    pair.add_batch(1, [1, 2], [START + 2000, START + 1017])
+    pair.reset_tick(8)
+    pair.add_batch(1, [1, 2], [START + 64, START + 24])
+    assert pair.wheel.armed() == [START + 24]
 
 
 def test_batch_with_a_bad_entry_fails_where_single_adds_would() -> None:

@@ -41,8 +41,8 @@ STYLES = (
     ((1, 1, 8, 0, 1), 60),
     ((1, 1, 1, 9, 3), 400),
     ((1, 0, 1, 10, 20), 60),
-    ((0, 0, 0, 8, 1), 10_000),
-    ((0, 0, 0, 2, 9), 10_000),
+    ((0, 0, 0, 8, 1), 150),
+    ((0, 0, 0, 2, 9), 1000),
 )
 """How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, or about the highest;
 and one time in how many is an odd one."""
@@ -142,7 +142,9 @@ class Adds:
         ledgers = one_of(choices, (1, 2, 3, 4))
         size = one_of(choices, (3, 8, 12, 24))
         self.pool = [(ledger + i % ledgers, min(base + i // ledgers, largest)) for i in range(size)]
-        self.recent: deque[Add] = deque([Add(*self.pool[0], times.model.now + times.delay)], maxlen=one_of(choices, (1, 4, 16)))
+        self.recent: deque[Add] = deque(
+            [Add(*self.pool[0], times.model.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
+        )
         self.largest = largest
 
     def add(self) -> Add:

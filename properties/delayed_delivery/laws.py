@@ -10,7 +10,18 @@ from msgspec.structs import replace
 
 from broker_tck.properties.choices import Choices
 from broker_tck.properties.contract import Law, Step, Variation
-from broker_tck.properties.delayed_delivery.operations import Add, Advance, Clear, Config, Fill, Get, Has, Memory, ResetTick
+from broker_tck.properties.delayed_delivery.operations import (
+    Add,
+    Advance,
+    Clear,
+    Close,
+    Config,
+    Fill,
+    Get,
+    Has,
+    Memory,
+    ResetTick,
+)
 from broker_tck.properties.operation import Operation, shifted
 
 FAR = 2**52
@@ -34,14 +45,14 @@ class StepLaw(NamedTuple):
 
 
 def clocked(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, int, int, Step]]:
-    """Each step with its index, the time and the tick."""
+    """Each step with its index, the time and the tick, up to an error or the end."""
     now, tick = config.clock, config.tick
     for index, step in enumerate(steps):
         if isinstance(step.operation, Advance):
             now += step.operation.ms
         if isinstance(step.operation, ResetTick):
             tick = step.operation.tick
-        if isinstance(step.result, dict):
+        if isinstance(step.result, dict) or isinstance(step.operation, Close):
             return
         yield index, now, tick, step
 
@@ -193,31 +204,6 @@ def outcome(step: Step, ms: int) -> tuple[Any, ...]:
     return result, count, [at + ms for at in armed]
 
 
-def vary_split(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied | None:
-    """Move the clock in two steps wherever it moved in one."""
-    varied: list[Operation] = []
-    for o in operations:
-        if isinstance(o, Advance):
-            first = choices.below(o.ms + 1)
-            varied += [Advance(first), Advance(o.ms - first)]
-        else:
-            varied.append(o)
-    return (config, varied) if len(varied) > len(operations) else None
-
-
-def equal_joined(config: Config, steps: Sequence[Step], other: Config, varied: Sequence[Step]) -> bool:
-    """The same outcomes, those of both halves of a clock step taken together."""
-    rest = iter(varied)
-    for step in steps:
-        half = next(rest)
-        if isinstance(step.operation, Advance) and isinstance(half.result, list):
-            end = next(rest)
-            half = end._replace(result=[*half.result, *end.result])
-        if outcome(step, 0) != outcome(half, 0):
-            return False
-    return True
-
-
 def vary_order(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied | None:
     """Swap neighbouring adds of one time."""
     varied = list(operations)
@@ -244,6 +230,5 @@ def equal_unordered(config: Config, steps: Sequence[Step], other: Config, varied
 
 VARIATIONS = (
     Variation("shift", "Moved by a multiple of every bucket's width, all is as before.", vary_shift, equal_shifted),
-    Variation("split", "A clock step made in two changes nothing.", vary_split, equal_joined),
     Variation("order", "Neighbouring adds of one time may change places.", vary_order, equal_unordered),
 )

@@ -1,0 +1,233 @@
+"""What kills a mutant, and a wrong way: with which driver, after how many operations, named by which rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from os import cpu_count
+from statistics import median
+from time import perf_counter
+from typing import Any, TypeVar
+
+import msgspec
+
+from broker_tck.implementations.mutants.mutant import Mutant
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Way, rules_of, ways_of
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.diagnose import Diagnoser
+from broker_tck.properties.finding import Finding, find
+from broker_tck.properties.machine import run_machine
+from broker_tck.properties.run import laws_broken
+from broker_tck.properties.subjects import Subject, contract_named, mutants, resolve
+from broker_tck.properties.walk import Walk, walk, walk_seed
+
+SEEDS = 20
+MOST_OPERATIONS = 200_000
+"""How many operations a walk's seed has to kill a mutant."""
+MACHINE_SEEDS = 5
+MOST_EXAMPLES = 2_000
+"""How many examples a seed of the machine has."""
+POWER_WALKS = 1_500
+"""How many walks a wrong way has to be killed in."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Kills(msgspec.Struct, frozen=True):
+    """How one mutant fared against one driver."""
+
+    driver: str
+    mutant: str
+    rule: str
+    """The rule that it is declared with."""
+    deep: bool
+    killed: int
+    """By how many of the seeds it was killed."""
+    seeds: int
+    needed: int
+    """How many of them have to kill it."""
+    named: int
+    """In how many findings its own rule was named, alone or with one other."""
+    alone: int
+    killed_by: dict[str, int]
+    """The rules named, and how often."""
+    operations: int
+    """Operations until it was killed, the median; those of a seed that did not count as all that it made."""
+    seconds: float
+    length: int
+    """The longest reduced trace."""
+    minimal: bool
+    """Whether no operation can be left out of any reduced trace."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether enough seeds killed it, each by its own rule."""
+        return self.killed >= self.needed and self.named == self.killed
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One seed's try at a mutant."""
+
+    operations: int
+    seconds: float
+    failed: Walk | None
+
+
+def tries(driver: str, subject: Subject, model: type[Reference], seeds: int) -> Iterator[Kill]:
+    """Each seed's try to kill a subject."""
+    for seed in range(seeds):
+        began = perf_counter()
+        made = 0
+        failed: Walk | None = None
+        if driver == "machine":
+            failed, made = run_machine(subject, model, MOST_EXAMPLES, seed)
+        while driver == "walk" and failed is None and made < MOST_OPERATIONS:
+            number = walk_seed(seed, made)
+            done = walk(subject.contract, number, subject.rig, model, subject.capabilities)
+            made += len(done.operations)
+            failed = done if done.difference else None
+        yield Kill(made, perf_counter() - began, failed)
+
+
+def kills(name: str, driver: str, seeds: int) -> Kills:
+    """Let a driver loose on a mutant, under the first profile that it declares."""
+    subject = resolve(f"mutant:{name}")
+    mutant = next(m for m in mutants(subject.contract) if m.name == name)
+    model = subject.contract.model(subject.profiles[0])
+    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
+    done = list(tries(driver, subject, model, seeds))
+    failed = [kill.failed for kill in done if kill.failed]
+    findings = [f for w in failed if (f := find(subject, diagnoser, w.config, w.operations, w.seed))]
+    named = Counter(rule for f in findings for rule in f.diagnosis.rules)
+    return Kills(
+        driver=driver,
+        mutant=name,
+        rule=mutant.rule,
+        deep=mutant.deep,
+        killed=len(findings),
+        seeds=seeds,
+        needed=seeds if driver == "walk" else seeds - seeds // 5,
+        named=named[mutant.rule],
+        alone=sum(f.diagnosis.rules == (mutant.rule,) for f in findings),
+        killed_by=dict(named.most_common()),
+        operations=int(median(kill.operations for kill in done)),
+        seconds=round(median(kill.seconds for kill in done), 4),
+        length=max((len(f.operations) for f in findings), default=0),
+        minimal=all(is_minimal(f, subject, model) for f in findings),
+    )
+
+
+def is_minimal(finding: Finding, subject: Subject, model: type[Reference]) -> bool:
+    """Whether the trace no longer fails when any one operation is left out, or only breaks other rules."""
+    from broker_tck.properties.finding import failure, kind
+
+    operations = finding.operations
+    own = kind(finding.contract, operations[-1], finding.difference)
+    for i in range(len(operations) - 1):
+        rest = operations[:i] + operations[i + 1 :]
+        found = failure(subject, model, finding.config, rest)
+        if found and kind(finding.contract, rest[found[0]], found[1]) == own and found[0] == len(rest) - 1:
+            return False
+    return True
+
+
+def kill_table(
+    chosen: Iterable[Mutant], driver: str, seeds: int, progress: Callable[[Kills], None] | None = None
+) -> list[Kills]:
+    """Let a driver loose on every mutant; the machine is not asked for the deep ones."""
+    names = [m.name for m in chosen if driver == "walk" or not m.deep]
+    return in_parallel(partial(kills, driver=driver, seeds=seeds), names, progress)
+
+
+def in_parallel(work: Callable[[T], R], items: list[T], progress: Callable[[R], None] | None = None) -> list[R]:
+    """Work on every item, on all cores, the results in the items' order."""
+    with ProcessPoolExecutor(min(cpu_count() or 1, len(items) or 1), get_context("spawn")) as pool:
+        results = []
+        for result in pool.map(work, items):
+            results.append(result)
+            if progress:
+                progress(result)
+    return results
+
+
+# ---- Power: each known wrong way of each rule, run as the subject
+
+
+class Power(msgspec.Struct, frozen=True):
+    """Whether a known wrong way was killed."""
+
+    rule: str
+    clause: str
+    way: str
+    killed: bool
+    walks: int
+    operations: int
+    named: tuple[str, ...]
+    laws: tuple[str, ...]
+    """The laws that it breaks, run alone."""
+
+
+class Wrong(Subject):
+    """The model with a known wrong way, as a subject."""
+
+    def rig(self, config: Any, capabilities: Any) -> Any:
+        """A fresh model."""
+        return self.factory(config)
+
+
+def as_subject(contract: Contract, way: Way, model: type[Reference]) -> Subject:
+    """A wrong way as a subject."""
+    return Wrong(str(way), contract, way.applied_to(model), (model.PROFILE,), contract.capabilities())
+
+
+def power_of(index: int, contract: str, profile: str, seed: int) -> Power:
+    """Run one wrong way as the subject."""
+    kit = contract_named(contract)
+    model = kit.model(profile)
+    way = ways_of(model)[index]
+    subject = as_subject(kit, way, model)
+    made = 0
+    for number in range(POWER_WALKS):
+        done = walk(kit, walk_seed(seed, number), subject.rig, model, subject.capabilities)
+        made += len(done.operations)
+        if done.difference:
+            break
+    finding = None
+    if done.difference:
+        diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities)
+        finding = find(subject, diagnoser, done.config, done.operations, done.seed)
+    broken = laws_broken(kit, subject.rig, model, subject.capabilities, 24, seed)
+    return Power(
+        rule=way.rule.number,
+        clause=way.clause,
+        way=way.name,
+        killed=finding is not None,
+        walks=number + 1,
+        operations=made,
+        named=finding.diagnosis.rules if finding else (),
+        laws=tuple(sorted(law for law, times in broken.items() if times)),
+    )
+
+
+def power_table(
+    contract: Contract, profile: str, seed: int = 0, progress: Callable[[Power], None] | None = None
+) -> list[Power]:
+    """Run every known wrong way of every rule as the subject."""
+    work = partial(power_of, contract=contract.name, profile=profile, seed=seed)
+    return in_parallel(work, list(range(len(ways_of(contract.model(profile))))), progress)
+
+
+def unproven(contract: Contract, profile: str, table: Iterable[Power]) -> list[str]:
+    """The checkable rules, and the variations, that nothing in the table was killed by."""
+    table = list(table)
+    proven = {p.rule for p in table if p.killed} | {law for p in table for law in p.laws}
+    model = contract.model(profile)
+    checkable = [r.number for r in rules_of(model) if r.checkable and r.number not in {*model.BREAKS, *model.MOOT}]
+    return [name for name in [*checkable, *(v.name for v in contract.variations)] if name not in proven]

@@ -1,0 +1,127 @@
+"""The Hypothesis driver: the contract's generator as a state machine, one rule for each kind of operation.
+
+Each step draws its choices from eight bytes at once: a draw costs more than everything else that a step does.
+Hypothesis only generates here; what fails is reduced by the kit's own reducer, which is faster and no worse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from broker_tck.model.reference import Reference
+from broker_tck.properties.check import check
+from broker_tck.properties.choices import ByteChoices
+from broker_tck.properties.operation import Operation
+from broker_tck.properties.subjects import Subject
+from broker_tck.properties.walk import SECONDS, Walk
+from broker_tck.properties.watchdog import limit
+
+STEPS = 80
+"""How many steps an example of the machine has."""
+ENTROPY = st.binary(min_size=8, max_size=8)
+
+
+class Broken(AssertionError):
+    """A machine's example failed; ``walk`` is what it did."""
+
+    def __init__(self, walk: Walk) -> None:
+        super().__init__("the subject left the specification")
+        self.walk = walk
+
+
+class Machine(RuleBasedStateMachine):
+    """A subject beside its model. The rules, one a maker, are added by :func:`machine_for`."""
+
+    subject: Subject
+    model: type[Reference]
+    steps = 0
+    """How many operations all examples of this machine have checked."""
+    failed = False
+
+    @initialize(entropy=st.binary(min_size=32, max_size=32))
+    def start(self, entropy: bytes) -> None:
+        """Draw a configuration, and put a fresh subject beside a fresh model."""
+        contract = self.subject.contract
+        self.choices = ByteChoices(entropy)
+        self.config: Any = contract.draw_config(self.choices, self.subject.capabilities)
+        self.reference: Any = self.model(self.config)  # type: ignore[call-arg]
+        self.rig = self.subject.rig(self.config, self.subject.capabilities)
+        makers = contract.makers(self.reference, self.choices, self.subject.capabilities)
+        self.makes = {maker.name: maker.make for maker in makers}
+        self.done: list[Operation] = []
+
+    def make(self, kind: str, entropy: bytes) -> None:
+        """Make an operation of one kind and check it."""
+        self.choices.refill(entropy)
+        self.perform(self.makes[kind]())
+
+    def perform(self, operation: Operation) -> None:
+        """Check an operation."""
+        self.done.append(operation)
+        type(self).steps += 1
+        if difference := check(operation, self.reference, self.rig):
+            self.failed = True
+            raise Broken(Walk(0, self.config, self.done, difference))
+
+    def teardown(self) -> None:
+        """End as a walk does, unless the example has failed already."""
+        if self.failed or not hasattr(self, "reference"):
+            return
+        for operation in self.subject.contract.drain(self.reference, self.choices, self.subject.capabilities):
+            self.perform(operation)
+
+
+def machine_for(subject: Subject, model: type[Reference]) -> type[Machine]:
+    """The machine of a subject under a model."""
+    contract = subject.contract
+    sample = contract.makers(model(contract.config()), ByteChoices(), subject.capabilities)  # type: ignore[call-arg]
+    rules = {f"make_{maker.name}": _rule(maker.name) for maker in sample if any(maker.weights)}
+    return type(f"Machine of {subject.name}", (Machine,), {"subject": subject, "model": model, **rules})
+
+
+def _rule(kind: str) -> Any:
+    def make(self: Machine, entropy: bytes) -> None:
+        self.make(kind, entropy)
+
+    make.__name__ = f"make_{kind}"
+    return rule(entropy=ENTROPY)(make)
+
+
+def machine_settings(examples: int, steps: int = STEPS, derandomize: bool = True) -> settings:
+    """How the machine is run: generating only, without a deadline, the same every time."""
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        phases=[Phase.generate],
+        derandomize=derandomize,
+        database=None,
+        deadline=None,
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def run_machine(
+    subject: Subject, model: type[Reference], examples: int, seed: int | None = None, steps: int = STEPS
+) -> tuple[Walk | None, int]:
+    """Run the machine; answers with the example that failed, if one did, and the number of checked operations.
+
+    ``seed`` makes runs differ; None is the fixed run of CI.
+    """
+    machine = machine_for(subject, model)
+    test: Any = machine
+    try:
+        with limit(SECONDS * 20):
+            if seed is not None:
+                test = hypothesis.seed(seed)(test)
+            run_state_machine_as_test(test, settings=machine_settings(examples, steps, derandomize=seed is None))
+    except Broken as broken:
+        return broken.walk, machine.steps
+    return None, machine.steps
