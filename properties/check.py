@@ -78,10 +78,12 @@ def alike(want: Any, got: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: sequences are lists."""
+    """A value as JSON has it: sequences are lists. What JSON cannot hold is its ``repr``."""
+    if value is None or type(value) in (bool, int, str):
+        return value
     try:
-        return msgspec.to_builtins(value)
-    except (TypeError, ValueError):
+        return msgspec.json.decode(msgspec.json.encode(value))
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError):
         return repr(value)
 
 

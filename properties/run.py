@@ -17,13 +17,13 @@ from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.exercised import Exercised, deviating
 from broker_tck.properties.finding import Finding, find
 from broker_tck.properties.subjects import Subject
-from broker_tck.properties.walk import OPERATIONS, Walk, walk, walk_seed
+from broker_tck.properties.walk import Walk, walk, walk_seed
 from broker_tck.properties.watchdog import Hang, limit
 
 COUNTED = 16
-"""One walk in so many counts which rules it exercises."""
-JUDGED = 32
-"""One walk in so many is judged by the laws, on the subject alone."""
+"""One walk in so many counts which rules it exercises, where there are many walks."""
+SAMPLED = 4
+"""One walk in so many does so in a check, and is judged by the laws, on the subject alone."""
 MOST_FINDINGS = 12
 """A run ends after so many failing walks."""
 DEVIATION_WALKS = 400
@@ -93,16 +93,16 @@ class Run:
         return not (self.findings or self.failing or self.complaints or self.vacuous or self.gone)
 
 
-def walks(run: Run, count: int, steps: int = OPERATIONS, first: int = 0) -> Iterator[Walk]:
-    """Walk the subject so many times, counting into the run; every walk is handed out as it ends."""
+def walks(run: Run, count: int, every: int = COUNTED) -> Iterator[Walk]:
+    """Walk the subject so many times, one in ``every`` counting rules; every walk is handed out as it ends."""
     contract, subject, model = run.subject.contract, run.subject, run.model
     counting = Exercised(model)
-    for number in range(first, first + count):
-        counted = number % COUNTED == 0
+    for number in range(count):
+        counted = number % every == 0
         began = perf_counter()
         seed = walk_seed(run.seed, number)
         reference = counting.model if counted else model
-        done = walk(contract, seed, subject.rig, reference, subject.capabilities, steps)
+        done = walk(contract, seed, subject.rig, reference, subject.capabilities)
         run.seconds += perf_counter() - began
         run.walks += 1
         run.counted += counted
@@ -124,12 +124,12 @@ def run_subject(
 ) -> Run:
     """Check a subject under a profile with so many walks, its declared deviations included."""
     run = Run(subject, profile, seed)
-    for number, done in enumerate(walks(run, count)):
+    for number, done in enumerate(walks(run, count, SAMPLED)):
         if done.difference:
             run.failing.append(done)
             if fail_fast or len(run.failing) >= most:
                 break
-        elif number % JUDGED == 0:
+        elif number % SAMPLED == 0:
             judge(run, done)
         if progress and number % 8 == 0:
             progress(run)

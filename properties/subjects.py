@@ -22,6 +22,16 @@ GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
 
 
+class Unmade:
+    """Stands for a subject that could not be made."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.error
+
+
 @dataclass(frozen=True)
 class Subject:
     """An implementation under test, as it declares itself."""
@@ -33,8 +43,11 @@ class Subject:
     capabilities: Any
 
     def rig(self, config: Any, capabilities: Any) -> Any:
-        """A fresh subject on a rig."""
-        return self.contract.rig(self.factory, config, capabilities)
+        """A fresh subject on a rig. Where the factory raises, every operation does so."""
+        try:
+            return self.contract.rig(self.factory, config, capabilities)
+        except Exception as error:
+            return Unmade(error)
 
     @property
     def left_out(self) -> list[str]:
@@ -45,14 +58,14 @@ class Subject:
         ]
 
 
-def declared(name: str, factory: Callable[..., Any]) -> Subject:
+def declared(name: str, factory: Callable[..., Any], contract: Contract | None = None) -> Subject:
     """The subject that a factory declares by its attributes ``contract``, ``profiles`` and ``capabilities``.
 
-    All three are optional: the first contract, its default profile and its default capabilities stand in.
+    All three are optional: the given contract or the first, its default profile and its default capabilities stand in.
     """
     if not callable(factory):
         raise BadInput(f"{name}: a factory is called as Factory(config, clock, timer); {factory!r} cannot be called")
-    contract = contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
+    contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
     profiles = tuple(getattr(factory, "profiles", (contract.default,)))
     for profile in profiles:
         if profile not in contract.profiles:

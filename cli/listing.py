@@ -1,0 +1,122 @@
+"""``rules`` and ``subjects``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+
+from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile
+from broker_tck.cli.output import print_json, print_table
+from broker_tck.model.rules import Rule, embodiments, rules_of
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.exercised import deviating
+from broker_tck.properties.subjects import bundled, declared, mutants, plugged_in
+
+RULES_EXAMPLES = """\b
+Examples:
+  broker-tck rules
+  broker-tck rules DD-05 DD-06
+  broker-tck rules --profile heap --json
+"""
+
+
+@click.command(epilog=RULES_EXAMPLES)
+@click.argument("numbers", nargs=-1, metavar="[RULE]...")
+@contract_option
+@click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
+@json_option
+def rules(numbers: tuple[str, ...], contract_name: str, profile: str | None, as_json: bool) -> None:
+    """List a contract's rules; with numbers, all that is known of these."""
+    contract = chosen_contract(contract_name)
+    model = contract.model(known_profile(contract, profile or contract.default))
+    known = {rule.number: rule for rule in rules_of(model)}
+    for number in numbers:
+        if number not in known:
+            raise BadInput(f"unknown rule {number!r} of {contract.name}; there are {min(known)} to {max(known)}")
+    told = [rule_json(contract, model, known[number]) for number in numbers or known]
+    if as_json:
+        print_json({"contract": contract.name, "profile": model.PROFILE, "rules": told})
+    elif numbers:
+        for rule in told:
+            print_rule(rule)
+    else:
+        rows = [(r["number"], r["strength"], len(r["ways"]), len(r["mutants"]), r["sentence"]) for r in told]
+        print_table("", ["rule", "strength", "ways", "mutants", "sentence"], rows, right=(2, 3))
+
+
+def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
+    """All that is known of a rule."""
+    parts = [e for e in embodiments(model) if e.rule == rule]
+    return {
+        "number": rule.number,
+        "sentence": rule.sentence,
+        "strength": strength(model, rule),
+        "source": rule.source,
+        "look": rule.look,
+        "clauses": [e.clause for e in parts],
+        "ways": [f"{e.clause}: {way}" for e in parts for way in e.ways],
+        "mutants": [m.name for m in mutants(contract) if m.rule == rule.number],
+    }
+
+
+def strength(model: Any, rule: Rule) -> str:
+    """How binding a rule is under the model's profile."""
+    if rule.number in model.BREAKS or rule.number in deviating(model):
+        return "deviation"
+    if rule.number in model.MOOT:
+        return "moot"
+    return "law" if rule.law else str(rule.strength)
+
+
+def print_rule(rule: dict[str, Any]) -> None:
+    """Print all that is known of a rule."""
+    click.echo(f"{rule['number']}  {rule['sentence']}")
+    click.echo(f"  strength  {rule['strength']}")
+    click.echo(f"  source    {rule['source']}")
+    click.echo(f"  look at   {rule['look']}")
+    for name in ("clauses", "ways", "mutants"):
+        if rule[name]:
+            click.echo(f"  {name:<9} {', '.join(rule[name]).replace('_', ' ' if name == 'ways' else '_')}")
+    click.echo("")
+
+
+@click.command(epilog="\b\nExamples:\n  broker-tck subjects\n  broker-tck subjects --json\n")
+@contract_option
+@json_option
+def subjects(contract_name: str, as_json: bool) -> None:
+    """List the subjects of a contract: bundled ones and those of other installed packages."""
+    contract = chosen_contract(contract_name)
+    found = [(subject, "bundled") for subject in bundled(contract)]
+    for name, entry in plugged_in().items():
+        try:
+            subject = declared(name, entry.load())
+        except Exception as error:
+            click.echo(f"broker-tck: the entry point {name!r} cannot be loaded: {error}", err=True)
+            continue
+        if subject.contract is contract:
+            found.append((subject, entry.value))
+    told = [
+        {
+            "subject": subject.name,
+            "profiles": list(subject.profiles),
+            "capabilities": msgspec.to_builtins(subject.capabilities),
+            "source": source,
+        }
+        for subject, source in found
+    ]
+    if as_json:
+        print_json({"contract": contract.name, "subjects": told})
+        return
+    rows = [
+        (
+            t["subject"],
+            ", ".join(t["profiles"]),
+            ", ".join(f"{k}={str(v).lower()}" for k, v in t["capabilities"].items()),
+            t["source"],
+        )
+        for t in told
+    ]
+    print_table("", ["subject", "profiles", "capabilities", "source"], rows)

@@ -1,0 +1,91 @@
+"""The command line. Exit status 0: no finding; 1: a finding; 2: bad input; 3: the kit failed; 130: interrupted."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib.metadata import PackageNotFoundError, version
+
+import click
+
+from broker_tck.cli.benching import bench
+from broker_tck.cli.checking import check, walk_command
+from broker_tck.cli.listing import rules, subjects
+from broker_tck.cli.proving import mutants_command, power
+from broker_tck.cli.starting import init
+from broker_tck.cli.tracing import reduce_command, replay_command
+from broker_tck.properties.errors import BadInput
+
+EXAMPLES = """\b
+Examples:
+  broker-tck check
+  broker-tck check --subject my_package.tracker:MyTracker
+  broker-tck replay 'add 1 0 +2000; adv 2000; get 10' --subject time-bucket
+  broker-tck rules DD-06
+"""
+
+
+def kit_version() -> str:
+    """The version that is installed."""
+    try:
+        return version("broker-tck")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@click.group(epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(kit_version(), prog_name="broker-tck")
+def cli() -> None:
+    """Check implementations of the parts of a message broker that decide when a message comes back."""
+
+
+for command in (
+    check,
+    walk_command,
+    replay_command,
+    reduce_command,
+    rules,
+    subjects,
+    power,
+    mutants_command,
+    bench,
+    init,
+):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line and exit with its status."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line; answers with the exit status."""
+    try:
+        result = cli.main(arguments, prog_name="broker-tck", standalone_mode=False)
+    except BadInput as error:
+        return complain(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+        return 2
+    except click.ClickException as error:
+        where = f" (see `{error.ctx.command_path} --help`)" if isinstance(error, click.UsageError) and error.ctx else ""
+        return complain(f"{error.format_message().rstrip('.')}{where}")
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("broker-tck: interrupted", err=True)
+        return 130
+    except Exception:
+        traceback.print_exc()
+        click.echo("broker-tck: the kit failed; the lines above say where", err=True)
+        return 3
+    return result if isinstance(result, int) else 0
+
+
+def complain(message: str) -> int:
+    """Say in one line what is wrong with the input."""
+    click.echo(f"broker-tck: {' '.join(message.split())}", err=True)
+    return 2
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What is printed, and where: results on standard output, all else on standard error, colour only on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+WIDTH = 160
+"""How wide tables are where there is no terminal to ask."""
+
+
+def console(err: bool = False) -> Console:
+    """A console on standard output or standard error."""
+    stream = sys.stderr if err else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else WIDTH, highlight=False, soft_wrap=True)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on standard output."""
+    click.echo(json.dumps(document, indent=2))
+
+
+def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
+    """Print a table; the columns in ``right`` hold numbers."""
+    table = Table(title=title or None, box=None, pad_edge=False, title_justify="left", header_style="bold")
+    for i, name in enumerate(head):
+        table.add_column(name, justify="right" if i in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(str, row))
+    console().print(table)
+
+
+@contextmanager
+def progress(total: int, what: str) -> Iterator[Any]:
+    """A progress bar on standard error while the block runs; nothing where that is no terminal.
+
+    The block gets a function of how much is done and what to say of it.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, says="": None
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[says]}"), TimeElapsedColumn()
+    with Progress(*columns, console=console(err=True), transient=True) as bar:
+        task = bar.add_task(what, total=total, says="")
+        yield lambda done, says="": bar.update(task, completed=done, says=says)

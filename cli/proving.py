@@ -1,0 +1,137 @@
+"""``power`` and ``mutants``: what the kit's own checks are worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+
+from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile, seed_option
+from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.killing import (
+    MACHINE_SEEDS,
+    SEEDS,
+    Kills,
+    Power,
+    kill_table,
+    power_table,
+    unproven,
+)
+from broker_tck.properties.subjects import mutants
+
+POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --json\n"
+MUTANTS_EXAMPLES = """\b
+Examples:
+  broker-tck mutants --list
+  broker-tck mutants --contract delayed-delivery --json
+  broker-tck mutants --driver machine --seeds 1
+  broker-tck mutants --driver walk --mutant counts-duplicates
+"""
+
+
+@click.command(epilog=POWER_EXAMPLES)
+@contract_option
+@click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
+@seed_option
+@json_option
+def power(contract_name: str, profile: str | None, seed: int, as_json: bool) -> int:
+    """Run every known wrong way of every rule as the subject, and see it killed.
+
+    A way that survives shows a rule that nothing can violate, or a generator that does not get there. Exit status 1
+    then, and where a checkable rule or a law has nothing that it kills.
+    """
+    contract = chosen_contract(contract_name)
+    chosen = known_profile(contract, profile or contract.default)
+    done: list[Power] = []
+    from broker_tck.model.rules import ways_of
+
+    with progress(len(ways_of(contract.model(chosen))), "wrong ways") as tell:
+        table = power_table(contract, chosen, seed, lambda p: (done.append(p), tell(len(done), p.rule)))
+    missing = unproven(contract, chosen, table)
+    alive = [p for p in table if not p.killed]
+    named = sum(p.rule in p.named for p in table)
+    if as_json:
+        document = {"ways": msgspec.to_builtins(table), "survived": len(alive), "unproven": missing}
+        print_json({"contract": contract.name, "profile": chosen, **document})
+    else:
+        head = ["rule", "clause", "wrong way", "killed", "walks", "operations", "named", "laws that see it"]
+        rows = [power_row(p) for p in table]
+        print_table("", head, rows, right=(4, 5))
+        click.echo(f"\n{len(table) - len(alive)} of {len(table)} wrong ways killed, {named} named by their own rule")
+        for number in missing:
+            click.echo(f"NOT PROVEN {number}: nothing that breaks it was killed")
+    return 1 if alive or missing or named < len(table) else 0
+
+
+def power_row(p: Power) -> tuple[object, ...]:
+    """A row of the table of wrong ways."""
+    way, clause = p.way.replace("_", " "), p.clause.replace("_", " ")
+    killed = "killed" if p.killed else "SURVIVED"
+    return p.rule, clause, way, killed, f"{p.walks:,}", f"{p.operations:,}", ", ".join(p.named), ", ".join(p.laws)
+
+
+@click.command("mutants", epilog=MUTANTS_EXAMPLES)
+@contract_option
+@click.option("--driver", type=click.Choice(["walk", "machine", "both"]), default="both", show_default=True)
+@click.option("--mutant", "names", multiple=True, metavar="NAME", help="One mutant. Repeatable. Default: all.")
+@click.option("--seeds", type=click.IntRange(1, 1000), help=f"Seeds. Default: {SEEDS} walks, {MACHINE_SEEDS} machines.")
+@click.option("--list", "listed", is_flag=True, help="Only list the mutants.")
+@json_option
+def mutants_command(
+    contract_name: str, driver: str, names: tuple[str, ...], seeds: int | None, listed: bool, as_json: bool
+) -> int:
+    """Set walk and machine on every mutant: each has to be killed, by its own rule.
+
+    Each seed of the walk has 200,000 operations, each seed of the machine 2,000 examples; the machine is not asked
+    for the deep mutants. Exit status 1 if one survives or is not named by its own rule.
+    """
+    contract = chosen_contract(contract_name)
+    chosen = [m for m in mutants(contract) if not names or m.name in names]
+    for name in names:
+        if name not in {m.name for m in chosen}:
+            raise BadInput(f"unknown mutant {name!r}; `broker-tck mutants --list` names them")
+    if listed:
+        rows = [(m.name, m.rule, m.conditions, "deep" if m.deep else "", m.source or "-", m.wrong) for m in chosen]
+        print_table("", ["mutant", "rule", "conditions", "", "source", "what it does wrong"], rows, right=(2,))
+        return 0
+    table: list[Kills] = []
+    for each, default in (("walk", SEEDS), ("machine", MACHINE_SEEDS)):
+        if driver in (each, "both"):
+            with progress(len(chosen), each) as tell:
+                count = iter(range(1, len(chosen) + 1))
+                table += kill_table(chosen, each, seeds or default, lambda k: tell(next(count), k.mutant))
+    if as_json:
+        print_json({"contract": contract.name, "mutants": [kills_json(k) for k in table]})
+    else:
+        print_kills(table)
+    return 0 if table and all(k.passed for k in table) else 1
+
+
+def kills_json(k: Kills) -> dict[str, Any]:
+    """A row as a JSON object."""
+    return {**msgspec.to_builtins(k), "passed": k.passed}
+
+
+def print_kills(table: list[Kills]) -> None:
+    """Print the kill table."""
+    rows = [
+        (
+            k.mutant + (" (deep)" if k.deep else ""),
+            k.rule,
+            k.driver,
+            f"{k.killed} of {k.seeds}",
+            ", ".join(f"{rule} {n}" for rule, n in k.killed_by.items()),
+            f"{k.alone}",
+            f"{k.operations:,}",
+            f"{k.seconds:.2f}",
+            k.length,
+            "" if k.passed else "FAILED",
+        )
+        for k in table
+    ]
+    head = ["mutant", "rule", "driver", "killed", "rules named", "alone", "operations", "seconds", "longest", ""]
+    print_table("", head, rows, right=(5, 6, 7, 8))
+    killed, alone = sum(k.killed for k in table), sum(k.alone for k in table)
+    click.echo(f"\n{sum(k.passed for k in table)} of {len(table)} rows passed; {killed} findings, own rule alone in {alone}")

@@ -1,0 +1,41 @@
+"""The pytest plugin: ``pytest --pyargs broker_tck.properties --subject package.module:Factory``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that name what is checked."""
+    group = parser.getgroup("broker-tck")
+    group.addoption("--subject", action="append", default=[], metavar="S", help="Subject that broker-tck checks.")
+    group.addoption("--profile", default=None, metavar="P", help="Profile; default: those that the subject declares.")
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    """One test for each subject, profile and part of ``broker_tck.properties.test_conformance``."""
+    if "conformance_case" not in metafunc.fixturenames:
+        return
+    import pytest
+
+    from broker_tck.properties.conformance import PARTS
+    from broker_tck.properties.contracts import CONTRACTS
+    from broker_tck.properties.errors import BadInput
+    from broker_tck.properties.subjects import bundled, resolve
+
+    try:
+        named = [resolve(name) for name in metafunc.config.getoption("--subject")]
+        subjects = named or [s for contract in CONTRACTS.values() for s in bundled(contract)]
+        profile = metafunc.config.getoption("--profile")
+        cases = [(s, s.contract.model(p).PROFILE, part) for s in subjects for p in chosen(s, profile) for part in PARTS]
+    except (BadInput, ValueError) as error:
+        raise pytest.UsageError(f"broker-tck: {error}") from None
+    metafunc.parametrize("conformance_case", cases, ids=[f"{s.name}-{p}-{part}" for s, p, part in cases])
+
+
+def chosen(subject: Any, profile: str | None) -> tuple[str, ...]:
+    """The profile that was named, else those that the subject declares."""
+    return (profile,) if profile else subject.profiles

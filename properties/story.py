@@ -1,0 +1,140 @@
+"""A finding as a story: one operation a line, what was expected and what was seen, and the rule in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Rule, rules_of
+from broker_tck.properties.check import RESULT, Difference, concrete, failed, plain
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.diagnose import observable
+from broker_tck.properties.finding import Finding
+from broker_tck.properties.operation import Operation
+from broker_tck.properties.trace import operation_text, plain_text, to_text
+
+WIDEST = 60
+
+
+class Line(NamedTuple):
+    """One operation of a story."""
+
+    operation: str
+    expected: str
+    seen: str
+    """Empty where it was as expected."""
+
+
+def lines(
+    contract: Contract,
+    model: type[Reference],
+    config: Any,
+    operations: Sequence[Operation],
+    difference: Difference | None = None,
+) -> list[Line]:
+    """A trace, one operation a line; ``difference`` is what was seen at the last."""
+    told = []
+    reference: Any = model(config)  # type: ignore[call-arg]
+    clock = getattr(config, "clock", None)
+    for number, operation in enumerate(operations, 1):
+        try:
+            result = concrete(operation.on(reference))
+        except Exception as fault:
+            result = failed(fault)
+        expected = outcome_text(contract, result, reference.seen(), clock)
+        seen = ""
+        if difference and number == len(operations):
+            name = observable(contract, difference)
+            prefix = "" if name == RESULT else f"{name} "
+            seen = prefix + value_text(difference.seen, clock)
+            expected = prefix + value_text(difference.expected, clock)
+        told.append(Line(operation_text(operation, clock), expected, seen))
+    return told
+
+
+def outcome_text(contract: Contract, result: Any, seen: Sequence[Any], clock: int | None) -> str:
+    """An outcome in few words: the result unless there is none, then what was seen."""
+    parts = [] if result is None else [value_text(plain(result), clock)]
+    parts += [f"{name} {value_text(plain(value), clock)}" for name, value in zip(contract.observables, seen, strict=True)]
+    return ", ".join(parts)
+
+
+def value_text(value: Any, clock: int | None) -> str:
+    """A value, with times near the clock counted from it."""
+    if isinstance(value, dict) and "error" in value:
+        return f"{value['error']}: {value['message']}" if value.get("message") else str(value["error"])
+    if isinstance(value, str):
+        return value
+    text = "[" + " ".join(value_text(v, clock) for v in value) + "]" if isinstance(value, list) else scalar(value, clock)
+    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+
+
+def scalar(value: Any, clock: int | None) -> str:
+    """A number or a flag; numbers as large as the clock are times."""
+    if type(value) is int and clock is not None and value >= clock > 10**6:
+        return f"+{value - clock}"
+    try:
+        return plain_text(value)
+    except (TypeError, OverflowError, msgspec.MsgspecError):
+        return repr(value)
+
+
+def rule_named(model: type[Reference], number: str) -> Rule:
+    """A rule of a model by its number."""
+    return next(rule for rule in rules_of(model) if rule.number == number)
+
+
+def replay_command(finding: Finding) -> str:
+    """The one line that replays a finding."""
+    text = to_text(finding.contract, finding.profile, finding.config, finding.operations)
+    return f"broker-tck replay --subject {shlex.quote(finding.subject)} {shlex.quote(text)}"
+
+
+def story(finding: Finding) -> str:
+    """A finding as text."""
+    model = finding.contract.model(finding.profile)
+    told = lines(finding.contract, model, finding.config, finding.operations, finding.difference)
+    config = " ".join(f"{f}={plain_text(getattr(finding.config, f))}" for f in finding.config.__struct_fields__)
+    out = [f"{' or '.join(finding.diagnosis.rules)} is broken by {finding.subject} ({finding.profile}; {config})", ""]
+    for number in finding.diagnosis.rules:
+        rule = rule_named(model, number)
+        out += [f"  {number}  {rule.sentence}", f"         Look first at: {rule.look}.", f"         Source: {rule.source}."]
+    out += ["", f"  {finding.diagnosis.sentence}", "", *table(told), "", f"  {replay_command(finding)}"]
+    return "\n".join(out)
+
+
+def table(told: Sequence[Line], first: int = 1) -> list[str]:
+    """The lines of a story in columns, numbered from ``first``."""
+    head = Line("operation", "expected", "seen")
+    widths = [max(len(line[i]) for line in [head, *told]) for i in (0, 1)]
+    rows = [("", head), *((str(number), line) for number, line in enumerate(told, first))]
+    return [
+        f"  {number:>3}  {line.operation:<{widths[0]}}  {line.expected:<{widths[1]}}  {line.seen}".rstrip()
+        for number, line in rows
+    ]
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A finding as a JSON object."""
+    model = finding.contract.model(finding.profile)
+    return {
+        "subject": finding.subject,
+        "contract": finding.contract.name,
+        "profile": finding.profile,
+        "rules": list(finding.diagnosis.rules),
+        "sentences": [rule_named(model, number).sentence for number in finding.diagnosis.rules],
+        "ways": [str(way) for way in finding.diagnosis.ways],
+        "diagnosis": finding.diagnosis.sentence,
+        "config": msgspec.to_builtins(finding.config),
+        "operations": [msgspec.to_builtins(o) for o in finding.operations],
+        "observed": finding.observed,
+        "expected": plain(finding.difference.expected),
+        "seen": plain(finding.difference.seen),
+        "seed": finding.seed,
+        "found_after": finding.found_after,
+        "replay": replay_command(finding),
+    }
