@@ -21,7 +21,9 @@ def bench() -> None:
 
 @bench.command("drivers", epilog="\b\nExamples:\n  broker-tck bench drivers --subject heap\n")
 @click.option("--subject", "subject_name", default="time-bucket", show_default=True, metavar="S", help="The subject.")
-@click.option("--rounds", default=7, show_default=True, type=click.IntRange(1), help="How often everything is measured.")
+@click.option(
+    "--rounds", default=7, show_default=True, type=click.IntRange(1), help="How often everything is measured."
+)
 @json_option
 def bench_drivers(subject_name: str, rounds: int, as_json: bool) -> None:
     """Checked operations a second: the walk beside the Hypothesis machine, and what the parts of a walk take.
@@ -29,17 +31,23 @@ def bench_drivers(subject_name: str, rounds: int, as_json: bool) -> None:
     Default generator and weights without bulk operations; rules counted in one walk of 16.
     """
     with progress(rounds, "rounds") as tell:
-        result = measure_drivers(subject_name, rounds, lambda done: tell(done))
+        result = measure_drivers(subject_name, rounds, tell)
     if as_json:
         print_json(msgspec.to_builtins(result))
         return
     rows = [(r.what, f"{r.median:,.0f}", f"{r.low:,.0f} to {r.high:,.0f}", r.note) for r in result.rows]
-    print_table(f"{result.subject}; {result.machine}", ["driver", "a second (median)", "spread", ""], rows, right=(1, 2))
-    click.echo(f"\nwalk to machine: {result.ratio:.1f} times; the subject's share of a walk: {result.subject_share:.0%}")
+    print_table(
+        f"{result.subject}; {result.machine}", ["driver", "a second (median)", "spread", ""], rows, right=(1, 2)
+    )
+    click.echo(
+        f"\nwalk to machine: {result.ratio:.1f} times; the subject's share of a walk: {result.subject_share:.0%}"
+    )
 
 
 @bench.command("memory", epilog="\b\nExamples:\n  broker-tck bench memory\n  broker-tck bench memory --row 1-10\n")
-@click.option("--row", "names", multiple=True, metavar="ROW", help="heap, 1-10, 4-10, 8-10, 8-15 or random. Default: all.")
+@click.option(
+    "--row", "names", multiple=True, metavar="ROW", help="heap, 1-10, 4-10, 8-10, 8-15 or random. Default: all."
+)
 @json_option
 def bench_memory(names: tuple[str, ...], as_json: bool) -> int:
     """Growth of the resident set of a fresh process that tracks 10 million messages, content verified.

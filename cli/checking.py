@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from broker_tck import fixtures
 from broker_tck.cli.options import (
     chosen_contract,
     chosen_profiles,
@@ -19,11 +18,12 @@ from broker_tck.cli.options import (
     subject_option,
 )
 from broker_tck.cli.output import print_json, print_table, progress
-from broker_tck.properties.conformance import Checked, check_subject
+from broker_tck.properties.check import record as recorded
+from broker_tck.properties.conformance import Checked, check_subject, golden_traces
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.run import Run, findings, judge, walks
 from broker_tck.properties.story import finding_json, story
-from broker_tck.properties.trace import Trace, load, to_json
+from broker_tck.properties.trace import Trace, to_json
 
 WALKS = 1000
 EXAMPLES = 60
@@ -48,7 +48,11 @@ Examples:
 @profile_option
 @click.option("--walks", "count", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a subject.")
 @click.option(
-    "--examples", default=EXAMPLES, show_default=True, type=click.IntRange(0), help="Examples of the Hypothesis machine."
+    "--examples",
+    default=EXAMPLES,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Examples of the Hypothesis machine.",
 )
 @seed_option
 @click.option("--fail-fast", is_flag=True, help="End at the first failing walk.")
@@ -71,17 +75,15 @@ def check(
     """
     contract = chosen_contract(contract_name)
     pairs = [(s, p) for s in chosen_subjects(contract, subject_names) for p in chosen_profiles(s, profile)]
-    golden = {trace.profile: [] for path in fixtures.golden(contract.name) for trace in load(str(path))[:1]}
-    for path in fixtures.golden(contract.name):
-        for trace in load(str(path)):
-            golden[trace.profile].append(trace)
     done: list[Checked] = []
     with progress(len(pairs) * count, "checking") as tell:
         for i, (subject, name) in enumerate(pairs):
+
             def told(run: Run, i: int = i) -> None:
                 tell(i * count + run.walks, f"{run.subject.name} ({run.profile}), {run.operations:,} operations")
 
-            done.append(check_subject(subject, name, golden.get(name, []), seed, count, examples, fail_fast, told))
+            golden = golden_traces(contract.name, name)
+            done.append(check_subject(subject, name, golden, seed, count, examples, fail_fast, told))
             if fail_fast and not done[-1].green:
                 break
     print_json(summary_json(done)) if as_json else print_summary(done)
@@ -110,7 +112,18 @@ def print_summary(done: list[Checked]) -> None:
         )
         for c in done
     ]
-    head = "subject profile golden rules walks operations deviations left_out residual verdict".split()
+    head = [
+        "subject",
+        "profile",
+        "golden",
+        "rules",
+        "walks",
+        "operations",
+        "deviations",
+        "left_out",
+        "residual",
+        "verdict",
+    ]
     print_table("", [h.replace("_", " ") for h in head], rows, right=(2, 3, 4, 5, 6))
     green = sum(c.green for c in done)
     click.echo(
@@ -149,9 +162,13 @@ def checked_json(checked: Checked) -> dict[str, Any]:
 @contract_option
 @subject_option
 @profile_option
-@click.option("--walks", "count", type=click.IntRange(1), help="How many walks. Default: as --operations says, else 100.")
+@click.option(
+    "--walks", "count", type=click.IntRange(1), help="How many walks. Default: as --operations says, else 100."
+)
 @click.option("--operations", type=click.IntRange(1), help="Walk until so many operations were checked.")
-@click.option("--record", type=click.Path(dir_okay=False), help="Write the walks, with their outcomes, as a trace file.")
+@click.option(
+    "--record", type=click.Path(dir_okay=False), help="Write the walks, with their outcomes, as a trace file."
+)
 @seed_option
 @json_option
 def walk_command(
@@ -183,22 +200,21 @@ class Recorder:
     """Writes walks to a trace file, each once, with the outcomes of the model."""
 
     def __init__(self, path: str) -> None:
-        if Path(path).exists():
-            raise BadInput(f"{path}: exists already; --record writes a new file")
+        self.path = Path(path)
         try:
-            self.file = Path(path).open("w", encoding="utf-8")
+            self.path.touch(exist_ok=False)
+        except FileExistsError:
+            raise BadInput(f"{path}: exists already; --record writes a new file") from None
         except OSError as error:
             raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
 
     def write(self, run: Run, config: Any, operations: list[Any]) -> None:
         """Write a walk."""
-        from broker_tck.properties.check import record as recorded
-
-        steps = recorded(operations, lambda: run.model(config))  # type: ignore[call-arg]
+        steps = recorded(operations, run.model(config))
         outcomes = [[step.result, *step.seen] for step in steps]
         trace = Trace(run.subject.contract, run.profile, config, operations, outcomes)
-        self.file.write(to_json(trace) + "\n")
-        self.file.flush()
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(to_json(trace) + "\n")
 
 
 def walked(run: Run, count: int, operations: int | None, recorder: Recorder | None) -> Run:
@@ -215,7 +231,9 @@ def walked(run: Run, count: int, operations: int | None, recorder: Recorder | No
             if number % 512 == 0:
                 judge(run, done)
             if number % 16 == 0:
-                tell(run.operations if operations else run.walks, f"{run.operations / max(run.seconds, 1e-9):,.0f} op/s")
+                tell(
+                    run.operations if operations else run.walks, f"{run.operations / max(run.seconds, 1e-9):,.0f} op/s"
+                )
             if operations and run.operations >= operations:
                 break
     return run

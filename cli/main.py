@@ -66,10 +66,11 @@ def run(arguments: list[str]) -> int:
     except BadInput as error:
         return complain(str(error))
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+        click.echo(error.ctx.get_help(), err=True)
         return 2
     except click.ClickException as error:
-        where = f" (see `{error.ctx.command_path} --help`)" if isinstance(error, click.UsageError) and error.ctx else ""
+        context = getattr(error, "ctx", None)
+        where = f" (see `{context.command_path} --help`)" if context else ""
         return complain(f"{error.format_message().rstrip('.')}{where}")
     except (click.Abort, KeyboardInterrupt):
         click.echo("broker-tck: interrupted", err=True)

@@ -25,7 +25,11 @@ subject_option = click.option(
     help="A bundled subject, an entry point, pkg.module:Factory or mutant:NAME. Repeatable. Default: all bundled.",
 )
 one_subject_option = click.option(
-    "--subject", "subject_name", required=True, metavar="S", help="The subject: a name, pkg.module:Factory, mutant:NAME."
+    "--subject",
+    "subject_name",
+    required=True,
+    metavar="S",
+    help="The subject: a name, pkg.module:Factory, mutant:NAME.",
 )
 profile_option = click.option("--profile", metavar="P", help="The profile. Default: those that the subject declares.")
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help="The seed.")

@@ -9,6 +9,7 @@ import msgspec
 
 from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile, seed_option
 from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.model.rules import ways_of
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.killing import (
     MACHINE_SEEDS,
@@ -44,11 +45,8 @@ def power(contract_name: str, profile: str | None, seed: int, as_json: bool) -> 
     """
     contract = chosen_contract(contract_name)
     chosen = known_profile(contract, profile or contract.default)
-    done: list[Power] = []
-    from broker_tck.model.rules import ways_of
-
     with progress(len(ways_of(contract.model(chosen))), "wrong ways") as tell:
-        table = power_table(contract, chosen, seed, lambda p: (done.append(p), tell(len(done), p.rule)))
+        table = power_table(contract, chosen, seed, lambda done, p: tell(done, p.rule))
     missing = unproven(contract, chosen, table)
     alive = [p for p in table if not p.killed]
     named = sum(p.rule in p.named for p in table)
@@ -100,8 +98,7 @@ def mutants_command(
     for each, default in (("walk", SEEDS), ("machine", MACHINE_SEEDS)):
         if driver in (each, "both"):
             with progress(len(chosen), each) as tell:
-                count = iter(range(1, len(chosen) + 1))
-                table += kill_table(chosen, each, seeds or default, lambda k: tell(next(count), k.mutant))
+                table += kill_table(chosen, each, seeds or default, lambda done, k: tell(done, k.mutant))
     if as_json:
         print_json({"contract": contract.name, "mutants": [kills_json(k) for k in table]})
     else:
@@ -134,4 +131,6 @@ def print_kills(table: list[Kills]) -> None:
     head = ["mutant", "rule", "driver", "killed", "rules named", "alone", "operations", "seconds", "longest", ""]
     print_table("", head, rows, right=(5, 6, 7, 8))
     killed, alone = sum(k.killed for k in table), sum(k.alone for k in table)
-    click.echo(f"\n{sum(k.passed for k in table)} of {len(table)} rows passed; {killed} findings, own rule alone in {alone}")
+    click.echo(
+        f"\n{sum(k.passed for k in table)} of {len(table)} rows passed; {killed} findings, own rule alone in {alone}"
+    )

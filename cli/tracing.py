@@ -63,7 +63,9 @@ def replay_command(traces: tuple[str, ...], subject_names: tuple[str, ...], prof
             click.echo(f"and {len(found) - 1} more traces or subjects that differ; --json has them all\n")
     if len(loaded) == 1 and not found:
         print_outcomes(loaded[0], profile)
-    click.echo(f"replayed on: {', '.join(sorted({who for r in replays for who in r.who}, key=lambda w: (w != 'model', w)))}")
+    click.echo(
+        f"replayed on: {', '.join(sorted({who for r in replays for who in r.who}, key=lambda w: (w != 'model', w)))}"
+    )
     click.echo(f"{agreed} of {steps} steps agreed")
     return 0 if agreed == steps and not found else 1
 
@@ -109,7 +111,9 @@ def reduce_command(trace: str, subject_name: str, profile: str | None, as_json: 
     for candidate in load(trace):
         model = candidate.contract.model(known_profile(candidate.contract, profile or candidate.profile))
         if candidate.contract is not subject.contract:
-            raise BadInput(f"{candidate.where}: a trace of {candidate.contract.name}; {subject.name} is no such subject")
+            raise BadInput(
+                f"{candidate.where}: a trace of {candidate.contract.name}; {subject.name} is no such subject"
+            )
         diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
         finding = find(subject, diagnoser, candidate.config, list(candidate.operations), None)
         if finding:

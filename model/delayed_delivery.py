@@ -615,8 +615,8 @@ class DelayedDelivery(Reference):
 
     @rule(
         "DD-24",
-        "A firing asks for a read and forgets its own timeout; it arms nothing itself; a cancelled timeout that fires all "
-        "the same is ignored.",
+        "A firing asks for a read and forgets its own timeout; it arms nothing itself; a cancelled timeout that fires "
+        "all the same is ignored.",
         source="AbstractDelayedDeliveryTracker, PR 26012",
         look="a firing that was on its way when its timeout was cancelled",
         absent=lambda m: True,
@@ -810,8 +810,9 @@ class TimeBucket2026(DelayedDelivery):
 
 
 class TimeBucket2025(TimeBucket2026):
-    """The classes of 2025-09-20, as recorded: times are rounded down, a repeated add is counted again, and a timeout
-    that was cancelled may be taken for armed.
+    """The classes of 2025-09-20, as recorded.
+
+    Times are rounded down, a repeated add is counted again, and a cancelled timeout may be taken for armed.
     """
 
     PROFILE = "timebucket-2025"

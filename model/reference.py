@@ -57,5 +57,9 @@ class Reference(ABC):
     """Rules that decide nothing under this profile, by number: those of buckets where there are none."""
 
     @abstractmethod
+    def __init__(self, config: Any) -> None:
+        """Start as configured."""
+
+    @abstractmethod
     def seen(self) -> tuple[Any, ...]:
         """What can be observed cheaply after every operation."""

@@ -55,7 +55,9 @@ def machine_words() -> str:
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
         model = names[0] if names else model
     packages = ", ".join(f"{name} {version(name)}" for name in ("hypothesis", "msgspec", "pyroaring"))
     return f"{model}, {cpu_count()} cores, CPython {platform.python_version()}, {packages}"

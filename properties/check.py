@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -103,9 +103,8 @@ def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> t
     return None
 
 
-def record(operations: Iterable[Operation], make: Callable[[], Any]) -> list[Step]:
+def record(operations: Iterable[Operation], on: Any) -> list[Step]:
     """Perform operations on a fresh rig or model alone, and write down every outcome."""
-    on = make()
     steps = []
     for operation in operations:
         try:

@@ -135,7 +135,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
 
 
 def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: str | None = None, seed: int = 0) -> Any:
-    """A pytest test that checks a factory's subject: ``test_mine = conformance("delayed-delivery", Factory)``.
+    """Make a pytest test of a factory. A module that assigns it to a name with ``test_`` in front is complete.
 
     ``factory`` is called as ``Factory(config, clock, timer)``, or is the name of a subject. ``profile`` is one of the
     contract's; without one, those that the factory declares are checked. One test for each profile and part: the

@@ -84,7 +84,7 @@ class Diagnoser:
         try:
             with limit(SECONDS):
                 rig = self.rigged(config, self.capabilities)
-                return first_difference(operations, model(config), rig) is None  # type: ignore[call-arg]
+                return first_difference(operations, model(config), rig) is None
         except (Hang, Exception):
             return False
 

@@ -53,7 +53,7 @@ def failure(
     try:
         with limit(PROBE_SECONDS):
             rig = subject.rig(config, subject.capabilities)
-            return first_difference(operations, model(config), rig)  # type: ignore[call-arg]
+            return first_difference(operations, model(config), rig)
     except Hang as hang:
         return len(operations) - 1, Difference(RESULT, "an answer", {"error": "Hang", "message": str(hang)})
 

@@ -139,21 +139,21 @@ def is_minimal(finding: Finding, subject: Subject, model: type[Reference]) -> bo
 
 
 def kill_table(
-    chosen: Iterable[Mutant], driver: str, seeds: int, progress: Callable[[Kills], None] | None = None
+    chosen: Iterable[Mutant], driver: str, seeds: int, progress: Callable[[int, Kills], None] | None = None
 ) -> list[Kills]:
     """Let a driver loose on every mutant; the machine is not asked for the deep ones."""
     names = [m.name for m in chosen if driver == "walk" or not m.deep]
     return in_parallel(partial(kills, driver=driver, seeds=seeds), names, progress)
 
 
-def in_parallel(work: Callable[[T], R], items: list[T], progress: Callable[[R], None] | None = None) -> list[R]:
+def in_parallel(work: Callable[[T], R], items: list[T], progress: Callable[[int, R], None] | None = None) -> list[R]:
     """Work on every item, on all cores, the results in the items' order."""
     with ProcessPoolExecutor(min(cpu_count() or 1, len(items) or 1), get_context("spawn")) as pool:
         results = []
         for result in pool.map(work, items):
             results.append(result)
             if progress:
-                progress(result)
+                progress(len(results), result)
     return results
 
 
@@ -217,7 +217,7 @@ def power_of(index: int, contract: str, profile: str, seed: int) -> Power:
 
 
 def power_table(
-    contract: Contract, profile: str, seed: int = 0, progress: Callable[[Power], None] | None = None
+    contract: Contract, profile: str, seed: int = 0, progress: Callable[[int, Power], None] | None = None
 ) -> list[Power]:
     """Run every known wrong way of every rule as the subject."""
     work = partial(power_of, contract=contract.name, profile=profile, seed=seed)

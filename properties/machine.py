@@ -49,7 +49,7 @@ class Machine(RuleBasedStateMachine):
         contract = self.subject.contract
         self.choices = ByteChoices(entropy)
         self.config: Any = contract.draw_config(self.choices, self.subject.capabilities)
-        self.reference: Any = self.model(self.config)  # type: ignore[call-arg]
+        self.reference: Any = self.model(self.config)
         self.rig = self.subject.rig(self.config, self.subject.capabilities)
         makers = contract.makers(self.reference, self.choices, self.subject.capabilities)
         self.makes = {maker.name: maker.make for maker in makers}
@@ -79,7 +79,7 @@ class Machine(RuleBasedStateMachine):
 def machine_for(subject: Subject, model: type[Reference]) -> type[Machine]:
     """The machine of a subject under a model."""
     contract = subject.contract
-    sample = contract.makers(model(contract.config()), ByteChoices(), subject.capabilities)  # type: ignore[call-arg]
+    sample = contract.makers(model(contract.config()), ByteChoices(), subject.capabilities)
     rules = {f"make_{maker.name}": _rule(maker.name) for maker in sample if any(maker.weights)}
     return type(f"Machine of {subject.name}", (Machine,), {"subject": subject, "model": model, **rules})
 

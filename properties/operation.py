@@ -33,10 +33,7 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
 
 def is_time(field: msgspec.structs.FieldInfo) -> bool:
     """Whether the field holds an absolute time."""
-    for part in getattr(field.type, "__metadata__", ()):
-        if isinstance(part, Meta) and part.extra == TIME:
-            return True
-    return False
+    return any(isinstance(part, Meta) and part.extra == TIME for part in getattr(field.type, "__metadata__", ()))
 
 
 def time_fields(operation: type[Operation]) -> frozenset[str]:

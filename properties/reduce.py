@@ -128,7 +128,7 @@ class Reducer:
         config, operations = trace
         i = 0
         while i < len(operations):
-            shorter = next((s for s in map(lambda o: self.cut(config, o), without(operations, i)) if s), None)
+            shorter = next((s for o in without(operations, i) if (s := self.cut(config, o))), None)
             if shorter:
                 operations = shorter[1]
             else:

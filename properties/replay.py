@@ -61,7 +61,7 @@ def declaring(contract: Contract, profile: str) -> list[Subject]:
 
 def on_model(trace: Trace, profile: str) -> Disagreement | None:
     """Replay on the model against the recorded outcomes."""
-    model: Any = trace.contract.model(profile)(trace.config)  # type: ignore[call-arg]
+    model: Any = trace.contract.model(profile)(trace.config)
     for step, (operation, outcome) in enumerate(zip(trace.operations, trace.outcomes, strict=True)):
         try:
             answer = operation.on(model)
@@ -90,7 +90,7 @@ def on_subject(trace: Trace, subject: Subject, profile: str) -> Disagreement | N
     step = 0
     try:
         with limit(SECONDS):
-            model: Any = trace.contract.model(profile)(trace.config)  # type: ignore[call-arg]
+            model: Any = trace.contract.model(profile)(trace.config)
             rig = subject.rig(trace.config, subject.capabilities)
             for step, operation in enumerate(trace.operations):
                 if difference := check(operation, model, rig):

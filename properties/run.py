@@ -161,7 +161,7 @@ def judge(run: Run, done: Walk) -> None:
     contract, subject = run.subject.contract, run.subject
     try:
         with limit(10):
-            steps = record(done.operations, lambda: subject.rig(done.config, subject.capabilities))
+            steps = record(done.operations, subject.rig(done.config, subject.capabilities))
             for law in contract.laws:
                 met, _, complaint = law.check(done.config, steps)
                 run.met[law.number] += met
@@ -171,7 +171,7 @@ def judge(run: Run, done: Walk) -> None:
             variation = contract.variations[choices.below(len(contract.variations))]
             varied = variation.vary(done.config, done.operations, choices)
             if varied:
-                other = record(varied[1], lambda: subject.rig(varied[0], subject.capabilities))
+                other = record(varied[1], subject.rig(varied[0], subject.capabilities))
                 run.met[variation.name] += 1
                 if not variation.equal(done.config, steps, varied[0], other):
                     run.complaints.append((done.seed, variation.name, variation.sentence))
@@ -205,7 +205,7 @@ def _broken(run: Run, number: str) -> bool:
     subject, contract = run.subject, run.subject.contract
     for index in range(DEVIATION_WALKS):
         done = walk(contract, walk_seed(run.seed, index), subject.rig, run.model, subject.capabilities)
-        steps = record(done.operations, lambda: subject.rig(done.config, subject.capabilities))
+        steps = record(done.operations, subject.rig(done.config, subject.capabilities))
         if law.check(done.config, steps)[2]:
             return True
     return False
@@ -218,12 +218,12 @@ def laws_broken(
     broken: Counter[str] = Counter()
     for number in range(count):
         choices = SeededChoices(walk_seed(seed, number))
-        done = walk(contract, walk_seed(seed, number), lambda c, k: model(c), model, capabilities)  # type: ignore[call-arg]
-        steps = record(done.operations, lambda: rigged(done.config, capabilities))
+        done = walk(contract, walk_seed(seed, number), lambda c, k: model(c), model, capabilities)
+        steps = record(done.operations, rigged(done.config, capabilities))
         for law in contract.laws:
             broken[law.number] += bool(law.check(done.config, steps)[2])
         for variation in contract.variations:
             if varied := variation.vary(done.config, done.operations, choices):
-                other = record(varied[1], lambda: rigged(varied[0], capabilities))
+                other = record(varied[1], rigged(varied[0], capabilities))
                 broken[variation.name] += not variation.equal(done.config, steps, varied[0], other)
     return broken

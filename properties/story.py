@@ -38,7 +38,7 @@ def lines(
 ) -> list[Line]:
     """A trace, one operation a line; ``difference`` is what was seen at the last."""
     told = []
-    reference: Any = model(config)  # type: ignore[call-arg]
+    reference: Any = model(config)
     clock = getattr(config, "clock", None)
     for number, operation in enumerate(operations, 1):
         try:
@@ -59,7 +59,9 @@ def lines(
 def outcome_text(contract: Contract, result: Any, seen: Sequence[Any], clock: int | None) -> str:
     """An outcome in few words: the result unless there is none, then what was seen."""
     parts = [] if result is None else [value_text(plain(result), clock)]
-    parts += [f"{name} {value_text(plain(value), clock)}" for name, value in zip(contract.observables, seen, strict=True)]
+    parts += [
+        f"{name} {value_text(plain(value), clock)}" for name, value in zip(contract.observables, seen, strict=True)
+    ]
     return ", ".join(parts)
 
 
@@ -69,7 +71,9 @@ def value_text(value: Any, clock: int | None) -> str:
         return f"{value['error']}: {value['message']}" if value.get("message") else str(value["error"])
     if isinstance(value, str):
         return value
-    text = "[" + " ".join(value_text(v, clock) for v in value) + "]" if isinstance(value, list) else scalar(value, clock)
+    text = (
+        "[" + " ".join(value_text(v, clock) for v in value) + "]" if isinstance(value, list) else scalar(value, clock)
+    )
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 
 
@@ -102,7 +106,11 @@ def story(finding: Finding) -> str:
     out = [f"{' or '.join(finding.diagnosis.rules)} is broken by {finding.subject} ({finding.profile}; {config})", ""]
     for number in finding.diagnosis.rules:
         rule = rule_named(model, number)
-        out += [f"  {number}  {rule.sentence}", f"         Look first at: {rule.look}.", f"         Source: {rule.source}."]
+        out += [
+            f"  {number}  {rule.sentence}",
+            f"         Look first at: {rule.look}.",
+            f"         Source: {rule.source}.",
+        ]
     out += ["", f"  {finding.diagnosis.sentence}", "", *table(told), "", f"  {replay_command(finding)}"]
     return "\n".join(out)
 

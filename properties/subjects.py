@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.implementations.mutants import MUTANTS, Mutant
+from broker_tck.implementations.mutants import MUTANTS
+from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput

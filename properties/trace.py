@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Union, get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -136,7 +136,9 @@ def operation_of(contract: Contract, array: list[Any], where: str, strict: bool)
     kind = known[array[0]]
     fields = kind.__struct_fields__
     if len(array) != 1 + len(fields):
-        raise BadInput(f"{where}: {array[0]} takes {len(fields)} fields ({' '.join(fields) or 'none'}), not {len(array) - 1}")
+        raise BadInput(
+            f"{where}: {array[0]} takes {len(fields)} fields ({' '.join(fields) or 'none'}), not {len(array) - 1}"
+        )
     try:
         operation: Operation = msgspec.convert(array, kind, strict=strict)
     except msgspec.ValidationError as error:
@@ -151,7 +153,8 @@ def from_text(text: str, where: str = "text") -> Trace:
     """The trace of one line of text."""
     parts = [part.strip() for part in text.replace("\n", ";").split(";")]
     parts = [part for part in parts if part]
-    contract, profile, config = next(iter(CONTRACTS.values())), "", {}
+    contract, profile = next(iter(CONTRACTS.values())), ""
+    config: dict[str, str] = {}
     if parts and parts[0].split()[0] in CONTRACTS:
         contract, profile, config = header(parts.pop(0), where)
     clock = config.get("clock", getattr(contract.config(), "clock", 0))
@@ -182,8 +185,9 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
     written, _, outcome = part.partition(ARROW)
     words: list[Any] = written.split()
     kind = next((o for o in get_args(contract.operations) if words and o.__struct_config__.tag == words[0]), None)
+    times = time_fields(kind) if kind else frozenset()
     for i, field in enumerate(kind.__struct_fields__ if kind else (), 1):
-        if i < len(words) and field in time_fields(kind) and words[i][0] == "+":
+        if i < len(words) and field in times and words[i][0] == "+":
             try:
                 words[i] = int(clock) + int(words[i])
             except ValueError:
@@ -241,7 +245,7 @@ def to_json(trace: Trace) -> str:
 def schema(contract: Contract) -> dict[str, Any]:
     """The JSON Schema of a line of a contract's trace files."""
     (config, operation), definitions = msgspec.json.schema_components(
-        [contract.config, Union[contract.operations]], ref_template="#/$defs/{name}"
+        [contract.config, contract.operations], ref_template="#/$defs/{name}"
     )
     outcome = [operation, {}, *({} for _ in contract.observables)]
     return {

@@ -59,7 +59,7 @@ def walk(
     """Walk a subject along its model. ``subject`` puts a fresh one on a rig: ``subject(config, capabilities)``."""
     choices = SeededChoices(seed)
     config = contract.draw_config(choices, capabilities)
-    reference: Any = model(config)  # type: ignore[call-arg]
+    reference: Any = model(config)
     operations: list[Operation] = []
     difference: Difference | None = None
     try:

@@ -13,7 +13,7 @@ class Hang(BaseException):
     """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it."""
 
 
-def _bite(signum: int, frame: FrameType | None) -> None:
+def _bite(_signal: int, _frame: FrameType | None) -> None:
     raise Hang("no answer within the limit")
 
 

@@ -44,7 +44,7 @@ STYLES = (
     ((0, 0, 0, 8, 1), 150),
     ((0, 0, 0, 2, 9), 1000),
 )
-"""How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, or about the highest;
+"""How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, or near the highest;
 and one time in how many is an odd one."""
 
 
@@ -89,8 +89,8 @@ class Times:
         self.model = model
         self.below = choices.below
         tick, width = model.tick, model.width
-        self.edges = (0, 1, tick - 1, tick, tick + 1, width - 1, width, width + 1, tick + width - 1, tick + width)
-        self.edges += (2 * width, 2 * tick + 1, 3 * width + 1, 5 * tick, 8 * width)
+        near = [0, 1, tick - 1, tick, tick + 1, width - 1, width, width + 1, tick + width - 1, tick + width]
+        self.edges = [*near, 2 * width, 2 * tick + 1, 3 * width + 1, 5 * tick, 8 * width]
         self.steps = (0, 1, 1, tick - 1, tick, width - 1, width, tick + 1, width + 1, 2 * tick, 5 * width)
         self.spread = one_of(choices, (4, 4, 20, 200)) * width
         self.delay = tick + one_of(choices, (1, 2, width, tick, 4 * width + 1, 20 * width))

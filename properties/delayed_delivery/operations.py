@@ -46,7 +46,7 @@ class Add(Operation, frozen=True, tag="add"):
 
 
 class Fill(Operation, frozen=True, tag="fill"):
-    """n adds of one ledger, every ``step``-th entry from ``entry`` on, all for one time; result: how many were taken."""
+    """n adds of one ledger, every ``step``-th entry from ``entry`` on, for one time; result: how many were taken."""
 
     ledger: Int64
     entry: EntryId
