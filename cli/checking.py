@@ -19,7 +19,7 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.check import record as recorded
-from broker_tck.properties.conformance import Checked, check_subject, golden_traces
+from broker_tck.properties.conforming import Checked, check_subject, golden_traces
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.run import Run, findings, judge, walks
 from broker_tck.properties.story import finding_json, story

@@ -9,6 +9,7 @@ Times are absolute milliseconds. The model has a clock and a timer of its own.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable
 from itertools import groupby, islice, takewhile
 from typing import ClassVar, Protocol
@@ -215,6 +216,7 @@ class DelayedDelivery(Reference):
         at_its_start=lambda m, key: key <= m.cutoff(),
         strictly_before=lambda m, key: key + (0 if m.strict else m.width - 1) < m.cutoff(),
         at_the_next=lambda m, key: key + (0 if m.strict else m.width) <= m.cutoff(),
+        at_its_key_at_the_latest=lambda m, key: key <= m.now or key + m.width - 1 <= m.cutoff(),
         a_bucket_late_in_strict=lambda m, key: key + m.width - 1 <= m.cutoff(),
     )
     def due(self, key: int) -> bool:
@@ -297,6 +299,10 @@ class DelayedDelivery(Reference):
     def superseded(self, position: Position, key: int) -> list[int]:
         return []
 
+    @also(superseded, absent=lambda m, position, key: not m.elsewhere(position, key))
+    def files(self, position: Position, key: int) -> bool:
+        return True
+
     def elsewhere(self, position: Position, key: int) -> list[int]:
         """The other buckets that hold the position."""
         return [k for k, bucket in self.held.items() if k != key and any(c[:2] == position for c in bucket)]
@@ -351,6 +357,8 @@ class DelayedDelivery(Reference):
 
     def insert(self, position: Position, key: int) -> bool:
         """Hold a copy; answers whether it was absent."""
+        if not self.files(position, key):
+            return False
         for other in self.superseded(position, key):
             self.drop(other, (*position, 0))
         bucket = self.held.setdefault(key, set())
@@ -629,6 +637,10 @@ class DelayedDelivery(Reference):
         return True
 
     @also(heeds_cancelled, absent=lambda m: True)
+    def forgets_the_newer(self) -> bool:
+        return False
+
+    @also(heeds_cancelled, absent=lambda m: True)
     def firing_updates_timer(self) -> bool:
         return False
 
@@ -637,7 +649,8 @@ class DelayedDelivery(Reference):
         if not self.count():
             if self.timeout is not None and self.disarms_when_empty():
                 self.cancel()
-                self.timeout = self.target = None
+                if self.forgets_cancelled():
+                    self.timeout = self.target = None
             return
         wake = self.wake(self.first())
         if self.settled(wake):
@@ -650,7 +663,7 @@ class DelayedDelivery(Reference):
             return
         self.target = wake
         self.timeout = max(wake, self.earliest())
-        self.armed.append(self.timeout)
+        insort(self.armed, self.timeout)
 
     def first(self) -> int:
         """The smallest key."""
@@ -685,7 +698,11 @@ class DelayedDelivery(Reference):
 
     def stale(self) -> bool:
         """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
-        return self.cancelled is not None and self.heeds_cancelled() and self.fire(self.cancelled)
+        if self.cancelled is None:
+            return False
+        if self.forgets_the_newer():
+            self.timeout = self.target = None
+        return self.heeds_cancelled() and self.fire(self.cancelled)
 
     @rule(
         "DD-27",
@@ -817,6 +834,7 @@ class TimeBucket2025(TimeBucket2026):
 
     PROFILE = "timebucket-2025"
     BREAKS = ("DD-07", "DD-08", "DD-34")
+    MOOT = ("DD-29",)
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -841,7 +859,7 @@ class TimeBucket2025(TimeBucket2026):
         return super().first()
 
     def forgets_cancelled(self) -> bool:
-        return False
+        return not self.held
 
     def passed(self, wake: int) -> bool:
         return wake < self.now
@@ -858,7 +876,7 @@ class Heap(DelayedDelivery):
     """The classes before PR 23611, as recorded: a heap of triples, without buckets, that keeps every copy."""
 
     PROFILE = "heap"
-    MOOT = ("DD-03", "DD-05", "DD-33")
+    MOOT = ("DD-03", "DD-05", "DD-29", "DD-33")
 
     def width_of(self, tick: int) -> int:
         return 1

@@ -1,19 +1,23 @@
 """What is asserted and how it is driven.
 
-``conformance(contract, factory)`` is a whole test module for an implementation of one's own.
+``from broker_tck.properties import conformance``: :func:`~broker_tck.properties.conforming.conformance` makes a whole
+test module for an implementation of one's own.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from broker_tck.properties.conforming import conformance
 
 __all__ = ["conformance"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import :func:`conformance` when it is asked for, so that the pytest plugin stays light."""
+    """Import :func:`conformance` only when it is asked for: the pytest plugin is loaded by every run of pytest."""
     if name == "conformance":
-        from broker_tck.properties.conformance import conformance
+        from broker_tck.properties.conforming import conformance
 
         return conformance
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 from collections.abc import Callable
 from dataclasses import replace
@@ -78,6 +79,8 @@ def drivers(subject_name: str, rounds: int, tell: Callable[[int], None]) -> Driv
     subject = replace(found, contract=without_bulk(found.contract))
     profile = subject.profiles[0]
     made = [(done.config, done.operations) for done in walks(Run(subject, profile, 0), WALKS)]
+    gc.collect()
+    gc.freeze()  # or the collector would go through the walks that are kept here again and again
     rates: dict[str, list[float]] = {"walk": [], "machine": [], "model": [], "subject": []}
     for number in range(rounds):
         rates["walk"].append(walk_rate(subject, profile))

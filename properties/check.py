@@ -98,9 +98,41 @@ def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference:
 def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> tuple[int, Difference] | None:
     """Replay operations on both sides up to the first difference; None: there is none."""
     for i, operation in enumerate(operations):
-        if bad := check(operation, model, rig):
+        try:
+            bad = check(operation, model, rig)
+        except Hang as hang:
+            bad = no_answer(hang)
+        if bad:
             return i, bad
     return None
+
+
+def no_answer(hang: Hang) -> Difference:
+    """A hang, as what was seen in place of an answer."""
+    return Difference(RESULT, "an answer", {"error": "Hang", "message": str(hang)})
+
+
+def hangs(difference: Difference) -> bool:
+    """Whether the difference is that there was no answer."""
+    return isinstance(difference.seen, dict) and difference.seen.get("error") == "Hang"
+
+
+class Recorded:
+    """Stands in for a rig on which a trace was recorded: it answers as that one did."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self._steps = iter(steps)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._answer
+
+    def _answer(self, *arguments: Any) -> Any:
+        self._step = next(self._steps)
+        return self._step.result
+
+    def seen(self) -> tuple[Any, ...]:
+        """What was seen after the operation."""
+        return self._step.seen
 
 
 def record(operations: Iterable[Operation], on: Any) -> list[Step]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -12,25 +10,19 @@ T = TypeVar("T")
 
 
 class Choices(Protocol):
-    """Two ways to choose; all others are made of them."""
+    """The one way to choose; all others are made of it."""
 
-    def below(self, n: int) -> int:
-        """A number from 0 to n - 1."""
-
-    def weighted(self, cumulative: Sequence[int]) -> int:
-        """An index, by cumulative weights."""
+    @property
+    def below(self) -> Callable[[int], int]:
+        """Draws a number from 0 to n - 1."""
 
 
-class SeededChoices(Random):
-    """Choices of a walk. Only ``random()`` is used, the one method that Python promises not to change."""
+class SeededChoices:
+    """Choices of a walk. Only ``Random.random()`` is used, the one method that Python promises not to change."""
 
-    def below(self, n: int) -> int:
-        """A number from 0 to n - 1."""
-        return int(self.random() * n)
-
-    def weighted(self, cumulative: Sequence[int]) -> int:
-        """An index, by cumulative weights."""
-        return bisect(cumulative, int(self.random() * cumulative[-1]))
+    def __init__(self, seed: int) -> None:
+        random = Random(seed).random
+        self.below: Callable[[int], int] = lambda n: int(random() * n)
 
 
 class ByteChoices:
@@ -44,13 +36,9 @@ class ByteChoices:
         self._left = int.from_bytes(entropy)
 
     def below(self, n: int) -> int:
-        """A number from 0 to n - 1."""
+        """Draw a number from 0 to n - 1."""
         self._left, chosen = divmod(self._left, n)
         return chosen
-
-    def weighted(self, cumulative: Sequence[int]) -> int:
-        """An index, by cumulative weights."""
-        return bisect(cumulative, self.below(cumulative[-1]))
 
 
 def one_of(choices: Choices, options: Sequence[T]) -> T:
@@ -58,6 +46,6 @@ def one_of(choices: Choices, options: Sequence[T]) -> T:
     return options[choices.below(len(options))]
 
 
-def cumulated(weights: Sequence[int]) -> list[int]:
-    """Weights as :meth:`Choices.weighted` takes them."""
-    return list(accumulate(weights))
+def weighted(options: Iterable[tuple[T, int]]) -> list[T]:
+    """A list to draw from, each option in it as often as its weight says."""
+    return [option for option, weight in options for _ in range(weight)]

@@ -84,8 +84,11 @@ class Contract:
     variations: tuple[Variation, ...]
     needs: Mapping[str, str]
     """The rule that cannot be checked where a subject lacks a capability; empty where there is none."""
-    blame: Callable[[Operation, str], str]
-    """The rule to name where none explains a difference: by operation and what differed."""
+    blame: Callable[[Sequence[Operation], str], str]
+    """The rule to name where no wrong way explains a difference: by a trace that fails at its end, and what differed.
+
+    Where the trace was reduced, nothing is in it that does not matter.
+    """
 
     def model(self, profile: str) -> type[Reference]:
         """The reference model of a profile. ValueError names the profiles that there are."""

@@ -1,37 +1,53 @@
 """Diagnosis: which known wrong way of which rule makes the model agree with the subject.
 
-A way *fits* a trace when the model with that way agrees with the subject on every step of it. A way that fits every
-failing trace at hand, and whole walks besides, explains the subject. One that fits only the failing traces explains
-it there: the subject breaks the rule under a condition of its own. Where none fits, the contract's table names a
-rule by the operation and what differed.
+A way *fits* a trace when the model with that way agrees with the subject on every step of it. A way that fits the
+failing trace, all traces near it, and whole walks besides, explains the subject. One that fits the failing trace and
+more of those near it than others do explains it there: the subject breaks the rule under a condition of its own. Where
+none fits, the contract's table names a rule by the operation and what differed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Way, deviations_of, ways_of
-from broker_tck.properties.check import RESULT, Difference, first_difference
-from broker_tck.properties.contract import Contract
-from broker_tck.properties.operation import Operation
-from broker_tck.properties.walk import walk, walk_seed
+from broker_tck.model.rules import ABSENT, Way, deviations_of, ways_of
+from broker_tck.properties.check import RESULT, Difference, Recorded, first_difference, record
+from broker_tck.properties.choices import SeededChoices
+from broker_tck.properties.contract import Contract, Step
+from broker_tck.properties.operation import Operation, time_fields, valid
+from broker_tck.properties.walk import generated, walk, walk_seed
 from broker_tck.properties.watchdog import Hang, limit
 
 WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
 MORE_WALKS = 160
 """Where ways of several rules do, so many walks tell them apart."""
+MOST_NEARBY = 4_000
+"""How many operations the traces near a failing one have together, at most."""
+TAILS = 16
+TAIL = 12
+"""In how many ways a failing trace is continued, and by how many operations."""
 SEED = 0xD1A6
 SECONDS = 2.0
+
+S = TypeVar("S", bound=Struct)
+T = TypeVar("T")
 
 Trace = tuple[Any, Sequence[Operation]]
 """Configuration and operations."""
 Rigged = Callable[[Any, Any], Any]
 """Puts a fresh subject on a rig."""
+Recording = tuple[Any, Sequence[Step]]
+"""Configuration, and operations with what the subject made of them."""
+Wrong = tuple[Way, type[Reference]]
+"""A way, and the model with it."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +57,8 @@ class Diagnosis:
     rules: tuple[str, ...]
     ways: tuple[Way, ...]
     walks: int
-
-    @property
-    def whole(self) -> bool:
-        """Whether the subject behaves so everywhere, as far as was walked."""
-        return bool(self.ways) and self.walks == WALKS
+    whole: bool = False
+    """Whether the subject behaves so everywhere, as far as was walked."""
 
     @property
     def sentence(self) -> str:
@@ -58,13 +71,13 @@ class Diagnosis:
 
 def in_words(way: Way) -> str:
     """A way as the end of a sentence that begins with "behaves as if"."""
-    if way.name == "absent":
+    if way.name == ABSENT:
         return f"{way.rule.number} were absent ({way.clause})"
     return f"{way.rule.number} were done otherwise ({way.clause}: {way.name.replace('_', ' ')})"
 
 
 @cache
-def wrong_models(model: type[Reference]) -> tuple[tuple[Way, type[Reference]], ...]:
+def wrong_models(model: type[Reference]) -> tuple[Wrong, ...]:
     """The model with each of its known wrong ways, those that lead back from a deviation included."""
     return tuple((way, way.applied_to(model)) for way in [*ways_of(model), *deviations_of(model)])
 
@@ -79,22 +92,30 @@ class Diagnoser:
         self.capabilities = capabilities
         self._walks: dict[Way, int] = {}
 
-    def agrees(self, model: type[Reference], config: Any, operations: Sequence[Operation]) -> bool:
-        """Whether a model agrees with the subject on every step of a trace."""
+    def recorded(self, config: Any, operations: Sequence[Operation]) -> Recording | None:
+        """What the subject does on a trace; None if it hangs."""
         try:
             with limit(SECONDS):
-                rig = self.rigged(config, self.capabilities)
-                return first_difference(operations, model(config), rig) is None
+                return config, record(operations, self.rigged(config, self.capabilities))
+        except (Hang, Exception):
+            return None
+
+    def fits(self, model: type[Reference], recording: Recording) -> bool:
+        """Whether a model agrees with the subject on every step of a trace."""
+        config, steps = recording
+        try:
+            with limit(SECONDS):
+                return first_difference((s.operation for s in steps), model(config), Recorded(steps)) is None
         except (Hang, Exception):
             return False
 
-    def fitting(self, *traces: Trace) -> list[tuple[Way, type[Reference]]]:
-        """The ways that fit every one of the traces."""
-        return [
-            (way, wrong)
-            for way, wrong in wrong_models(self.model)
-            if all(self.agrees(wrong, config, operations) for config, operations in traces)
-        ]
+    def fitting(
+        self, config: Any, operations: Sequence[Operation], chosen: Iterable[Wrong] | None = None
+    ) -> list[Wrong]:
+        """The ways that fit a trace, of all or of those chosen."""
+        recording = self.recorded(config, operations)
+        ways = wrong_models(self.model) if chosen is None else chosen
+        return [wrong for wrong in ways if recording and self.fits(wrong[1], recording)]
 
     def walks(self, way: Way, wrong: type[Reference]) -> int:
         """On how many walks, made with the model that has this way, the subject agrees with it."""
@@ -111,24 +132,78 @@ class Diagnoser:
             return False
 
     def diagnose(self, trace: Trace, difference: Difference) -> Diagnosis:
-        """Name the rules that the subject breaks on a failing trace."""
-        blamed = self.contract.blame(trace[1][-1], observable(self.contract, difference))
-        fits = self.fitting(trace)
-        if not fits:
-            return Diagnosis((blamed,), (), 0)
-        ranked = sorted(fits, key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
-        best = self.walks(*ranked[0])
-        ways = self.told_apart([fit for fit in ranked if self.walks(*fit) == best])
-        rules = tuple(dict.fromkeys(way.rule.number for way in ways))[:2]
-        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], best)
+        """Name the rules that the subject breaks on a failing trace.
 
-    def told_apart(self, tied: list[tuple[Way, type[Reference]]]) -> list[Way]:
+        The ways that fit it are ranked by how many traces near it, then how many whole walks, they fit as well. Where
+        the best of them does not explain the subject everywhere, the rule that the contract's table blames is named
+        beside it.
+        """
+        config, operations = trace
+        blamed = self.contract.blame(operations, observable(self.contract, difference))
+        near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
+        scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in self.fitting(config, operations)]
+        if not scored:
+            return Diagnosis((blamed,), (), 0)
+        fits = best([(self.walks(*fit), fit) for fit in best(scored)])
+        walks = self.walks(*fits[0])
+        whole = walks == WALKS and max(score for score, _ in scored) == len(near)
+        ways = self.told_apart(sorted(fits, key=lambda fit: fit[0].rule.number != blamed))
+        rules = tuple(dict.fromkeys([way.rule.number for way in ways] + [blamed] * (not whole)))[:2]
+        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], walks, whole)
+
+    def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
+        """The failing trace and how it might go on, several times."""
+        for number in range(TAILS):
+            model: Any = self.model(config)  # type: ignore[call-arg]
+            choices = SeededChoices(walk_seed(SEED, number))
+            on = list(operations)
+            record(on, model)
+            for operation in generated(self.contract, model, choices, self.capabilities, TAIL):
+                on.append(operation)
+                record([operation], model)
+            yield config, on
+
+    def told_apart(self, tied: list[Wrong]) -> list[Way]:
         """Of ways of several rules that agree with the subject equally often, those that go on doing so for longest."""
         for number in range(WALKS, MORE_WALKS):
             if len({way.rule.number for way, _ in tied}) < 2:
                 break
             tied = [fit for fit in tied if self._walk_agrees(fit[1], number)] or tied
         return [way for way, _ in tied]
+
+
+def best(scored: list[tuple[int, T]]) -> list[T]:
+    """What has the highest score."""
+    most = max((score for score, _ in scored), default=0)
+    return [scoring for score, scoring in scored if score == most]
+
+
+def nearby(config: Any, operations: Sequence[Operation]) -> list[Trace]:
+    """Traces that differ in one place: an operation left out, repeated or swapped, a number a little other."""
+    near: list[Trace] = []
+    for i, operation in enumerate(operations):
+        before, after = operations[:i], operations[i + 1 :]
+        near += [(config, [*before, *after]), (config, [*before, operation, operation, *after])]
+        near += [(config, [*before, after[0], operation, *after[1:]])] if after else []
+        near += [(config, [*before, other, *after]) for other in changed(operation, config)]
+    near += [(other, operations) for other in changed(config, config)]
+    cost = sum(1 + getattr(operation, "n", 0) for operation in operations)
+    return near[:: 1 + len(near) * cost // MOST_NEARBY]
+
+
+def changed(record: S, config: Any) -> Iterator[S]:
+    """A configuration or an operation with one field changed."""
+    times = time_fields(type(record))
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if isinstance(value, bool):
+            yield structs.replace(record, **{name: not value})
+            continue
+        zero = config.clock if name in times else 0
+        for other in (value - 1, value + 1, value - 100, value + 100, zero + 2 * (value - zero)):
+            near = structs.replace(record, **{name: other})
+            if other > 0 and other != value and valid(near):
+                yield near
 
 
 def observable(contract: Contract, difference: Difference) -> str:

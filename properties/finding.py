@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import RESULT, Difference, first_difference
+from broker_tck.properties.check import Difference, first_difference, hangs, no_answer
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import Diagnoser, Diagnosis, observable
 from broker_tck.properties.operation import Operation
@@ -15,8 +15,9 @@ from broker_tck.properties.reduce import Reducer
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.watchdog import Hang, limit
 
-PROBE_SECONDS = 2.0
-"""How long a subject may take over one trace while a finding is reduced."""
+PROBE_SECONDS = 0.3
+BULK_SECONDS = 4e-5
+"""How long a subject may take over one trace while a finding is reduced: and for each of a bulk's n."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,15 @@ class Finding:
 
 
 def failure(
-    subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
+    subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation], seconds: float = 0
 ) -> tuple[int, Difference] | None:
-    """Where a trace fails, and how; a subject that hangs fails at the last operation."""
+    """Where a trace fails, and how; ``seconds`` limits it otherwise than by its length."""
     try:
-        with limit(PROBE_SECONDS):
+        with limit(seconds or PROBE_SECONDS + BULK_SECONDS * sum(getattr(o, "n", 0) for o in operations)):
             rig = subject.rig(config, subject.capabilities)
             return first_difference(operations, model(config), rig)
     except Hang as hang:
-        return len(operations) - 1, Difference(RESULT, "an answer", {"error": "Hang", "message": str(hang)})
+        return 0, no_answer(hang)
 
 
 def find(
@@ -70,7 +71,7 @@ def find(
     if first is None:
         return None
     kept = kind(contract, operations[first[0]], first[1])
-    explaining = [w for _, w in diagnoser.fitting((config, operations[: first[0] + 1]))]
+    explaining = [] if hangs(first[1]) else diagnoser.fitting(config, operations[: first[0] + 1])
 
     def fails(config: Any, operations: Sequence[Operation]) -> int | None:
         found = failure(subject, model, config, operations)
@@ -79,7 +80,7 @@ def find(
         at, difference = found
         if not explaining:
             return at if kind(contract, operations[at], difference) == kept else None
-        return at if any(diagnoser.agrees(wrong, config, operations[: at + 1]) for wrong in explaining) else None
+        return at if diagnoser.fitting(config, operations[: at + 1], explaining) else None
 
     config, operations = Reducer(fails, contract.config()).reduce(config, operations)
     found = failure(subject, model, config, operations)

@@ -20,7 +20,7 @@ from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Way, rules_of, ways_of
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import Diagnoser
-from broker_tck.properties.finding import Finding, find
+from broker_tck.properties.finding import Finding, failure, find, kind
 from broker_tck.properties.machine import run_machine
 from broker_tck.properties.run import laws_broken
 from broker_tck.properties.subjects import Subject, contract_named, mutants, resolve
@@ -120,20 +120,21 @@ def kills(name: str, driver: str, seeds: int) -> Kills:
         operations=int(median(kill.operations for kill in done)),
         seconds=round(median(kill.seconds for kill in done), 4),
         length=max((len(f.operations) for f in findings), default=0),
-        minimal=all(is_minimal(f, subject, model) for f in findings),
+        minimal=all(is_minimal(f, subject, diagnoser) for f in findings),
     )
 
 
-def is_minimal(finding: Finding, subject: Subject, model: type[Reference]) -> bool:
+def is_minimal(finding: Finding, subject: Subject, diagnoser: Diagnoser) -> bool:
     """Whether the trace no longer fails when any one operation is left out, or only breaks other rules."""
-    from broker_tck.properties.finding import failure, kind
-
-    operations = finding.operations
+    config, operations = finding.config, finding.operations
     own = kind(finding.contract, operations[-1], finding.difference)
+    ways = [(way, way.applied_to(diagnoser.model)) for way in finding.diagnosis.ways]
     for i in range(len(operations) - 1):
         rest = operations[:i] + operations[i + 1 :]
-        found = failure(subject, model, finding.config, rest)
-        if found and kind(finding.contract, rest[found[0]], found[1]) == own and found[0] == len(rest) - 1:
+        found = failure(subject, diagnoser.model, config, rest)
+        if found is None or found[0] < len(rest) - 1 or kind(finding.contract, rest[-1], found[1]) != own:
+            continue
+        if not ways or diagnoser.fitting(config, rest, ways):
             return False
     return True
 

@@ -14,15 +14,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import check
+from broker_tck.properties.check import check, no_answer
 from broker_tck.properties.choices import ByteChoices
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.subjects import Subject
-from broker_tck.properties.walk import SECONDS, Walk
-from broker_tck.properties.watchdog import limit
+from broker_tck.properties.walk import Walk
+from broker_tck.properties.watchdog import Hang, limit
 
 STEPS = 80
 """How many steps an example of the machine has."""
+SECONDS = 5.0
+"""How long one operation may take."""
 ENTROPY = st.binary(min_size=8, max_size=8)
 
 
@@ -40,7 +42,7 @@ class Machine(RuleBasedStateMachine):
     subject: Subject
     model: type[Reference]
     steps = 0
-    """How many operations all examples of this machine have checked."""
+    """How many steps all examples of this machine have made, their drains aside."""
     failed = False
 
     @initialize(entropy=st.binary(min_size=32, max_size=32))
@@ -57,16 +59,21 @@ class Machine(RuleBasedStateMachine):
 
     def make(self, kind: str, entropy: bytes) -> None:
         """Make an operation of one kind and check it."""
+        type(self).steps += 1
         self.choices.refill(entropy)
         self.perform(self.makes[kind]())
 
     def perform(self, operation: Operation) -> None:
         """Check an operation."""
         self.done.append(operation)
-        type(self).steps += 1
-        if difference := check(operation, self.reference, self.rig):
+        try:
+            with limit(SECONDS):
+                difference = check(operation, self.reference, self.rig)
+        except Hang as hang:
+            difference = no_answer(hang)
+        if difference:
             self.failed = True
-            raise Broken(Walk(0, self.config, self.done, difference))
+            raise Broken(Walk(None, self.config, self.done, difference))
 
     def teardown(self) -> None:
         """End as a walk does, unless the example has failed already."""
@@ -118,10 +125,9 @@ def run_machine(
     machine = machine_for(subject, model)
     test: Any = machine
     try:
-        with limit(SECONDS * 20):
-            if seed is not None:
-                test = hypothesis.seed(seed)(test)
-            run_state_machine_as_test(test, settings=machine_settings(examples, steps, derandomize=seed is None))
+        if seed is not None:
+            test = hypothesis.seed(seed)(test)
+        run_state_machine_as_test(test, settings=machine_settings(examples, steps, derandomize=seed is None))
     except Broken as broken:
         return broken.walk, machine.steps
     return None, machine.steps

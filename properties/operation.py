@@ -36,6 +36,15 @@ def is_time(field: msgspec.structs.FieldInfo) -> bool:
     return any(isinstance(part, Meta) and part.extra == TIME for part in getattr(field.type, "__metadata__", ()))
 
 
+def valid(record: msgspec.Struct) -> bool:
+    """Whether every field is within its bounds; constructors do not ask."""
+    try:
+        msgspec.convert(msgspec.to_builtins(record), type(record))
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
 def time_fields(operation: type[Operation]) -> frozenset[str]:
     """The names of the fields that hold absolute times."""
     return frozenset(f.name for f in msgspec.structs.fields(operation) if is_time(f))

@@ -21,7 +21,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
         return
     import pytest
 
-    from broker_tck.properties.conformance import PARTS
+    from broker_tck.properties.conforming import PARTS
     from broker_tck.properties.contracts import CONTRACTS
     from broker_tck.properties.errors import BadInput
     from broker_tck.properties.subjects import bundled, resolve

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import structs
 
-from broker_tck.properties.operation import Operation, time_fields
+from broker_tck.properties.operation import Operation, time_fields, valid
 
 Trace = tuple[Any, list[Operation]]
 """Configuration and operations."""
@@ -43,6 +43,8 @@ class Reducer:
     def cut(self, config: Any, operations: list[Operation]) -> Trace | None:
         """The trace up to its failure, if it fails."""
         self.probes += 1
+        if not (valid(config) and all(map(valid, operations))):
+            return None
         at = self.fails(config, operations)
         return None if at is None else (config, operations[: at + 1])
 

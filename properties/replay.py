@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker_tck.model.reference import Allowed
-from broker_tck.properties.check import RESULT, Difference, apart, check, concrete, failed, plain
+from broker_tck.properties.check import RESULT, Difference, apart, concrete, failed, plain
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import observable
+from broker_tck.properties.finding import failure
 from broker_tck.properties.subjects import Subject, bundled
 from broker_tck.properties.trace import Trace
-from broker_tck.properties.watchdog import Hang, limit
 
 SECONDS = 30.0
+"""How long a subject may take over a trace."""
 MODEL = "model"
 
 
@@ -87,15 +88,5 @@ def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) ->
 
 def on_subject(trace: Trace, subject: Subject, profile: str) -> Disagreement | None:
     """Replay on a subject beside the model."""
-    step = 0
-    try:
-        with limit(SECONDS):
-            model: Any = trace.contract.model(profile)(trace.config)
-            rig = subject.rig(trace.config, subject.capabilities)
-            for step, operation in enumerate(trace.operations):
-                if difference := check(operation, model, rig):
-                    return Disagreement(trace, profile, subject.name, step, difference)
-    except Hang as hang:
-        answer = {"error": "Hang", "message": str(hang)}
-        return Disagreement(trace, profile, subject.name, step, Difference(RESULT, "an answer", answer))
-    return None
+    found = failure(subject, trace.contract.model(profile), trace.config, trace.operations, SECONDS)
+    return Disagreement(trace, profile, subject.name, *found) if found else None

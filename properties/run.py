@@ -45,7 +45,7 @@ class Run:
     counted: int = 0
     met: Counter[str] = field(default_factory=Counter)
     failing: list[Walk] = field(default_factory=list)
-    complaints: list[tuple[int, str, str]] = field(default_factory=list)
+    complaints: list[tuple[int | None, str, str]] = field(default_factory=list)
     """Laws that the subject broke where model and subject agreed: the walk's seed, the law, what was wrong."""
     findings: list[Finding] = field(default_factory=list)
     deviations: dict[str, bool] = field(default_factory=dict)
@@ -167,7 +167,7 @@ def judge(run: Run, done: Walk) -> None:
                 run.met[law.number] += met
                 if complaint and law.number not in run.model.BREAKS:
                     run.complaints.append((done.seed, law.number, complaint))
-            choices = SeededChoices(done.seed)
+            choices = SeededChoices(done.seed or 0)
             variation = contract.variations[choices.below(len(contract.variations))]
             varied = variation.vary(done.config, done.operations, choices)
             if varied:

@@ -54,9 +54,8 @@ class Subject:
     def left_out(self) -> list[str]:
         """The capabilities that the subject declares to lack or to have less of, as ``name=value``."""
         full = self.contract.capabilities()
-        return [
-            f"{n}={v}" for n, v in msgspec.structs.asdict(self.capabilities).items() if v is False and getattr(full, n)
-        ]
+        declared = msgspec.structs.asdict(self.capabilities)
+        return [f"{name}={str(value).lower()}" for name, value in declared.items() if value < getattr(full, name)]
 
 
 def declared(name: str, factory: Callable[..., Any], contract: Contract | None = None) -> Subject:

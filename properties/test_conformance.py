@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.properties.conformance import PARTS
+from broker_tck.properties.conforming import PARTS
 from broker_tck.properties.run import Run
 from broker_tck.properties.subjects import Subject
 

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import RESULT, Difference, check
-from broker_tck.properties.choices import Choices, SeededChoices, cumulated, one_of
+from broker_tck.properties.check import Difference, check, no_answer
+from broker_tck.properties.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.watchdog import Hang, limit
@@ -24,7 +24,8 @@ SECONDS = 20.0
 class Walk:
     """What became of a walk: its operations, and where the subject left the specification."""
 
-    seed: int
+    seed: int | None
+    """None: it was no seeded walk."""
     config: Any
     operations: list[Operation]
     difference: Difference | None
@@ -38,13 +39,11 @@ def walk_seed(seed: int, number: int) -> int:
 def generated(contract: Contract, model: Any, choices: Choices, capabilities: Any, steps: int) -> Iterator[Operation]:
     """The operations of a walk, each made with the model's state as it is then."""
     makers = contract.makers(model, choices, capabilities)
-    weights = cumulated([one_of(choices, maker.weights) for maker in makers])
-    if not weights[-1]:
-        weights = cumulated([max(maker.weights) for maker in makers])
-    makes = [maker.make for maker in makers]
-    weighted = choices.weighted
+    makes = weighted((maker.make, one_of(choices, maker.weights)) for maker in makers)
+    makes = makes or [maker.make for maker in makers]
+    below, kinds = choices.below, len(makes)
     for _ in range(steps):
-        yield makes[weighted(weights)]()
+        yield makes[below(kinds)]()
 
 
 def walk(
@@ -71,5 +70,5 @@ def walk(
                 if difference := check(operation, reference, rig):
                     break
     except Hang as hang:
-        difference = Difference(RESULT, "an answer", {"error": "Hang", "message": str(hang)})
+        difference = no_answer(hang)
     return Walk(seed, config, operations, difference)

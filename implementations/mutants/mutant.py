@@ -1,10 +1,14 @@
-"""What is known of a mutant."""
+"""What is known of a mutant, and how one is declared: above the class that is broken, whose docstring says how."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar
+
+T = TypeVar("T", bound=type)
 
 
 @dataclass(frozen=True)
@@ -23,3 +27,30 @@ class Mutant:
     """How many things have to come together before it shows."""
     deep: bool = False
     """Whether the median walk needs over 1,000 operations to kill it; the machine is not asked for these."""
+
+
+_DECLARED: dict[type, Mutant] = {}
+
+
+def mutant(
+    rule: str,
+    *,
+    source: str = "",
+    conditions: int = 1,
+    deep: bool = False,
+    inside: Callable[[Any], Callable[..., Any]] = lambda broken: broken,
+) -> Callable[[T], T]:
+    """Declare a mutant, named after its class. Where only a part is broken, ``inside`` makes a subject of it."""
+
+    def declare(broken: T) -> T:
+        name = re.sub(r"\B([A-Z])", r"-\1", broken.__name__).lower()
+        _DECLARED[broken] = Mutant(name, inside(broken), rule, broken.__doc__ or "", source, conditions, deep)
+        return broken
+
+    return declare
+
+
+def declared_in(*modules: ModuleType) -> dict[str, Mutant]:
+    """The mutants of some modules, by name, in the order of their declaration."""
+    found = [_DECLARED[c] for m in modules for c in vars(m).values() if isinstance(c, type) and c in _DECLARED]
+    return {m.name: m for m in found}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from broker_tck.implementations.interface import DelayedDeliveryTracker
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contract import Contract
@@ -24,17 +26,17 @@ RESULTS = {
     "clear": "DD-30",
     "close": "DD-32",
 }
-COUNTS = {"add": "DD-28", "fill": "DD-28", "get": "DD-35", "clear": "DD-30", "tick": "DD-27"}
+COUNTS = {"add": "DD-28", "fill": "DD-28", "get": "DD-28", "clear": "DD-30", "tick": "DD-27"}
 ARMED = {"adv": "DD-22", "stale": "DD-24", "clear": "DD-30", "tick": "DD-27", "close": "DD-32"}
 
 
-def blame(operation: Operation, observed: str) -> str:
+def blame(operations: Sequence[Operation], observed: str) -> str:
     """The rule to name for a difference that no wrong way explains."""
+    tag = operations[-1].tag
     if observed == "count":
-        return COUNTS.get(operation.tag, "DD-28")
-    if observed == "armed":
-        return ARMED.get(operation.tag, "DD-21")
-    return RESULTS[operation.tag]
+        cleared = any(operation.tag == "clear" for operation in operations)
+        return "DD-30" if cleared else COUNTS.get(tag, "DD-28")
+    return ARMED.get(tag, "DD-21") if observed == "armed" else RESULTS[tag]
 
 
 DELAYED_DELIVERY = Contract(
@@ -51,6 +53,6 @@ DELAYED_DELIVERY = Contract(
     observables=("count", "armed"),
     laws=LAWS,
     variations=VARIATIONS,
-    needs={"memory_estimate": "DD-29", "batch_adds": ""},
+    needs={"entry_id_bits": "DD-13", "memory_estimate": "DD-29", "batch_adds": ""},
     blame=blame,
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from broker_tck.model.delayed_delivery import LAST, DelayedDelivery
-from broker_tck.properties.choices import Choices, cumulated, one_of
+from broker_tck.properties.choices import Choices, one_of, weighted
 from broker_tck.properties.delayed_delivery.operations import (
     Add,
     Advance,
@@ -34,7 +34,14 @@ CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 1_699_999_999_744, 1_700_000_000
 LOOKAHEADS = (0, 1, 2, 2, 3, 5, 10, 30)
 ENTRY_BASES = (0, 0, 0, 0, 0, 0, 250, 4_090, 49_995, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48)
 LEDGER_BASES = (1, 1, 1, 1, 1, 10_000, -2, 2**31 - 2, 2**32 - 2, 2**63 - 5)
-FILLS = ((2, 5, 17, 64), (100, 255, 256, 257), (4_095, 4_096, 4_097), (4_096, 65_535, 65_536, 65_537))
+FILLS = weighted(
+    [
+        ((2, 5, 17, 64), 60),
+        ((100, 255, 256, 257), 25),
+        ((4_095, 4_096, 4_097), 14),
+        ((4_096, 65_535, 65_536, 65_537), 1),
+    ]
+)
 STYLES = (
     ((4, 3, 3, 0, 1), 12),
     ((2, 6, 1, 1, 1), 60),
@@ -94,16 +101,15 @@ class Times:
         self.steps = (0, 1, 1, tick - 1, tick, width - 1, width, tick + 1, width + 1, 2 * tick, 5 * width)
         self.spread = one_of(choices, (4, 4, 20, 200)) * width
         self.delay = tick + one_of(choices, (1, 2, width, tick, 4 * width + 1, 20 * width))
-        style, self.odd = one_of(choices, STYLES)
-        self.style = cumulated(style)
-        self.weighted = choices.weighted
+        weights, self.odd = one_of(choices, STYLES)
+        self.styles = weighted(enumerate(weights))
 
     def at(self) -> int:
         """A deliver-at time."""
         now, below = self.model.now, self.below
         if below(self.odd) == 0:
             return (-1, -1, 0, now - 1, now + 2**40, LAST, LAST - 1, LAST - self.model.width + 1)[below(8)]
-        style = self.weighted(self.style)
+        style = self.styles[below(len(self.styles))]
         if style == 3:
             return now + self.delay
         if style == 4:
@@ -161,10 +167,10 @@ class Adds:
     def fill(self) -> Fill:
         """Many adds. The large ones are rare, as each costs as much as whole walks do."""
         ledger, entry = one_of(self.choices, self.pool)
-        n = one_of(self.choices, FILLS[self.choices.weighted((60, 85, 99, 100))])
+        n = one_of(self.choices, one_of(self.choices, FILLS))
         step = one_of(self.choices, (1, 1, 1, 2, 16))
         if entry + n * step > self.largest:
-            entry = 0
+            entry, n = 0, min(n, self.largest // step)
         return Fill(ledger, entry, step, n, self.times.at())
 
 

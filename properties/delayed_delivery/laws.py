@@ -52,9 +52,14 @@ def clocked(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, int, i
             now += step.operation.ms
         if isinstance(step.operation, ResetTick):
             tick = step.operation.tick
-        if isinstance(step.result, dict) or isinstance(step.operation, Close):
+        if erred(step) or isinstance(step.operation, Close):
             return
         yield index, now, tick, step
+
+
+def erred(step: Step) -> bool:
+    """Whether the operation, or looking at the subject after it, raised an error."""
+    return isinstance(step.result, dict) or len(step.seen) != 2
 
 
 def adds_of(step: Step) -> list[tuple[tuple[int, int], int]]:
@@ -198,7 +203,10 @@ def equal_shifted(config: Config, steps: Sequence[Step], other: Config, varied: 
 
 def outcome(step: Step, ms: int) -> tuple[Any, ...]:
     """What a step showed, with its times moved; a memory estimate may depend on the way that led there."""
-    result = [at + ms for at in step.result] if isinstance(step.operation, Advance) else step.result
+    if len(step.seen) != 2:
+        return step.result, step.seen
+    moves = isinstance(step.operation, Advance) and isinstance(step.result, list)
+    result = [at + ms for at in step.result] if moves else step.result
     result = None if isinstance(step.operation, Memory) else result
     count, armed = step.seen
     return result, count, [at + ms for at in armed]

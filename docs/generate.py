@@ -1,0 +1,195 @@
+"""Writes the pages that come from the code: ``python docs/generate.py``. Run it after a change of rules or commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from broker_tck.cli.main import cli
+from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, rules_of
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.subjects import mutants
+
+FOLDER = Path(__file__).parent
+KILL_TABLE = FOLDER / "kill-table.json"
+WIDTH = 100
+"""How wide the help is printed."""
+NOTE = "<!-- Written by docs/generate.py; change the code and run it. -->"
+
+COMMAND_LINE = """\
+What `broker-tck --help` and `broker-tck COMMAND --help` print. The same for every command:
+
+| exit status | means |
+| --- | --- |
+| 0 | no finding |
+| 1 | a finding, or a required rule that was never exercised, printed as such |
+| 2 | bad input: one line says what is wrong, where, and what would be right |
+| 3 | the kit itself failed |
+| 130 | interrupted |
+
+Results are on standard output. With `--json` that is one JSON document, and everything else is on standard
+error.
+
+A subject (`--subject`) is the name of a bundled one, the name of an entry point in the group
+`broker_tck.subjects`, `package.module:Factory` (modules in the current folder are found), or `mutant:NAME`.
+A trace is a file or one line of text, see [Traces](trace-format.md).
+"""
+
+RULES = """\
+Every rule of every contract, from the code that embodies it. `broker-tck rules DD-05` prints one of them.
+
+- **Strength**: a *required* rule has to be kept and to be exercised. A *law* is required as well; it follows
+  from other rules and is judged on what is seen of a subject, without the model. An *informative* rule cannot be
+  checked at this interface, and says why.
+- **Clause**: the method of the reference model that embodies the rule.
+- **Wrong ways**: how people get it wrong. `absent` is the model without the rule. A diagnosis names one of
+  these, and `broker-tck power` runs each as the subject.
+- **Mutants**: broken implementations that this rule has to catch; `broker-tck mutants` sets the drivers on each.
+- **Profiles**: where a profile decides otherwise. It *deviates* where it has another clause, which is checked as
+  strictly; it *breaks* a law; or the rule is *moot*, as it decides nothing there.
+"""
+
+KILLS = """\
+How the mutants of {contract} fare against each driver, from `broker-tck mutants --json`. *Killed*: by how many
+of the seeds. *Rules named*: which rules the findings named, and how often. *Operations*: until it was killed,
+the median of the seeds. *Longest*: the longest reduced trace, in operations.
+
+| mutant | rule | driver | killed | rules named | operations | longest |
+| --- | --- | --- | --- | --- | ---: | ---: |"""
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its name."""
+    kills = json.loads(KILL_TABLE.read_text(encoding="utf-8")) if KILL_TABLE.exists() else None
+    made = {"command-line.md": command_line(), "rules.md": rules(kills)}
+    return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
+
+
+# ---- The command line
+
+
+def command_line() -> Iterator[str]:
+    """The page of the commands."""
+    yield from (NOTE, "", "# Command line", "", COMMAND_LINE)
+    for path, command in commands(cli, ("broker-tck",)):
+        context = context_of(path, command)
+        yield from (f"{'#' * min(len(path) + 1, 3)} {' '.join(path)}", "", "```text")
+        yield from (line.rstrip() for line in command.get_help(context).splitlines())
+        yield from ("```", "")
+
+
+def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """A command and all below it."""
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            yield from commands(below, (*path, name))
+
+
+def context_of(path: Sequence[str], command: click.Command) -> click.Context:
+    """A context that prints help the same way everywhere."""
+    context = click.Context(cli, info_name=path[0], terminal_width=WIDTH, **cli.context_settings)
+    for name in path[1:]:
+        settings = {"info_name": name, "terminal_width": WIDTH, "max_content_width": WIDTH}
+        context = click.Context(command, parent=context, **settings)  # type: ignore[arg-type]
+    return context
+
+
+# ---- The rules
+
+
+def rules(kills: Any) -> Iterator[str]:
+    """The page of the rules."""
+    yield from (NOTE, "", "# Rules", "", RULES)
+    for contract in CONTRACTS.values():
+        yield from rules_of_contract(contract)
+    if kills:
+        yield from kill_table(kills)
+
+
+def rules_of_contract(contract: Contract) -> Iterator[str]:
+    """The rules of one contract."""
+    known = rules_of(contract.specification)
+    others = list(contract.profiles)[1:]
+    yield from (f"## {contract.name}", "")
+    told = f"{len(known)} rules. The default profile is `{contract.default}`"
+    yield from (f"{told}; there are also {', '.join(f'`{p}`' for p in others)}." if others else f"{told}.", "")
+    yield from ("| rule | strength | sentence |", "| --- | --- | --- |")
+    yield from (f"| [{r.number}](#{r.number.lower()}) | {strength(r)} | {cell(r.sentence)} |" for r in known)
+    yield ""
+    for rule in known:
+        yield from one_rule(contract, rule)
+    if contract.variations:
+        yield from (f"### Variations of {contract.name}", "")
+        yield from ("A changed trace has to change the outcomes in a known way, without the model:", "")
+        yield from (f"- **{v.name}**: {v.sentence}" for v in contract.variations)
+        yield ""
+
+
+def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
+    """All that is known of a rule."""
+    yield from (f"### {rule.number}", "", rule.sentence, "")
+    yield f"- Strength: {strength(rule)}"
+    yield f"- Source: {rule.source}"
+    yield f"- {'Look first at' if rule.checkable else 'Not checked, because'}: {rule.look}"
+    for part in embodiments(contract.specification):
+        if part.rule == rule:
+            yield f"- Clause `{part.clause}`; wrong ways: {', '.join(way.replace('_', ' ') for way in part.ways)}"
+    caught = [f"`{m.name}`" for m in mutants(contract) if m.rule == rule.number]
+    if caught:
+        yield f"- Mutants: {', '.join(caught)}"
+    for profile in list(contract.profiles)[1:]:
+        if said := in_profile(contract.profiles[profile], rule):
+            yield f"- Profile `{profile}`: {said}"
+    yield ""
+
+
+def in_profile(model: Any, rule: Rule) -> str:
+    """What a profile makes of a rule, where it does not keep it as it stands."""
+    parts: list[Embodiment] = [e for e in embodiments(model) if e.rule == rule and deviates(model, e)]
+    said = [f"deviates ({', '.join(f'`{e.clause}`' for e in parts)})"] if parts else []
+    said += ["breaks it"] if rule.number in model.BREAKS else []
+    said += ["moot"] if rule.number in model.MOOT else []
+    return ", ".join(said)
+
+
+def strength(rule: Rule) -> str:
+    """How binding a rule is."""
+    return "law" if rule.law else str(rule.strength)
+
+
+def cell(text: str) -> str:
+    """Text inside a table."""
+    return text.replace("|", "\\|")
+
+
+# ---- The kill table
+
+
+def kill_table(document: Any) -> Iterator[str]:
+    """How each mutant fared, as ``broker-tck mutants --json`` told."""
+    rows = document["mutants"]
+    yield from ("## Kill table", "", KILLS.format(contract=document["contract"]))
+    for row in rows:
+        named = ", ".join(f"{rule} {times}" for rule, times in row["killed_by"].items())
+        told = f"| `{row['mutant']}` | [{row['rule']}](#{row['rule'].lower()}) | {row['driver']} "
+        told += f"| {row['killed']} of {row['seeds']} | {named} | {row['operations']:,} | {row['length']} |"
+        yield told
+    passed = sum(row["passed"] for row in rows)
+    yield from ("", f"{passed} of {len(rows)} rows passed: enough seeds killed the mutant, each by its own rule.", "")
+
+
+def main() -> None:
+    """Write the pages."""
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+        click.echo(f"wrote {FOLDER / name}")
+
+
+if __name__ == "__main__":
+    main()
