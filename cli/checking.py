@@ -193,7 +193,7 @@ def walk_command(
         print_json({"walks": [walked_json(run) for run in runs]})
     else:
         print_walked(runs)
-    return 0 if all(run.green for run in runs) else 1
+    return 1 if any(run.failing or run.complaints for run in runs) else 0
 
 
 class Recorder:
@@ -244,6 +244,8 @@ def print_walked(runs: list[Run]) -> None:
     for run in runs:
         for finding in run.findings:
             click.echo(story(finding) + "\n")
+        for sentence in run.said:
+            click.echo(f"{run.subject.name} ({run.profile}): {sentence}\n")
     rows = [
         (
             run.subject.name,
@@ -272,6 +274,6 @@ def walked_json(run: Run) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "exercised": run.exercised,
         "vacuous": run.vacuous,
-        "complaints": [list(c) for c in run.complaints],
+        "complaints": run.said,
         "findings": [finding_json(f) for f in run.findings],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import msgspec
 from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile, seed_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.model.rules import ways_of
+from broker_tck.implementations.mutants import Mutant
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.killing import (
     MACHINE_SEEDS,
@@ -90,6 +92,9 @@ def mutants_command(
     for name in names:
         if name not in {m.name for m in chosen}:
             raise BadInput(f"unknown mutant {name!r}; `broker-tck mutants --list` names them")
+    if listed and as_json:
+        print_json({"contract": contract.name, "mutants": [mutant_json(m) for m in chosen]})
+        return 0
     if listed:
         rows = [(m.name, m.rule, m.conditions, "deep" if m.deep else "", m.source or "-", m.wrong) for m in chosen]
         print_table("", ["mutant", "rule", "conditions", "", "source", "what it does wrong"], rows, right=(2,))
@@ -104,6 +109,11 @@ def mutants_command(
     else:
         print_kills(table)
     return 0 if table and all(k.passed for k in table) else 1
+
+
+def mutant_json(mutant: Mutant) -> dict[str, Any]:
+    """A mutant as a JSON object."""
+    return {f.name: getattr(mutant, f.name) for f in fields(mutant) if f.name != "factory"}
 
 
 def kills_json(k: Kills) -> dict[str, Any]:

@@ -98,6 +98,7 @@ class DelayedDelivery(Reference):
         self.lookahead = config.lookahead
         self.width = self.width_of(config.tick)
         self.held: dict[int, set[Copy]] = {}
+        self.counted_in_vain = 0
         self.adds = 0
         self.fixed = True
         self.highest = 0
@@ -133,7 +134,7 @@ class DelayedDelivery(Reference):
         of_due=lambda m: sum(len(bucket) for key, bucket in m.held.items() if m.due(key)),
     )
     def count(self) -> int:
-        return sum(map(len, self.held.values()))
+        return sum(map(len, self.held.values())) + self.counted_in_vain
 
     # ---- Cut-off and bucket key
 
@@ -275,17 +276,13 @@ class DelayedDelivery(Reference):
     def serial(self) -> int:
         return 0
 
-    @also(serial, absent=lambda m, new: new)
-    def answer(self, new: bool) -> bool:
+    @also(serial, absent=lambda m: False)
+    def takes_again(self) -> bool:
         return True
 
-    @also(
-        serial,
-        absent=lambda m, new: 0 if new else 1,
-        while_the_detection_holds=lambda m, new: 0 if new or not m.fixed else 1,
-    )
-    def counted_twice(self, new: bool) -> int:
-        return 0
+    @also(serial, absent=lambda m: True, while_the_detection_holds=lambda m: m.fixed)
+    def counts_again(self) -> bool:
+        return False
 
     @rule(
         "DD-12",
@@ -353,7 +350,7 @@ class DelayedDelivery(Reference):
         at = self.compared(at)
         self.fixed = self.still_fixed(at)
         self.highest = self.highest_after(at)
-        return self.answer(new)
+        return new or self.takes_again()
 
     def insert(self, position: Position, key: int) -> bool:
         """Hold a copy; answers whether it was absent."""
@@ -364,12 +361,12 @@ class DelayedDelivery(Reference):
         bucket = self.held.setdefault(key, set())
         before = len(bucket)
         self.adds += 1
-        bucket.add((*position, self.serial()))
-        new = len(bucket) > before
-        if self.counted_twice(new):
-            bucket.add((*position, self.adds))
         self.grew = True
-        return new
+        bucket.add((*position, self.serial()))
+        if len(bucket) > before:
+            return True
+        self.counted_in_vain += self.counts_again()
+        return False
 
     def drop(self, key: int, copy: Copy) -> None:
         """Let go of a copy."""
@@ -781,6 +778,7 @@ class DelayedDelivery(Reference):
         """Forget every message."""
         self.shrank = True
         self.held = self.after_clear()
+        self.counted_in_vain = 0
         if self.starts_anew_on_clear():
             self.fixed, self.highest = True, 0
         if self.clear_updates_timer():
@@ -836,22 +834,14 @@ class TimeBucket2025(TimeBucket2026):
     BREAKS = ("DD-07", "DD-08", "DD-34")
     MOOT = ("DD-29",)
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.counted_in_vain = 0
-
     def key(self, at: int) -> int:
         return at & -self.width
 
     def due(self, key: int) -> bool:
         return key <= self.cutoff()
 
-    def counted_twice(self, new: bool) -> int:
-        self.counted_in_vain += not new
-        return 0
-
-    def count(self) -> int:
-        return super().count() + self.counted_in_vain
+    def counts_again(self) -> bool:
+        return True
 
     def first(self) -> int:
         if not self.held:
@@ -863,10 +853,6 @@ class TimeBucket2025(TimeBucket2026):
 
     def passed(self, wake: int) -> bool:
         return wake < self.now
-
-    def after_clear(self) -> dict[int, set[Copy]]:
-        self.counted_in_vain = 0
-        return {}
 
     def permits_bytes(self, seen: object) -> bool:
         return isinstance(seen, int) and seen >= 0

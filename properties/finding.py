@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +62,10 @@ def failure(
 def find(
     subject: Subject, diagnoser: Diagnoser, config: Any, operations: Sequence[Operation], seed: int | None
 ) -> Finding | None:
-    """Make a finding of a failing trace: reduce it, keeping the way that explains it, then diagnose.
+    """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose.
+
+    Where no way explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
+    more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken.
 
     None where the trace, replayed, does not fail: the subject does not always do the same.
     """
@@ -70,25 +73,29 @@ def find(
     first = failure(subject, model, config, operations)
     if first is None:
         return None
-    kept = kind(contract, operations[first[0]], first[1])
-    explaining = [] if hangs(first[1]) else diagnoser.fitting(config, operations[: first[0] + 1])
+    failing = operations[: first[0] + 1]
+    kept = kind(contract, failing[-1], first[1])
 
-    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-        found = failure(subject, model, config, operations)
-        if found is None:
+    def reduced(keeps: Callable[[Any, Sequence[Operation], Difference], bool]) -> Finding | None:
+        def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+            found = failure(subject, model, config, operations)
+            return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
+
+        plain, short = Reducer(fails, contract.config()).reduce(config, failing)
+        found = failure(subject, model, plain, short)
+        if found is None or found[0] != len(short) - 1:
             return None
-        at, difference = found
-        if not explaining:
-            return at if kind(contract, operations[at], difference) == kept else None
-        return at if diagnoser.fitting(config, operations[: at + 1], explaining) else None
+        diagnosis = diagnoser.diagnose((plain, short), found[1])
+        return Finding(
+            subject.name, contract, model.PROFILE, plain, tuple(short), found[1], diagnosis, seed, len(failing)
+        )
 
-    config, operations = Reducer(fails, contract.config()).reduce(config, operations)
-    found = failure(subject, model, config, operations)
-    assert found is not None
-    diagnosis = diagnoser.diagnose((config, operations), found[1])
-    return Finding(
-        subject.name, contract, model.PROFILE, config, tuple(operations), found[1], diagnosis, seed, first[0] + 1
-    )
+    finding = reduced(lambda config, operations, difference: kind(contract, operations[-1], difference) == kept)
+    if hangs(first[1]) or finding is None or finding.diagnosis.whole:
+        return finding
+    explaining = diagnoser.fitting(config, failing)
+    other = explaining and reduced(lambda config, operations, _: bool(diagnoser.fitting(config, operations, explaining)))
+    return other if other and len(other.operations) <= len(finding.operations) else finding
 
 
 def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, bool]:

@@ -29,11 +29,7 @@ ENTROPY = st.binary(min_size=8, max_size=8)
 
 
 class Broken(AssertionError):
-    """A machine's example failed; ``walk`` is what it did."""
-
-    def __init__(self, walk: Walk) -> None:
-        super().__init__("the subject left the specification")
-        self.walk = walk
+    """A machine's example failed."""
 
 
 class Machine(RuleBasedStateMachine):
@@ -43,7 +39,8 @@ class Machine(RuleBasedStateMachine):
     model: type[Reference]
     steps = 0
     """How many steps all examples of this machine have made, their drains aside."""
-    failed = False
+    failed: Walk | None = None
+    """The example that failed."""
 
     @initialize(entropy=st.binary(min_size=32, max_size=32))
     def start(self, entropy: bytes) -> None:
@@ -72,12 +69,12 @@ class Machine(RuleBasedStateMachine):
         except Hang as hang:
             difference = no_answer(hang)
         if difference:
-            self.failed = True
-            raise Broken(Walk(None, self.config, self.done, difference))
+            self.failed = type(self).failed = Walk(None, self.config, self.done, difference)
+            raise Broken("the subject left the specification")
 
     def teardown(self) -> None:
         """End as a walk does, unless the example has failed already."""
-        if self.failed or not hasattr(self, "reference"):
+        if "failed" in vars(self) or not hasattr(self, "reference"):
             return
         for operation in self.subject.contract.drain(self.reference, self.choices, self.subject.capabilities):
             self.perform(operation)
@@ -128,6 +125,7 @@ def run_machine(
         if seed is not None:
             test = hypothesis.seed(seed)(test)
         run_state_machine_as_test(test, settings=machine_settings(examples, steps, derandomize=seed is None))
-    except Broken as broken:
-        return broken.walk, machine.steps
-    return None, machine.steps
+    except Exception:  # a subject that fails but does not fail again makes Hypothesis raise an error of its own
+        if machine.failed is None:
+            raise
+    return machine.failed, machine.steps

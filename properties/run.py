@@ -10,7 +10,7 @@ from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, Way, deviations_of, rules_of
-from broker_tck.properties.check import record
+from broker_tck.properties.check import hangs, record
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import Diagnoser
@@ -83,6 +83,14 @@ class Run:
         return [name for name, seen in self.deviations.items() if not seen]
 
     @property
+    def said(self) -> list[str]:
+        """What there is to say besides findings, a sentence each."""
+        said = [f"{law} does not hold: {text} (walk {seed})" for seed, law, text in self.complaints[:3]]
+        if self.failing and not self.findings:
+            said.append("a walk failed that did not fail again: the subject does not always do the same")
+        return said
+
+    @property
     def residual(self) -> float:
         """The failure rate a walk that so many walks without a failure exclude at 95 %."""
         return float(1 - 0.05 ** (1 / self.walks)) if self.walks else 1.0
@@ -127,7 +135,7 @@ def run_subject(
     for number, done in enumerate(walks(run, count, SAMPLED)):
         if done.difference:
             run.failing.append(done)
-            if fail_fast or len(run.failing) >= most:
+            if fail_fast or len(run.failing) >= most or hangs(done.difference):
                 break
         elif number % SAMPLED == 0:
             judge(run, done)

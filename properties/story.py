@@ -18,6 +18,8 @@ from broker_tck.properties.operation import Operation
 from broker_tck.properties.trace import operation_text, plain_text, to_text
 
 WIDEST = 60
+NEAR = 2**42
+"""Milliseconds: numbers no farther behind the clock than this are times, as ledger and entry ids are not."""
 
 
 class Line(NamedTuple):
@@ -79,7 +81,7 @@ def value_text(value: Any, clock: int | None) -> str:
 
 def scalar(value: Any, clock: int | None) -> str:
     """A number or a flag; numbers as large as the clock are times."""
-    if type(value) is int and clock is not None and value >= clock > 10**6:
+    if type(value) is int and clock is not None and 10**6 < clock <= value < clock + NEAR:
         return f"+{value - clock}"
     try:
         return plain_text(value)

@@ -18,6 +18,7 @@ from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.watchdog import Hang
 
 GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
@@ -26,7 +27,7 @@ GROUP = "broker_tck.subjects"
 class Unmade:
     """Stands for a subject that could not be made."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
     def __getattr__(self, name: str) -> Any:
@@ -47,7 +48,9 @@ class Subject:
         """A fresh subject on a rig. Where the factory raises, every operation does so."""
         try:
             return self.contract.rig(self.factory, config, capabilities)
-        except Exception as error:
+        except (Hang, KeyboardInterrupt):
+            raise
+        except BaseException as error:
             return Unmade(error)
 
     @property
@@ -66,7 +69,9 @@ def declared(name: str, factory: Callable[..., Any], contract: Contract | None =
     if not callable(factory):
         raise BadInput(f"{name}: a factory is called as Factory(config, clock, timer); {factory!r} cannot be called")
     contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
-    profiles = tuple(getattr(factory, "profiles", (contract.default,)))
+    profiles = getattr(factory, "profiles", (contract.default,))
+    if not isinstance(profiles, list | tuple) or not profiles:
+        raise BadInput(f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}")
     for profile in profiles:
         if profile not in contract.profiles:
             raise BadInput(f"{name}: unknown profile {profile!r}; {contract.name} has {', '.join(contract.profiles)}")
@@ -74,7 +79,7 @@ def declared(name: str, factory: Callable[..., Any], contract: Contract | None =
         capabilities = msgspec.convert(dict(getattr(factory, "capabilities", {})), contract.capabilities)
     except (msgspec.ValidationError, TypeError, ValueError) as error:
         raise BadInput(f"{name}: its capabilities are not those of {contract.name}: {error}") from None
-    return Subject(name, contract, factory, profiles, capabilities)
+    return Subject(name, contract, factory, tuple(profiles), capabilities)
 
 
 def contract_named(name: str) -> Contract:
@@ -127,7 +132,7 @@ def imported(name: str) -> Any:
         sys.path.insert(0, str(Path.cwd()))
     try:
         found: Any = importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BadInput(f"{name}: the module {module!r} cannot be imported: {type(error).__name__}: {error}") from None
     for part in attribute.split("."):
         if not hasattr(found, part):

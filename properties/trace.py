@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -52,26 +53,37 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
 
 def load(source: str) -> list[Trace]:
     """The traces in a file, on standard input (``-``), or in a line of text. BadInput says what is wrong, and where."""
-    if source == "-":
-        return list(from_lines(sys.stdin, "standard input"))
     if is_text(source):
         return [from_text(source)]
-    path = Path(source)
-    if not path.is_file():
-        raise BadInput(f"{source}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')")
+    where = "standard input" if source == "-" else source
     try:
-        with path.open(encoding="utf-8") as lines:
-            return list(from_lines(lines, source))
+        with nullcontext(sys.stdin) if source == "-" else Path(source).open(encoding="utf-8") as lines:
+            return list(from_lines(lines, where))
+    except FileNotFoundError:
+        raise BadInput(f"{source!r}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')") from None
     except UnicodeDecodeError:
-        raise BadInput(f"{source}: not text in UTF-8, so no trace; traces are JSON lines") from None
+        raise BadInput(f"{where}: not text in UTF-8, so no trace; traces are JSON lines") from None
     except OSError as error:
-        raise BadInput(f"{source}: cannot be read: {error.strerror}") from None
+        raise BadInput(f"{short(source)}: cannot be read: {error.strerror}") from None
 
 
 def is_text(source: str) -> bool:
     """Whether this is the text of a trace rather than the name of a file."""
     first = source.replace(";", " ").split()[:1]
-    return bool(first) and (first[0] in CONTRACTS or (first[0] in tags() and not Path(source).exists()))
+    return bool(first) and (first[0] in CONTRACTS or (first[0] in tags() and not exists(source)))
+
+
+def exists(name: str) -> bool:
+    """Whether there is a file of this name; one that is too long for a name is none."""
+    try:
+        return Path(name).exists()
+    except OSError:
+        return False
+
+
+def short(source: str) -> str:
+    """What was given, cut where it is long."""
+    return source if len(source) <= 60 else f"{source[:59]}…"
 
 
 def tags() -> set[str]:
@@ -96,7 +108,7 @@ def from_json(line: str, where: str) -> Trace:
         record = msgspec.json.decode(line, type=Record)
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: not a trace: {error}") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"{where}: not JSON ({error}); is the file cut off?") from None
     if record.version != VERSION:
         raise BadInput(f"{where}: a trace of version {record.version}; this kit reads version {VERSION}")
@@ -130,8 +142,8 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
 def operation_of(contract: Contract, array: list[Any], where: str, strict: bool) -> Operation:
     """The operation that an array is."""
     known = {str(o.__struct_config__.tag): o for o in get_args(contract.operations)}
-    if not array or array[0] not in known:
-        name = array[0] if array else ""
+    name = array[0] if array else ""
+    if not isinstance(name, str) or name not in known:
         raise BadInput(f"{where}: unknown operation {name!r}; there are: {', '.join(known)}")
     kind = known[array[0]]
     fields = kind.__struct_fields__
@@ -158,6 +170,8 @@ def from_text(text: str, where: str = "text") -> Trace:
     if parts and parts[0].split()[0] in CONTRACTS:
         contract, profile, config = header(parts.pop(0), where)
     clock = config.get("clock", getattr(contract.config(), "clock", 0))
+    if not str(clock).isdecimal():
+        raise BadInput(f"{where}: config: the clock is in milliseconds, not {clock!r}")
     steps = [step_of(contract, part, clock, f"{where}: step {i}") for i, part in enumerate(parts, 1)]
     return made(contract, profile or contract.default, config, steps, where, strict=False)
 

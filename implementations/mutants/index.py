@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-
 from broker_tck.implementations.heap import HeapTracker, TripleHeap
 from broker_tck.implementations.in_memory import NEVER
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
@@ -77,34 +75,44 @@ class EntryIdsInSignedOrder(TimeBucketIndex):
 
 
 @mutant("DD-20", conditions=3)
-class HeapOfTimesAlone(HeapTracker):
-    """The heap is kept in order of time alone: messages of one time leave in any order."""
+class HeapEntriesBeforeLedgers(HeapTracker):
+    """Messages of one time leave in the order of their entries, then of their ledgers."""
 
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
         super().__init__(config, clock, timer)
-        self._index = _TimesAlone()
+        self._index = _EntriesBeforeLedgers()
 
 
-class _TimesAlone(TripleHeap):
-    def _rise(self, hole: int, triple: array[int]) -> None:
-        words = self._words
-        while hole and words[above := (hole // 3 - 1) // 2 * 3] > triple[0]:
-            words[hole : hole + 3] = words[above : above + 3]
-            hole = above
-        words[hole : hole + 3] = triple
+class _EntriesBeforeLedgers(TripleHeap):
+    def add(self, key: int, ledger_id: int, entry_id: int) -> bool:
+        return super().add(key, entry_id, ledger_id)
+
+    def take(self, last_key: int, max_copies: int) -> list[Position]:
+        return [(ledger, entry) for entry, ledger in super().take(last_key, max_copies)]
 
 
 # ---- What stays, and what it takes
 
 
-@mutant("DD-01", source="apache/pulsar PR 24460", inside=around_index)
-class EmptyBucketStays(TimeBucketIndex):
-    """A bucket stays when its last message is taken: available, with nothing to hand out, and nothing is armed."""
+@mutant("DD-01", source="apache/pulsar PR 24460")
+class EmptyBucketStays(TimeBucketTracker):
+    """A bucket stays when its last message is taken: available, with nothing to hand out."""
 
+    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        super().__init__(config, clock, timer)
+        self._index = _WithEmptyBuckets()
+
+    def _update_timer(self, now: int) -> None:
+        if self._count:
+            super()._update_timer(now)
+        else:
+            self._timer.disarm()
+
+
+class _WithEmptyBuckets(TimeBucketIndex):
     _emptied = NEVER
 
     def take(self, last_key: int, max_copies: int) -> list[Position]:
-        """Remove the first positions; the first bucket of those emptied is what is seen first from then on."""
         before = self.first = self._heap[0] >> PAGE_BITS if self._heap else NEVER
         taken = super().take(last_key, max_copies)
         if self.first != before:
@@ -113,7 +121,6 @@ class EmptyBucketStays(TimeBucketIndex):
         return taken
 
     def clear(self) -> None:
-        """Remove everything."""
         super().clear()
         self._emptied = NEVER
 

@@ -36,8 +36,8 @@ ENTRY_BASES = (0, 0, 0, 0, 0, 0, 250, 4_090, 49_995, 65_530, 65_530, 2**31 - 4, 
 LEDGER_BASES = (1, 1, 1, 1, 1, 10_000, -2, 2**31 - 2, 2**32 - 2, 2**63 - 5)
 FILLS = weighted(
     [
-        ((2, 5, 17, 64), 60),
-        ((100, 255, 256, 257), 25),
+        ((1, 2, 5, 17, 64), 140),
+        ((100, 255, 256, 257), 45),
         ((4_095, 4_096, 4_097), 14),
         ((4_096, 65_535, 65_536, 65_537), 1),
     ]
@@ -46,9 +46,9 @@ STYLES = (
     ((4, 3, 3, 0, 1), 12),
     ((2, 6, 1, 1, 1), 60),
     ((1, 1, 8, 0, 1), 60),
-    ((1, 1, 1, 9, 3), 400),
+    ((1, 1, 1, 9, 3), 150),
     ((1, 0, 1, 10, 20), 60),
-    ((0, 0, 0, 8, 1), 150),
+    ((0, 0, 0, 8, 1), 100),
     ((0, 0, 0, 2, 9), 1000),
 )
 """How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, or near the highest;
@@ -77,7 +77,7 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
     kinds = [
         Maker("add", (20, 40, 80), adds.add),
         Maker("again", (0, 0, 0, 4, 12), adds.again),
-        Maker("fill", (0,) * 23 + (1,), adds.fill),
+        Maker("fill", (0,) * 11 + (1,), adds.fill),
         Maker("has", (4, 12, 25), lambda: has),
         Maker("get", (6, 14, 30), lambda: Get(budget(model, choices))),
         Maker("pause", (0, 5, 15, 25), lambda: pause),

@@ -1,0 +1,133 @@
+"""The documentation: generated pages are as the code is, links lead somewhere, examples are replayed."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import get_args
+
+import jsonschema
+import msgspec
+import pytest
+
+from broker_tck import fixtures
+from broker_tck.model.rules import rules_of
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.replay import declaring, replay
+from broker_tck.properties.trace import from_text, load, to_json
+
+REPO = Path(__file__).parents[1]
+DOCS = REPO / "docs"
+PAGES = [*sorted(DOCS.glob("*.md")), *sorted((REPO / "examples").rglob("*.md"))]
+TOP = [REPO / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+TRACES = (DOCS / "trace-format.md").read_text(encoding="utf-8")
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    for name, text in generator().pages().items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text, f"docs/{name} is old; run python docs/generate.py"
+
+
+def test_kill_table_is_rendered() -> None:
+    row = {"mutant": "m", "rule": "DD-01", "driver": "walk", "killed": 19, "seeds": 20, "killed_by": {"DD-01": 19}}
+    told = {"contract": "delayed-delivery", "mutants": [{**row, "operations": 1234, "length": 3, "passed": False}]}
+    text = "\n".join(generator().rules(told))
+    assert "| `m` | [DD-01](#dd-01) | walk | 19 of 20 | DD-01 19 | 1,234 | 3 |" in text
+    assert "0 of 1 rows passed" in text
+    assert "Kill table" not in "\n".join(generator().rules(None))
+
+
+# ---- Links and words
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as mkdocs and GitHub make them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def links(page: Path) -> Iterator[str]:
+    """The links of a page that lead to no other host."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    yield from (target for target in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in target)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *TOP], ids=lambda page: page.name)
+def test_links_resolve(page: Path) -> None:
+    for link in links(page):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), f"{page.name}: {link} is not there"
+        assert not anchor or anchor in anchors(target), f"{page.name}: {link} has no such heading"
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (REPO / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    assert sorted(re.findall(r"[\w-]+\.md", navigation)) == sorted(page.name for page in DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("page", [*PAGES, *TOP], ids=lambda page: page.name)
+def test_rules_that_are_named_exist(page: Path) -> None:
+    known = {rule.number for contract in CONTRACTS.values() for rule in rules_of(contract.specification)}
+    prefixes = {number.partition("-")[0] for number in known}
+    named = set(re.findall(rf"\b(?:{'|'.join(prefixes)})-\d\d\b", page.read_text(encoding="utf-8")))
+    assert named <= known
+
+
+# ---- Traces
+
+
+def replayed(kind: str) -> list[str]:
+    """The lines of the page's blocks of one kind that are marked as replayed."""
+    blocks = re.findall(rf"<!-- replayed -->\n```{kind}\n(.*?)```", TRACES, flags=re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("line", replayed("text") + replayed("json"))
+def test_examples_of_traces_replay(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "example.jsonl"
+    file.write_text(line, encoding="utf-8")
+    (trace,) = load(str(file)) if line.startswith("{") else [from_text(line)]
+    done = replay(trace, declaring(trace.contract, trace.profile), None)
+    assert done.agreed == len(trace.operations)
+    assert not done.disagreements
+    schema = msgspec.json.decode(fixtures.schema(trace.contract.name).read_bytes())
+    jsonschema.validate(msgspec.json.decode(to_json(trace)), schema)
+
+
+def test_examples_in_text_and_in_json_are_the_same() -> None:
+    (plain, told), texts = replayed("json"), replayed("text")
+    for line, text in ((plain, texts[0]), (told, texts[1])):
+        from_json = msgspec.json.decode(line)["steps"]
+        operations = [step[0] if isinstance(step[0], list) else step for step in from_json]
+        assert operations == [msgspec.to_builtins(operation) for operation in from_text(text).operations]
+
+
+def test_every_operation_and_field_is_described() -> None:
+    contract = CONTRACTS["delayed-delivery"]
+    for operation in get_args(contract.operations):
+        words = " ".join((str(operation.__struct_config__.tag), *operation.__struct_fields__))
+        assert f"| `{words}` |" in TRACES
+    for field in msgspec.structs.fields(contract.config):
+        assert re.search(rf"^\| `{field.name}` \|.*\| {str(field.default).lower()} \|$", TRACES, flags=re.MULTILINE)
+
+
+def test_examples_of_the_help_are_traces() -> None:
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    examples = re.findall(r"broker-tck replay '([^']+)'", text)
+    assert examples
+    for example in examples:
+        assert from_text(example).operations
