@@ -9,7 +9,7 @@ import msgspec
 
 from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile
 from broker_tck.cli.output import print_json, print_table
-from broker_tck.model.rules import Rule, embodiments, rules_of
+from broker_tck.model.rules import Rule, Strength, embodiments, rules_of
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.exercised import deviating
@@ -76,7 +76,8 @@ def print_rule(rule: dict[str, Any]) -> None:
     click.echo(f"{rule['number']}  {rule['sentence']}")
     click.echo(f"  strength  {rule['strength']}")
     click.echo(f"  source    {rule['source']}")
-    click.echo(f"  look at   {rule['look']}")
+    label = "why so" if rule["strength"] == Strength.INFORMATIVE else "look at"
+    click.echo(f"  {label:<9} {rule['look']}")
     for name in ("clauses", "ways", "mutants"):
         if rule[name]:
             click.echo(f"  {name:<9} {', '.join(rule[name]).replace('_', ' ' if name == 'ways' else '_')}")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from broker_tck.cli.options import json_option, known_profile, one_subject_option, profile_option, subject_option
+from broker_tck.cli.options import json_option, known_profile, one_subject_option
 from broker_tck.cli.output import print_json, progress
 from broker_tck.properties.check import plain
 from broker_tck.properties.diagnose import Diagnoser
@@ -17,6 +17,15 @@ from broker_tck.properties.replay import Disagreement, Replay, declaring, replay
 from broker_tck.properties.story import finding_json, lines, story, table
 from broker_tck.properties.subjects import resolve
 from broker_tck.properties.trace import Trace, load
+
+subjects_option = click.option(
+    "--subject",
+    "subject_names",
+    multiple=True,
+    metavar="S",
+    help="A subject, named as for `check`. Repeatable. Default: the bundled ones that declare the profile.",
+)
+trace_profile_option = click.option("--profile", metavar="P", help="The profile. Default: that of the trace.")
 
 REPLAY_EXAMPLES = """\b
 Examples:
@@ -32,8 +41,8 @@ Examples:
 
 @click.command("replay", epilog=REPLAY_EXAMPLES)
 @click.argument("traces", nargs=-1, required=True, metavar="FILE|TEXT...")
-@subject_option
-@profile_option
+@subjects_option
+@trace_profile_option
 @json_option
 def replay_command(traces: tuple[str, ...], subject_names: tuple[str, ...], profile: str | None, as_json: bool) -> int:
     """Replay traces on the model, and on subjects.
@@ -103,7 +112,7 @@ def disagreement_json(found: Disagreement) -> dict[str, Any]:
 @click.command("reduce", epilog=REDUCE_EXAMPLES)
 @click.argument("trace", metavar="FILE|TEXT")
 @one_subject_option
-@profile_option
+@trace_profile_option
 @json_option
 def reduce_command(trace: str, subject_name: str, profile: str | None, as_json: bool) -> int:
     """Reduce the first failing trace of a file, or a text, to the shortest that breaks the same rule."""

@@ -16,6 +16,7 @@ Clause = Callable[..., Any]
 F = TypeVar("F", bound=Clause)
 
 ABSENT = "absent"
+AS_SPECIFIED = "as specified"
 
 
 class Strength(StrEnum):
@@ -145,7 +146,7 @@ def deviates(model: type, embodiment: Embodiment) -> bool:
 def deviations_of(model: type) -> list[Way]:
     """The clauses that the model's profile replaces, each as the way back to the rule as it stands."""
     origins = {e.clause: clause for clause, e in _EMBODIMENTS.items() if clause in _declared(model)}
-    return [Way(e.rule, e.clause, "as specified", origins[e.clause]) for e in embodiments(model) if deviates(model, e)]
+    return [Way(e.rule, e.clause, AS_SPECIFIED, origins[e.clause]) for e in embodiments(model) if deviates(model, e)]
 
 
 def _declared(model: type) -> set[Clause]:

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import ABSENT, Way, deviations_of, ways_of
-from broker_tck.properties.check import RESULT, Difference, Recorded, first_difference, record
+from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
+from broker_tck.properties.check import RESULT, Difference, Recorded, first_difference, hangs, record
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract, Step
 from broker_tck.properties.operation import Operation, time_fields, valid
@@ -46,7 +46,7 @@ Rigged = Callable[[Any, Any], Any]
 """Puts a fresh subject on a rig."""
 Recording = tuple[Any, Sequence[Step]]
 """Configuration, and operations with what the subject made of them."""
-Wrong = tuple[Way, type[Reference]]
+WrongModel = tuple[Way, type[Reference]]
 """A way, and the model with it."""
 
 
@@ -73,11 +73,13 @@ def in_words(way: Way) -> str:
     """A way as the end of a sentence that begins with "behaves as if"."""
     if way.name == ABSENT:
         return f"{way.rule.number} were absent ({way.clause})"
+    if way.name == AS_SPECIFIED:
+        return f"{way.rule.number} were kept, from which the profile deviates ({way.clause})"
     return f"{way.rule.number} were done otherwise ({way.clause}: {way.name.replace('_', ' ')})"
 
 
 @cache
-def wrong_models(model: type[Reference]) -> tuple[Wrong, ...]:
+def wrong_models(model: type[Reference]) -> tuple[WrongModel, ...]:
     """The model with each of its known wrong ways, those that lead back from a deviation included."""
     return tuple((way, way.applied_to(model)) for way in [*ways_of(model), *deviations_of(model)])
 
@@ -110,8 +112,8 @@ class Diagnoser:
             return False
 
     def fitting(
-        self, config: Any, operations: Sequence[Operation], chosen: Iterable[Wrong] | None = None
-    ) -> list[Wrong]:
+        self, config: Any, operations: Sequence[Operation], chosen: Iterable[WrongModel] | None = None
+    ) -> list[WrongModel]:
         """The ways that fit a trace, of all or of those chosen."""
         recording = self.recorded(config, operations)
         ways = wrong_models(self.model) if chosen is None else chosen
@@ -124,12 +126,12 @@ class Diagnoser:
         return self._walks[way]
 
     def _walk_agrees(self, wrong: type[Reference], number: int) -> bool:
+        seed = walk_seed(SEED, number)
         try:
-            seed = walk_seed(SEED, number)
             done = walk(self.contract, seed, self.rigged, wrong, self.capabilities, seconds=SECONDS)
-            return done.difference is None
         except Exception:
             return False
+        return done.difference is None
 
     def diagnose(self, trace: Trace, difference: Difference) -> Diagnosis:
         """Name the rules that the subject breaks on a failing trace.
@@ -140,10 +142,11 @@ class Diagnoser:
         """
         config, operations = trace
         blamed = self.contract.blame(operations, observable(self.contract, difference))
-        near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
-        scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in self.fitting(config, operations)]
-        if not scored:
+        fitting = [] if hangs(difference) else self.fitting(config, operations)
+        if not fitting:
             return Diagnosis((blamed,), (), 0)
+        near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
+        scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
         fits = best([(self.walks(*fit), fit) for fit in best(scored)])
         walks = self.walks(*fits[0])
         whole = walks == WALKS and max(score for score, _ in scored) == len(near)
@@ -154,7 +157,7 @@ class Diagnoser:
     def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
         """The failing trace and how it might go on, several times."""
         for number in range(TAILS):
-            model: Any = self.model(config)  # type: ignore[call-arg]
+            model: Any = self.model(config)
             choices = SeededChoices(walk_seed(SEED, number))
             on = list(operations)
             record(on, model)
@@ -163,7 +166,7 @@ class Diagnoser:
                 record([operation], model)
             yield config, on
 
-    def told_apart(self, tied: list[Wrong]) -> list[Way]:
+    def told_apart(self, tied: list[WrongModel]) -> list[Way]:
         """Of ways of several rules that agree with the subject equally often, those that go on doing so for longest."""
         for number in range(WALKS, MORE_WALKS):
             if len({way.rule.number for way, _ in tied}) < 2:

@@ -18,6 +18,8 @@ from broker_tck.properties.watchdog import Hang, limit
 PROBE_SECONDS = 0.3
 BULK_SECONDS = 4e-5
 """How long a subject may take over one trace while a finding is reduced: and for each of a bulk's n."""
+MOST_BULK = 1_000
+"""Beyond so much in bulk, a trace is not compared with every way."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def failure(
 ) -> tuple[int, Difference] | None:
     """Where a trace fails, and how; ``seconds`` limits it otherwise than by its length."""
     try:
-        with limit(seconds or PROBE_SECONDS + BULK_SECONDS * sum(getattr(o, "n", 0) for o in operations)):
+        with limit(seconds or PROBE_SECONDS + BULK_SECONDS * bulk(operations)):
             rig = subject.rig(config, subject.capabilities)
             return first_difference(operations, model(config), rig)
     except Hang as hang:
@@ -91,11 +93,18 @@ def find(
         )
 
     finding = reduced(lambda config, operations, difference: kind(contract, operations[-1], difference) == kept)
-    if hangs(first[1]) or finding is None or finding.diagnosis.whole:
+    if hangs(first[1]) or finding is None or finding.diagnosis.whole or bulk(failing) > MOST_BULK:
         return finding
     explaining = diagnoser.fitting(config, failing)
-    other = explaining and reduced(lambda config, operations, _: bool(diagnoser.fitting(config, operations, explaining)))
+    other = explaining and reduced(
+        lambda config, operations, _: bool(diagnoser.fitting(config, operations, explaining))
+    )
     return other if other and len(other.operations) <= len(finding.operations) else finding
+
+
+def bulk(operations: Sequence[Operation]) -> int:
+    """How much the bulk operations of a trace do."""
+    return sum(getattr(operation, "n", 0) for operation in operations)
 
 
 def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, bool]:

@@ -45,7 +45,7 @@ def valid(record: msgspec.Struct) -> bool:
     return True
 
 
-def time_fields(operation: type[Operation]) -> frozenset[str]:
+def time_fields(operation: type[msgspec.Struct]) -> frozenset[str]:
     """The names of the fields that hold absolute times."""
     return frozenset(f.name for f in msgspec.structs.fields(operation) if is_time(f))
 

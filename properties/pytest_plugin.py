@@ -21,7 +21,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
         return
     import pytest
 
-    from broker_tck.properties.conforming import PARTS
+    from broker_tck.properties.conforming import cases
     from broker_tck.properties.contracts import CONTRACTS
     from broker_tck.properties.errors import BadInput
     from broker_tck.properties.subjects import bundled, resolve
@@ -30,12 +30,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
         named = [resolve(name) for name in metafunc.config.getoption("--subject")]
         subjects = named or [s for contract in CONTRACTS.values() for s in bundled(contract)]
         profile = metafunc.config.getoption("--profile")
-        cases = [(s, s.contract.model(p).PROFILE, part) for s in subjects for p in chosen(s, profile) for part in PARTS]
+        found = [(subject, *case) for subject in subjects for case in cases(subject, profile)]
     except (BadInput, ValueError) as error:
         raise pytest.UsageError(f"broker-tck: {error}") from None
-    metafunc.parametrize("conformance_case", cases, ids=[f"{s.name}-{p}-{part}" for s, p, part in cases])
-
-
-def chosen(subject: Any, profile: str | None) -> tuple[str, ...]:
-    """The profile that was named, else those that the subject declares."""
-    return (profile,) if profile else subject.profiles
+    metafunc.parametrize("conformance_case", found, ids=[f"{s.name}-{p}-{part}" for s, p, part in found])

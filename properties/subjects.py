@@ -71,7 +71,9 @@ def declared(name: str, factory: Callable[..., Any], contract: Contract | None =
     contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
     profiles = getattr(factory, "profiles", (contract.default,))
     if not isinstance(profiles, list | tuple) or not profiles:
-        raise BadInput(f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}")
+        raise BadInput(
+            f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}"
+        )
     for profile in profiles:
         if profile not in contract.profiles:
             raise BadInput(f"{name}: unknown profile {profile!r}; {contract.name} has {', '.join(contract.profiles)}")

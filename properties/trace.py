@@ -55,16 +55,16 @@ def load(source: str) -> list[Trace]:
     """The traces in a file, on standard input (``-``), or in a line of text. BadInput says what is wrong, and where."""
     if is_text(source):
         return [from_text(source)]
+    if source != "-" and not exists(source):
+        raise BadInput(f"{short(source)!r}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')")
     where = "standard input" if source == "-" else source
     try:
         with nullcontext(sys.stdin) if source == "-" else Path(source).open(encoding="utf-8") as lines:
             return list(from_lines(lines, where))
-    except FileNotFoundError:
-        raise BadInput(f"{source!r}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')") from None
     except UnicodeDecodeError:
         raise BadInput(f"{where}: not text in UTF-8, so no trace; traces are JSON lines") from None
     except OSError as error:
-        raise BadInput(f"{short(source)}: cannot be read: {error.strerror}") from None
+        raise BadInput(f"{where}: cannot be read: {error.strerror}") from None
 
 
 def is_text(source: str) -> bool:

@@ -32,8 +32,11 @@ class Walk:
 
 
 def walk_seed(seed: int, number: int) -> int:
-    """The seed of one walk of a run."""
-    return (seed << 32) + number
+    """The seed of one walk of a run.
+
+    All have two words of 32 bits: ``Random`` does not tell the one word n from the words n and n - 1.
+    """
+    return (seed + 1 << 32) + number
 
 
 def generated(contract: Contract, model: Any, choices: Choices, capabilities: Any, steps: int) -> Iterator[Operation]:

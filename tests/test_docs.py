@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
+from typing import Any, get_args
 
 import jsonschema
 import msgspec
 import pytest
 
 from broker_tck import fixtures
+from broker_tck.cli.main import run
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.replay import declaring, replay
@@ -85,6 +87,43 @@ def test_rules_that_are_named_exist(page: Path) -> None:
     prefixes = {number.partition("-")[0] for number in known}
     named = set(re.findall(rf"\b(?:{'|'.join(prefixes)})-\d\d\b", page.read_text(encoding="utf-8")))
     assert named <= known
+
+
+# ---- Output
+
+
+def outputs() -> Iterator[tuple[str, list[str], list[str]]]:
+    """Page, command and output of what is pasted, where it needs no plug-in and no file, and takes no time."""
+    for page in [*PAGES, *TOP]:
+        for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+            for part in block.removeprefix("$ ").split("\n$ "):
+                first, *rest = part.rstrip("\n").splitlines()
+                words = shlex.split(first)
+                plain = "|" not in words and not {"my-tracker", "tracker:MyTracker", "cut.jsonl"} & {*words}
+                if plain and words[0] == "broker-tck" and len(words) > 2 and words[1] in ("check", "replay", "rules"):
+                    yield page.name, words[1:], rest
+
+
+@pytest.mark.parametrize(("page", "words", "told"), [*outputs()], ids=lambda value: str(value)[:40])
+def test_output_is_what_is_printed(page: str, words: list[str], told: list[str], capfd: Any) -> None:
+    if "nonesuch" in words:
+        told = [told[0].partition(";")[0] + ";…"]
+    run(words)
+    printed = capfd.readouterr()
+    lines = [line.rstrip() for line in (printed.out + printed.err).rstrip("\n").splitlines()]
+    pattern = "\n".join(".*" if line == "…" else re.escape(line).replace("…", ".*") for line in told)
+    assert re.fullmatch(pattern, "\n".join(lines), flags=re.DOTALL), f"{page}: {shlex.join(words)} prints otherwise"
+
+
+def test_code_of_the_tutorial_is_that_of_the_template() -> None:
+    templates = REPO / "cli" / "templates"
+    ours = "\n".join(path.read_text(encoding="utf-8") for path in sorted(templates.glob("*.txt")))
+    known = {line.strip() for line in ours.splitlines()}
+    tutorial = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(?:python|toml)\n(.*?)```", tutorial, flags=re.DOTALL)
+    assert len(blocks) == 5
+    for line in "".join(blocks).splitlines():
+        assert line.strip() in known, line
 
 
 # ---- Traces

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import textwrap
 import venv
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,6 @@ from pathlib import Path
 import pytest
 
 REPO = Path(__file__).parents[1]
-PLUGIN = REPO / "examples" / "tracker-plugin"
 SHORT = ("--walks", "100", "--examples", "5")
 GOOD, BROKEN, BROKEN_RULE = "SortedListTracker", "EarlyTracker", "DD-06"
 NAMES = {GOOD: "sorted-list", BROKEN: "sorted-list-early"}
@@ -44,9 +44,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     purelib = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder / "venv")}))
     others = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     purelib.joinpath("dependencies.pth").write_text("\n".join(sorted(others)), encoding="utf-8")
-    unwanted = shutil.ignore_patterns(".*", "build", "dist", "site", "*.egg-info", "__pycache__", "tests")
+    unwanted = shutil.ignore_patterns(".*", "build", "dist", "site", "*.egg-info", "__pycache__")
     shutil.copytree(REPO, folder / "kit", ignore=unwanted)
-    shutil.copytree(PLUGIN, folder / "plugin", ignore=unwanted)
+    shutil.copytree(REPO / "examples" / "tracker-plugin", folder / "plugin", ignore=unwanted)
     python = folder / "venv" / "bin" / "python"
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check")
     done = command(folder, *pip, "--no-index", "--no-deps", "--no-build-isolation", folder / "kit", folder / "plugin")
@@ -66,8 +66,8 @@ def test_the_kit_is_the_installed_copy(python: Path, tmp_path: Path) -> None:
     assert [Path(path).is_relative_to(python.parents[1]) for path in found] == [True, True]
 
 
-def test_its_own_tests_pass(run: Command) -> None:
-    done = run("pytest", "-q", "-p", "no:cacheprovider", PLUGIN / "tests")
+def test_its_own_tests_pass(run: Command, python: Path) -> None:
+    done = run("pytest", "-q", "-p", "no:cacheprovider", python.parents[2] / "plugin" / "tests")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 passed" in done.stdout
 
@@ -95,11 +95,16 @@ def test_doors_of_the_command_line(run: Command, factory: str, door: str) -> Non
     assert (f"{BROKEN_RULE} is broken by {subject}" in done.stdout) == (factory == BROKEN)
 
 
-def test_broken_one_is_reported_as_json(run: Command) -> None:
+def test_broken_one_is_reported_as_json_and_shown_by_the_workflow(run: Command, tmp_path: Path) -> None:
     done = run("broker_tck.cli.main", "check", "--subject", NAMES[BROKEN], *SHORT, "--json")
     (told,) = json.loads(done.stdout)["subjects"]
     assert (done.returncode, told["verdict"]) == (1, "broken")
     assert [finding["rules"] for finding in told["findings"]] == [[BROKEN_RULE]]
+    workflow = (REPO / "examples" / "ci" / "broker-tck.yml").read_text(encoding="utf-8")
+    shows = textwrap.dedent(workflow.partition("<<'END'\n")[2].partition("          END")[0])
+    tmp_path.joinpath("broker-tck.json").write_text(done.stdout, encoding="utf-8")
+    shown = command(tmp_path, sys.executable, "-c", shows)
+    assert (shown.returncode, shown.stdout.split()[0]) == (0, BROKEN_RULE), shown.stderr
 
 
 def test_both_are_listed_by_their_entry_points(run: Command) -> None:

@@ -60,7 +60,7 @@ class StrictRoundedDown(TimeBucketTracker):
         self._rounding = 0
 
 
-@mutant("DD-05", conditions=2)
+@mutant("DD-05", conditions=3, deep=True)
 class LastBucketOverflows(TimeBucketTracker):
     """In strict mode, rounding up a time in the last bucket of all overflows, and the message is due at once."""
 
@@ -188,7 +188,7 @@ class LastAddSurvivesClear(TimeBucketIndex):
         return super().take(last_key, max_copies)
 
 
-@mutant("DD-10", conditions=2)
+@mutant("DD-10", conditions=3, deep=True)
 class DuplicateLeavesTheTimer(TimeBucketTracker):
     """An add of a message that is held already returns before the timer is brought up to date."""
 
@@ -259,16 +259,15 @@ class LedgerIdsOf32Bits(TimeBucketIndex):
 # ---- What it tells of the delay
 
 
-@mutant("DD-15", source="apache/pulsar PR 17907", conditions=3)
-class UndelayedKeepsTheDelayFixed(TimeBucketTracker):
-    """A message without a time does not end the fixed delay."""
+@mutant("DD-15", source="apache/pulsar PR 17907", conditions=3, deep=True, inside=around_detector)
+class RefusalKeepsTheDelayFixed(FixedDelayDetector):
+    """A message that is not taken, as it is due or not delayed at all, does not end the fixed delay."""
 
-    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
-        """Track a message; one without a time is passed by."""
-        return deliver_at >= 0 and super().add_message(ledger_id, entry_id, deliver_at)
+    def refused(self) -> None:
+        """A message was not taken."""
 
 
-@mutant("DD-14", conditions=3, inside=around_detector)
+@mutant("DD-14", conditions=3, deep=True, inside=around_detector)
 class TickBackEndsTheFixedDelay(FixedDelayDetector):
     """A time that lies a tick below the highest, no more, ends the fixed delay."""
 

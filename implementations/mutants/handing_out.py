@@ -140,7 +140,7 @@ class ClearStartsTheDetectionAnew(TimeBucketTracker):
         self._delays.reset()
 
 
-@mutant("DD-16", conditions=4, inside=around_detector)
+@mutant("DD-16", conditions=4, deep=True, inside=around_detector)
 class HighestSurvivesTheDrain(FixedDelayDetector):
     """When all is handed out, the highest time so far is kept: a later message seems to step back."""
 

@@ -26,7 +26,8 @@ class Mutant:
     conditions: int = 1
     """How many things have to come together before it shows."""
     deep: bool = False
-    """Whether the median walk needs over 1,000 operations to kill it; the machine is not asked for these."""
+    """Whether the median seed of the walk needs some thousands of operations to kill it, 1,000 at the very least; the
+    machine is not asked for these."""
 
 
 _DECLARED: dict[type, Mutant] = {}

@@ -1,4 +1,4 @@
-"""Subjects around a broken part: a tracker as it is bundled, but for its timer, its index or its detector of fixed delays."""
+"""Subjects around a broken part: a bundled tracker, but for its timer, its index or its detector of fixed delays."""
 
 from __future__ import annotations
 

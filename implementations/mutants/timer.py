@@ -32,7 +32,7 @@ class AimsAtTheEndOfTheBucket(TimeBucketTracker):
         self._late = self._slack
 
 
-@mutant("DD-21", source="apache/pulsar PR 26012, issue 25996", conditions=3, inside=around_timer)
+@mutant("DD-21", source="apache/pulsar PR 26012, issue 25996", conditions=3, deep=True, inside=around_timer)
 class CancelledButAimedAt(DeliveryTimer):
     """A timeout that is cancelled is taken for armed when its bucket is the first again: nothing ever fires (R-08)."""
 
@@ -124,7 +124,7 @@ class StaleFiringForgetsTheNewer(DeliveryTimer):
         return super()._fired(timeout)
 
 
-@mutant("DD-32", conditions=3)
+@mutant("DD-32", conditions=3, deep=True)
 class CloseOfNothingLeavesTheTimer(TimeBucketTracker):
     """Close disarms only where something is held: after a clear, a timeout outlives its tracker."""
 

@@ -1,0 +1,28 @@
+"""Hypothesis as CI runs it: the same examples every time, and no deadline."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from broker_tck.cli.main import run
+
+settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60, print_blob=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run the command line; answers with its exit status, standard output and standard error."""
+
+    def call(*arguments: Any) -> tuple[int, str, str]:
+        status = run([str(argument) for argument in arguments])
+        return (status, *capsys.readouterr())
+
+    return call

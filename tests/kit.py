@@ -1,0 +1,127 @@
+"""What several tests of the kit need: subjects that are wrong on purpose, walks, and ways by name."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.model.rules import Way, ways_of
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.finding import Finding, find
+from broker_tck.properties.diagnose import Diagnoser
+from broker_tck.properties.killing import as_subject
+from broker_tck.properties.subjects import Subject, declared
+from broker_tck.properties.trace import Trace, from_text
+from broker_tck.properties.walk import Walk, walk, walk_seed
+
+CONTRACT = CONTRACTS["delayed-delivery"]
+MODEL = CONTRACT.specification
+START = 1_700_000_000_000
+ROOT = Path(__file__).parent.parent
+
+
+class Hanging(TimeBucketTracker):
+    """Never comes back from a get for more than one while anything is held."""
+
+    def get_scheduled_messages(self, max_messages: int) -> Any:
+        while self._count and max_messages > 1:
+            pass
+        return super().get_scheduled_messages(max_messages)
+
+
+class OneTooMany(TimeBucketTracker):
+    """Hands out one message more than was asked for."""
+
+    def get_scheduled_messages(self, max_messages: int) -> Any:
+        return super().get_scheduled_messages(max_messages + 1)
+
+
+class Unmakeable:
+    """Raises when it is made."""
+
+    def __init__(self, config: Any, clock: Any, timer: Any) -> None:
+        raise OSError("no disk")
+
+
+class Exiting(TimeBucketTracker):
+    """Ends the process when it is asked to clear."""
+
+    def clear(self) -> None:
+        sys.exit(7)
+
+
+class Raising(TimeBucketTracker):
+    """Raises for every fifth entry."""
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        if entry_id % 5 == 4:
+            raise LookupError("entry")
+        return super().add_message(ledger_id, entry_id, deliver_at)
+
+
+class Nonsense(TimeBucketTracker):
+    """Answers with an object of its own."""
+
+    def has_message_available(self) -> Any:
+        return object()
+
+
+class Flaky(TimeBucketTracker):
+    """Wrong once in a process, and never again."""
+
+    failures: ClassVar[int] = 1
+
+    def has_message_available(self) -> bool:
+        if Flaky.failures:
+            Flaky.failures -= 1
+            return not super().has_message_available()
+        return super().has_message_available()
+
+
+def subject_of(factory: Any, name: str = "") -> Subject:
+    """A factory as a subject."""
+    return declared(name or f"kit:{factory.__name__}", factory, CONTRACT)
+
+
+def way_of(text: str, model: type = MODEL) -> Way:
+    """A known wrong way, as ``DD-09 refuses: equality_accepted`` or ``DD-01 absent``."""
+    return next(way for way in ways_of(model) if str(way) == text)
+
+
+def wrong(text: str) -> Subject:
+    """A known wrong way, as a subject."""
+    return as_subject(CONTRACT, way_of(text), MODEL)
+
+
+def walked(subject: Subject, number: int, profile: str = "", seed: int = 0) -> Walk:
+    """A walk of a subject."""
+    model = CONTRACT.model(profile or subject.profiles[0])
+    return walk(CONTRACT, walk_seed(seed, number), subject.rig, model, subject.capabilities)
+
+
+def first_failing(subject: Subject, seed: int = 0) -> Walk:
+    """The first walk in which a subject leaves the specification."""
+    return next(done for number in range(1500) if (done := walked(subject, number, seed=seed)).difference)
+
+
+def found(subject: Subject, done: Walk) -> Finding | None:
+    """The finding that a failing walk makes."""
+    diagnoser = Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities)
+    return find(subject, diagnoser, done.config, done.operations, done.seed)
+
+
+def trace_of(text: str) -> Trace:
+    """The trace of a line of text."""
+    return from_text(text)
+
+
+def python(*arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "PYTEST"))}
+    command = [sys.executable, *arguments]
+    environment |= variables
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=240)

@@ -1,0 +1,76 @@
+"""Write anew what the tests compare with: ``python tests/refresh.py``, after a change that is meant to change it.
+
+That is the digest of many walks, the schema of traces, and what the command line prints of a few findings.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import redirect_stdout
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+
+from broker_tck.cli.main import run
+from broker_tck.properties.check import record
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.subjects import bundled
+from broker_tck.properties.trace import Trace, schema, to_json
+from broker_tck.properties.walk import walk, walk_seed
+
+HERE = Path(__file__).parent
+DIGESTS = HERE / "digests.json"
+EXPECTED = HERE / "expected"
+WALKS = 60
+SEED = 20_251_120
+
+STORIES = {
+    "counts-again": ["reduce", "add 1 0 +2000; add 1 0 +2000; get 5", "--subject", "time-bucket-2025"],
+    "one-too-many": [
+        "reduce",
+        "delayed-delivery strict=true lookahead=3; add 7 9 +5; add 7 8 +1000; adv 1024; has; get 0; get 1; get 1",
+        "--subject",
+        "kit:OneTooMany",
+    ],
+    "replayed": ["replay", "add 1 0 +2000; add 1 1 +2001; adv 2000; get 10; memory; close"],
+    "rule": ["rules", "DD-26"],
+}
+"""What is printed, by the name of the file that has it."""
+
+
+def digests() -> dict[str, str]:
+    """A digest of many walks under each profile, one a contract and profile: operations, and all outcomes of the model."""
+    found = {}
+    for contract in CONTRACTS.values():
+        for subject in bundled(contract):
+            for profile in subject.profiles:
+                model, digest = contract.model(profile), sha256()
+                for number in range(WALKS):
+                    seed = walk_seed(SEED, number)
+                    done = walk(contract, seed, subject.rig, model, subject.capabilities)
+                    outcomes = [[s.result, *s.seen] for s in record(done.operations, model(done.config))]
+                    trace = Trace(contract, profile, done.config, done.operations, outcomes)
+                    digest.update(to_json(trace).encode() + b"\n")
+                found[f"{contract.name} {profile}"] = digest.hexdigest()
+    return found
+
+
+def printed(name: str) -> str:
+    """What the command line prints."""
+    with redirect_stdout(StringIO()) as out:
+        run(STORIES[name])
+    return out.getvalue()
+
+
+def main() -> None:
+    """Write all of it."""
+    DIGESTS.write_text(json.dumps(digests(), indent=2) + "\n", encoding="utf-8")
+    for contract in CONTRACTS.values():
+        file = HERE.parent / "fixtures" / "schema" / f"{contract.name}.trace.schema.json"
+        file.write_text(json.dumps(schema(contract), indent=1) + "\n", encoding="utf-8")
+    for name in STORIES:
+        (EXPECTED / f"{name}.txt").write_text(printed(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

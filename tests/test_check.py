@@ -1,0 +1,440 @@
+"""The one comparison of the kit, and the rig that a subject sits on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kit import CONTRACT, MODEL, START, subject_of, trace_of, walked
+
+from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.model.reference import UNDEFINED, Allowed, Fault
+from broker_tck.properties.check import (
+    RESULT,
+    Difference,
+    apart,
+    check,
+    concrete,
+    disallowed,
+    failed,
+    first_difference,
+    hangs,
+    plain,
+    record,
+)
+from broker_tck.properties.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
+from broker_tck.properties.delayed_delivery.rig import MOST_FIRINGS, Rig
+from broker_tck.properties.watchdog import Hang, limit
+
+HAS, GET = Has(), Get(10)
+
+
+class Side:
+    """A model or a rig that answers what it is told to."""
+
+    def __init__(self, answer: Any = None, seen: Any = (0, [])) -> None:
+        self.answer, self.shown = answer, seen
+
+    def has(self) -> Any:
+        return self.answer() if callable(self.answer) and not isinstance(self.answer, type) else self.answer
+
+    get = lambda self, most: self.has()
+
+    def seen(self) -> Any:
+        return self.shown() if callable(self.shown) else self.shown
+
+
+class Hostile:
+    """Like an array of numbers: comparing answers with no bool, and nothing else works either."""
+
+    def __eq__(self, other: object) -> Any:
+        raise ValueError("the truth value of an array is ambiguous")
+
+    __ne__ = __eq__
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no repr")
+
+
+class Agreeable:
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def raising(error: BaseException) -> Callable[[], Any]:
+    def call() -> Any:
+        raise error
+
+    return call
+
+
+def compared(want: Any, got: Any) -> Difference | None:
+    return check(HAS, Side(want), Side(got))
+
+
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
+
+
+@pytest.mark.parametrize(("want", "got"), [(True, True), (None, None), ([(1, 2)], [(1, 2)]), ([(1, 2)], [[1, 2]]), (3, 3)])
+def test_alike_answers_are_allowed(want: Any, got: Any) -> None:
+    assert compared(want, got) is None
+
+
+@pytest.mark.parametrize(
+    ("want", "got"),
+    [
+        (True, 1),
+        (False, 0),
+        (1, True),
+        (0, False),
+        (False, None),
+        (None, False),
+        (None, 0),
+        ([], None),
+        ([], False),
+        ([], {}),
+        ([(1, 2)], [(2, 1)]),
+        ([(1, 2), (3, 4)], [(1, 2)]),
+        (3, 3.0),
+        (True, "true"),
+        (0, "0"),
+        (False, object()),
+        (True, Agreeable()),
+        (True, object),
+        ([], ENDLESS),
+        (5, 2**70),
+    ],
+)
+def test_answers_of_another_kind_are_not(want: Any, got: Any) -> None:
+    found = compared(want, got)
+    assert found is not None
+    assert (found.observed, found.expected) == (RESULT, want)
+
+
+def test_answer_that_cannot_be_compared_is_a_difference() -> None:
+    found = compared(True, Hostile())
+    assert found is not None
+    assert found.seen == {"error": "ValueError", "message": "the truth value of an array is ambiguous"}
+    found = check(HAS, Side(True), Side(True, (Hostile(), [])))
+    assert found is not None
+    assert (found.observed, found.expected, found.seen["error"]) == (0, 0, "ValueError")
+
+
+def test_what_json_cannot_hold_is_shown_alike_in_every_process() -> None:
+    assert plain(object()) == "<object object>"
+    assert plain(Hostile()) == "<Hostile>"
+    assert plain((1, (2, None), {"a": True})) == [1, [2, None], {"a": True}]
+    assert plain(1.5) == 1.5
+
+
+def test_errors_are_compared_by_name() -> None:
+    class NoSuchElementException(Exception):
+        pass
+
+    def expects_a_fault(got: Any) -> Difference | None:
+        return check(HAS, Side(raising(Fault("NoSuchElementException"))), Side(got))
+
+    assert expects_a_fault(raising(NoSuchElementException("index is empty"))) is None
+    for got in (raising(KeyError("x")), True, None, {}, {"message": "?"}):
+        found = expects_a_fault(got)
+        assert found is not None
+        assert found.expected == {"error": "NoSuchElementException"}
+    found = compared(True, raising(KeyError("x")))
+    assert found is not None
+    assert found.seen == {"error": "KeyError", "message": "'x'"}
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit(), MemoryError("much"), RecursionError()])
+def test_whatever_a_subject_raises_is_an_outcome(error: BaseException) -> None:
+    found = compared(True, raising(error))
+    assert found is not None
+    assert found.seen["error"] == type(error).__name__
+    found = check(HAS, Side(True), Side(True, raising(error)))
+    assert found is not None
+    assert (found.observed, found.expected, found.seen["error"]) == (0, 0, type(error).__name__)
+    (step,) = record([HAS], Side(raising(error), raising(error)))
+    assert step.result["error"] == step.seen[0]["error"] == type(error).__name__
+
+
+@pytest.mark.parametrize("error", [Hang("late"), KeyboardInterrupt()])
+def test_hang_and_interrupt_pass(error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        compared(True, raising(error))
+    with pytest.raises(type(error)):
+        check(HAS, Side(True), Side(True, raising(error)))
+    with pytest.raises(type(error)):
+        failed(error)
+
+
+def test_hang_is_what_a_trace_fails_with() -> None:
+    class Loops:
+        def has(self) -> None:
+            while True:
+                pass
+
+    with limit(0.05):
+        found = first_difference([HAS, HAS], Side(True), Loops())
+    assert found is not None
+    assert found[0] == 0
+    assert hangs(found[1])
+    assert not hangs(Difference(RESULT, True, {"error": "KeyError"}))
+
+
+def test_error_of_the_model_is_no_finding() -> None:
+    with pytest.raises(ZeroDivisionError):
+        check(HAS, Side(raising(ZeroDivisionError())), Side(True))
+
+
+# ---- What the model leaves open
+
+
+def test_allowed_answers_are_followed() -> None:
+    followed: list[int] = []
+    allowed = Allowed(lambda seen: seen > 5, followed.append, 9, "more than five")
+    assert disallowed(allowed, 7) is None
+    assert followed == [7]
+    assert disallowed(allowed, 5) == Difference(RESULT, "more than five", 5)
+    assert disallowed(allowed, True) == Difference(RESULT, "more than five", True)
+    assert disallowed(allowed, "7") == Difference(RESULT, "more than five", "7")
+    assert followed == [7]
+    assert concrete(allowed) == 9
+    assert followed == [7, 9]
+    assert concrete(8) == 8
+
+
+def test_memory_may_be_anything_plausible() -> None:
+    def judged(*answers: Any) -> bool:
+        given = iter(answers)
+
+        class Memory(TimeBucketTracker):
+            def get_buffer_memory_usage(self) -> int:
+                return next(given)
+
+        trace = trace_of(
+            "memory; add 1 0 +5000; memory; add 1 1 +5000; memory; memory; adv 9000; get 1; memory; get 1; memory"
+        )
+        rig = Rig(Memory, trace.config, Capabilities())
+        return first_difference(trace.operations, MODEL(trace.config), rig) is None
+
+    assert judged(0, 10, 20, 20, 5, 0)
+    assert judged(0, 10, 10, 10, 10, 0)
+    assert not judged(1, 10, 20, 20, 5, 0)
+    assert not judged(0, 10, 9, 9, 5, 0)
+    assert not judged(0, 10, 20, 21, 5, 0)
+    assert not judged(0, 10, 20, 20, 21, 0)
+    assert not judged(0, 10, 20, 20, 0, 0)
+    assert not judged(0, 10, 20, 20, 5, 1)
+    assert not judged(0, None, 20, 20, 5, 0)
+    assert not judged(False, 10, 20, 20, 5, 0)
+
+
+def test_undefined_equals_everything() -> None:
+    assert UNDEFINED == 5
+    assert not UNDEFINED != 5
+    assert (UNDEFINED, []) == (None, [])
+    assert repr(UNDEFINED) == "anything"
+    assert len({UNDEFINED, UNDEFINED}) == 1
+    assert check(HAS, Side(True, (UNDEFINED, [])), Side(True, (17, []))) is None
+    found = check(HAS, Side(True, (UNDEFINED, [])), Side(True, (17, [5])))
+    assert found == Difference(1, [], [5])
+
+
+def test_first_observable_that_differs_is_named() -> None:
+    assert apart((1, [5]), (2, [6])) == Difference(0, 1, 2)
+    assert apart((1, [5]), (1, [6])) == Difference(1, [5], [6])
+    assert apart((1, [5]), ({"error": "E"},)) == Difference(0, 1, {"error": "E"})
+
+
+def test_closed_tracker_may_count_what_it_likes() -> None:
+    class Forgets(TimeBucketTracker):
+        def close(self) -> None:
+            super().close()
+            self._count = 0
+
+    operations = trace_of("add 1 0 +5000; close; close").operations
+    subject = subject_of(Forgets)
+    config = CONTRACT.config()
+    assert first_difference(operations, MODEL(config), subject.rig(config, subject.capabilities)) is None
+    strict = CONTRACT.model("timebucket-2026")
+    assert first_difference(operations, strict(config), subject.rig(config, subject.capabilities)) == (
+        1,
+        Difference(0, 1, 0),
+    )
+
+
+# ---- The rig
+
+
+class Timed:
+    """A subject that arms what a test tells it to."""
+
+    def __init__(self, config: Any, clock: Any, timer: Any) -> None:
+        self.clock, self.timer = clock, timer
+        self.fired: list[tuple[int, bool]] = []
+        self.again = 0
+
+    def arm(self, deadline: Any) -> Any:
+        return self.timer.new_timeout(deadline, self.on)
+
+    def on(self, timeout: Any) -> bool:
+        self.fired.append((self.clock(), timeout.cancelled))
+        if self.again:
+            self.again -= 1
+            self.arm(self.clock() + 5)
+        return not timeout.cancelled
+
+    def get_number_of_delayed_messages(self) -> int:
+        return 0
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig(Timed, Config(), Capabilities())  # type: ignore[arg-type]
+
+
+def test_timers_fire_at_their_own_time(rig: Rig) -> None:
+    subject: Any = rig.tracker
+    subject.arm(START + 20)
+    subject.arm(START + 10)
+    assert rig.seen() == (0, [START + 10, START + 20])
+    assert Advance(9).on(rig) == []
+    assert Advance(1).on(rig) == [START + 10]
+    assert rig.seen() == (0, [START + 20])
+    assert Advance(100).on(rig) == [START + 20]
+    assert subject.fired == [(START + 10, False), (START + 20, False)]
+    assert rig.now == START + 110
+    assert Advance(0).on(rig) == []
+
+
+@pytest.mark.parametrize("ms", [0, -1, -1000])
+def test_timeout_for_now_or_the_past_fires_when_the_clock_moves_next(rig: Rig, ms: int) -> None:
+    rig.tracker.arm(START + ms)  # type: ignore[attr-defined]
+    assert rig.seen() == (0, [START + ms])
+    assert Advance(0).on(rig) == [START]
+    assert rig.seen() == (0, [])
+
+
+def test_timeouts_of_one_time_fire_in_the_order_in_which_they_were_armed(rig: Rig) -> None:
+    subject: Any = rig.tracker
+    first, second = subject.arm(START + 5), subject.arm(START + 5)
+    assert rig.live == [first, second]
+    assert Advance(5).on(rig) == [START + 5, START + 5]
+
+
+def test_timeout_may_be_cancelled_twice(rig: Rig) -> None:
+    timeout = rig.tracker.arm(START + 5)  # type: ignore[attr-defined]
+    assert not timeout.cancelled
+    timeout.cancel()
+    timeout.cancel()
+    assert timeout.cancelled
+    assert rig.seen() == (0, [])
+    assert Advance(10).on(rig) == []
+
+
+def test_cancelled_timeout_may_be_on_its_way(rig: Rig) -> None:
+    subject: Any = rig.tracker
+    assert Stale().on(rig) is False
+    subject.arm(START + 5).cancel()
+    assert Stale().on(rig) is False
+    assert subject.fired == [(START, True)]
+
+
+def test_timeout_that_has_fired_is_not_the_one_that_was_cancelled_last(rig: Rig) -> None:
+    timeout = rig.tracker.arm(START + 5)  # type: ignore[attr-defined]
+    Advance(5).on(rig)
+    timeout.cancel()
+    assert rig.last_cancelled is None
+    assert Stale().on(rig) is False
+
+
+def test_callback_that_ignores_its_cancelling_is_seen() -> None:
+    class Heedless(Timed):
+        def on(self, timeout: Any) -> bool:
+            return True
+
+    rig: Any = Rig(Heedless, Config(), Capabilities())  # type: ignore[arg-type]
+    rig.tracker.arm(START + 5).cancel()
+    assert Stale().on(rig) is True
+
+
+def test_timeouts_armed_by_a_firing_fire_in_the_same_step(rig: Rig) -> None:
+    subject: Any = rig.tracker
+    subject.again = 2
+    subject.arm(START + 1)
+    assert Advance(8).on(rig) == [START + 1, START + 6]
+    assert rig.seen() == (0, [START + 11])
+
+
+def test_endless_arming_is_cut_off(rig: Rig) -> None:
+    subject: Any = rig.tracker
+    subject.again = 10**9
+    subject.arm(START)
+    with pytest.raises(RuntimeError, match="the timer fired 10000 times in one step of the clock"):
+        Advance(10 * MOST_FIRINGS).on(rig)
+
+
+@pytest.mark.parametrize("deadline", [None, 1.5, "5"])
+def test_deadline_is_an_integer(rig: Rig, deadline: object) -> None:
+    with pytest.raises(TypeError, match="a deadline is an integer, not "):
+        rig.tracker.arm(deadline)  # type: ignore[attr-defined]
+
+
+def test_fill_is_so_many_adds() -> None:
+    single = Rig(TimeBucketTracker, Config(), Capabilities())
+    batch = Rig(TimeBucketTracker, Config(), Capabilities(batch_adds=True))
+    model = MODEL(Config())
+    for operation in trace_of("fill 1 10 2 5 +5000; fill 1 10 1 5 +5000; fill 2 0 1 0 +5000; fill 1 0 1 3 +10; get 1").operations:
+        answers = [operation.on(side) for side in (single, batch, model)]
+        assert answers[0] == answers[1] == answers[2]
+        assert single.seen() == batch.seen() == model.seen()
+
+
+@given(st.integers(0, 60), st.data())
+def test_clock_step_in_two_parts_comes_to_the_same(number: int, data: st.DataObject) -> None:
+    """On the subject and on the model: what fires, and all that follows."""
+    subject = subject_of(TimeBucketTracker)
+    done = walked(subject, number)
+    operations = [o for o in done.operations if o.tag != "fill"][:150]
+    steps = [i for i, o in enumerate(operations) if o.tag == "adv" and o.ms > 1]  # type: ignore[attr-defined]
+    if not steps:
+        return
+    at = data.draw(st.sampled_from(steps))
+    whole: Any = operations[at]
+    first = data.draw(st.integers(0, whole.ms))
+    parts = [*operations[:at], Advance(first), Advance(whole.ms - first), *operations[at + 1 :]]
+    for side in (lambda: subject.rig(done.config, subject.capabilities), lambda: MODEL(done.config)):
+        before, after = record(operations, side()), record(parts, side())
+        assert before[:at] == after[:at]
+        assert before[at].result == after[at].result + after[at + 1].result
+        assert before[at].seen == after[at + 1].seen
+        assert before[at + 1 :] == after[at + 2 :]
+
+
+# ---- The watchdog
+
+
+def test_no_limit_is_no_limit() -> None:
+    with limit(0):
+        pass
+
+
+def test_limit_elsewhere_than_in_the_main_thread_is_none() -> None:
+    from threading import Thread
+
+    ended: list[bool] = []
+
+    def work() -> None:
+        with limit(0.001):
+            ended.append(sum(range(200_000)) > 0)
+
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ended == [True]

@@ -1,0 +1,102 @@
+"""Diagnosis: which rule a finding names, and in which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, way_of, wrong
+
+from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.model.rules import deviations_of, ways_of
+from broker_tck.properties.check import RESULT, Difference
+from broker_tck.properties.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
+
+
+def test_every_way_is_tried() -> None:
+    for model in CONTRACT.profiles.values():
+        assert [way for way, _ in wrong_models(model)] == [*ways_of(model), *deviations_of(model)]
+
+
+def test_ways_in_words() -> None:
+    assert in_words(way_of("DD-01 absent")) == "DD-01 were absent (stays)"
+    assert in_words(way_of("DD-09 refuses: equality_accepted")) == (
+        "DD-09 were done otherwise (refuses: equality accepted)"
+    )
+    way = way_of("DD-01 absent")
+    assert Diagnosis(("DD-01",), (), 0).sentence == "No known wrong way of a rule explains this."
+    assert Diagnosis(("DD-01",), (way,), 20, True).sentence == "Behaves as if DD-01 were absent (stays)."
+    assert Diagnosis(("DD-01",), (way,), 5).sentence == (
+        "Here, though not everywhere, it behaves as if DD-01 were absent (stays)."
+    )
+
+
+def test_way_that_explains_everything_is_named_alone() -> None:
+    way = "DD-09 refuses: equality_accepted"
+    subject = wrong(way)
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    assert finding.diagnosis.rules == ("DD-09",)
+    assert [str(each) for each in finding.diagnosis.ways] == [way]
+    assert finding.diagnosis.whole
+    assert finding.diagnosis.walks == WALKS
+
+
+def test_subject_that_is_wrong_now_and_then_is_not_explained_everywhere() -> None:
+    class SometimesEarly(TimeBucketTracker):
+        """Accepts the cut-off itself, for even entries."""
+
+        def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+            taken = super().add_message(ledger_id, entry_id, deliver_at)
+            if not taken and not entry_id % 2 and 0 <= deliver_at == self._clock() + self._window:
+                self._count += self._index.add((deliver_at + self._rounding) & self._mask, ledger_id, entry_id)
+                return True
+            return taken
+
+    subject = subject_of(SometimesEarly)
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    assert not finding.diagnosis.whole
+    assert "DD-09" in finding.diagnosis.rules
+
+
+@pytest.mark.parametrize(
+    ("text", "observed", "rule"),
+    [
+        ("add 1 0 5", "result", "DD-09"),
+        ("has", "result", "DD-06"),
+        ("get 1", "result", "DD-20"),
+        ("get 1", "count", "DD-28"),
+        ("clear; get 1", "count", "DD-30"),
+        ("clear", "armed", "DD-30"),
+        ("close", "armed", "DD-32"),
+        ("has", "count", "DD-28"),
+        ("has", "armed", "DD-21"),
+        ("adv 5", "armed", "DD-22"),
+        ("memory", "result", "DD-29"),
+    ],
+)
+def test_rule_is_blamed_by_operation_and_observation(text: str, observed: str, rule: str) -> None:
+    assert CONTRACT.blame(trace_of(text).operations, observed) == rule
+
+
+def test_some_rule_is_blamed_for_anything() -> None:
+    every = trace_of("add 1 0 5; fill 1 0 1 1 5; has; get 1; pause; tick 5; adv 1; stale; memory; clear; close").operations
+    known = {rule.number for rule in MODEL.UNEMBODIED} | {way.rule.number for way in ways_of(MODEL)}
+    for i in range(len(every)):
+        for observed in ("result", "count", "armed"):
+            assert CONTRACT.blame(every[: i + 1], observed) in known
+
+
+def test_observations_have_names() -> None:
+    assert observable(CONTRACT, Difference(RESULT, 1, 2)) == "result"
+    assert [observable(CONTRACT, Difference(i, 1, 2)) for i in (0, 1)] == ["count", "armed"]
+
+
+def test_model_agrees_with_no_subject_that_raises() -> None:
+    def rigged(config: Any, capabilities: Any) -> Any:
+        raise OSError("no disk")
+
+    diagnoser = Diagnoser(CONTRACT, MODEL, rigged, CONTRACT.capabilities())
+    config = CONTRACT.config()
+    assert diagnoser.fitting(config, trace_of("has").operations) == []

@@ -1,0 +1,187 @@
+"""Laws and variations: each is seen to fail on something, and none on what is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from kit import CONTRACT, MODEL, START, trace_of, walked, way_of, wrong
+
+from broker_tck.properties.check import record
+from broker_tck.properties.choices import SeededChoices
+from broker_tck.properties.contract import Step
+from broker_tck.properties.run import laws_broken
+from broker_tck.properties.subjects import bundled
+
+LAWS = {law.number: law for law in CONTRACT.laws}
+VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}
+BREAKERS = {
+    "DD-07": "DD-05 key: to_the_next",
+    "DD-08": "DD-06 due: at_its_start",
+    "DD-23": "DD-23 absent",
+    "DD-34": "DD-21 absent",
+    "DD-35": "DD-35 removed: whole_ledgers",
+    "shift": "DD-05 key: by_the_tick",
+    "order": "DD-12 absent",
+}
+"""A wrong way that breaks each, as far as the first of many tried does."""
+
+
+def broken(way: str, count: int = 40) -> dict[str, int]:
+    subject = wrong(way)
+    return dict(laws_broken(CONTRACT, subject.rig, MODEL, subject.capabilities, count, 0))
+
+
+def test_every_law_is_a_rule() -> None:
+    numbers = {rule.number for rule in MODEL.UNEMBODIED if rule.law} | {"DD-23", "DD-35"}
+    assert set(LAWS) == numbers
+    assert set(BREAKERS) == {*LAWS, *VARIATIONS}
+
+
+@pytest.mark.parametrize(("name", "way"), BREAKERS.items())
+def test_law_is_seen_to_be_broken(name: str, way: str) -> None:
+    assert broken(way)[name] > 0
+
+
+def test_specification_breaks_none() -> None:
+    subject = CONTRACT.capabilities()
+    counted = laws_broken(CONTRACT, lambda config, capabilities: MODEL(config), MODEL, subject, 60, 0)
+    assert not counted.total(), counted
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_profile_breaks_what_it_says_that_it_breaks(index: int) -> None:
+    subject = bundled(CONTRACT)[index]
+    (profile,) = subject.profiles
+    model = CONTRACT.model(profile)
+    counted = laws_broken(CONTRACT, subject.rig, model, subject.capabilities, 30, 0)
+    assert {name for name, times in counted.items() if times} <= {*model.BREAKS, *model.MOOT}
+
+
+def steps_of(text: str, **changes: Any) -> tuple[Any, list[Step]]:
+    """The steps of a trace; ``changes`` are other results, by number of the step."""
+    trace = trace_of(text)
+    steps = record(trace.operations, MODEL(trace.config))
+    for name, result in changes.items():
+        number = int(name[1:])
+        steps[number] = steps[number]._replace(result=result)
+    return trace.config, steps
+
+
+def judged(number: str, text: str, **changes: Any) -> tuple[int, int | None, str]:
+    return LAWS[number].check(*steps_of(text, **changes))
+
+
+def test_early_and_late_are_said_with_milliseconds() -> None:
+    early = "delayed-delivery strict=true; add 1 0 +5000; adv 3; get 5"
+    assert judged("DD-07", early, _2=[[1, 0]]) == (1, 2, "handed out 4997 ms early")
+    late = "delayed-delivery strict=true; add 1 0 +5000; adv 5511; has; adv 1; has"
+    assert judged("DD-07", late, _2=False) == (1, 2, "not available 0 ms after its window")
+    assert judged("DD-07", late, _4=False)[2] == "not available 1 ms after its window"
+    assert judged("DD-07", late) == (0, None, "")
+    assert judged("DD-07", "delayed-delivery strict=true; add 1 0 +5000; adv 3; has") == (1, None, "")
+    assert judged("DD-07", "add 1 0 9223372036854775807; adv 50; has") == (0, None, "")
+
+
+def test_window_is_not_judged_after_the_tick_changed() -> None:
+    text = "delayed-delivery strict=true; add 1 0 +5000; tick 5; adv 3; get 5"
+    assert judged("DD-07", text, _3=[[1, 0]]) == (0, None, "")
+
+
+def test_message_that_bounces_is_seen() -> None:
+    text = "add 1 0 +5000; adv 9000; get 1; add 1 0 +5000"
+    assert judged("DD-08", text) == (1, None, "")
+    assert judged("DD-08", text, _3=True) == (1, 3, "accepted again after it was handed out")
+    smaller = "add 1 0 +5000; adv 9000; get 1; tick 500; add 1 0 +5000"
+    assert judged("DD-08", smaller) == (0, None, "")
+
+
+def test_second_timeout_is_seen() -> None:
+    config, steps = steps_of("add 1 0 +5000; has")
+    assert LAWS["DD-23"].check(config, steps) == (2, None, "")
+    steps[1] = steps[1]._replace(seen=(1, [START, START + 1]))
+    assert LAWS["DD-23"].check(config, steps) == (2, 1, "2 timeouts are armed")
+
+
+def test_unarmed_timer_is_seen() -> None:
+    config, steps = steps_of("add 1 0 +5000; has; get 2000000")
+    assert LAWS["DD-34"].check(config, steps) == (2, None, "")
+    steps[2] = steps[2]._replace(seen=(1, []))
+    assert LAWS["DD-34"].check(config, steps) == (2, 2, "1 held, nothing due, no timeout armed")
+
+
+def test_strangers_and_losses_are_seen() -> None:
+    text = "add 1 0 +5000; adv 9000; get 1; get 1"
+    assert judged("DD-35", text) == (2, None, "")
+    assert judged("DD-35", text, _3=[[1, 0]]) == (2, 3, "(1, 0) was handed out but is not held")
+    assert judged("DD-35", text, _2=[]) == (2, 2, "1 positions were accepted and not handed out, 0 are counted")[:0] or (
+        judged("DD-35", text, _2=[])[1:] == (2, "1 positions were accepted and not handed out, 0 are counted")
+    )
+    assert judged("DD-35", "fill 1 0 1 5 +5000; get 1", _0=3) == (0, None, "")
+    assert judged("DD-35", "fill 1 0 1 5 +5000; clear; has") == (0, None, "")
+
+
+def test_nothing_is_judged_after_an_error_or_the_end() -> None:
+    error = {"error": "KeyError"}
+    assert judged("DD-35", "add 1 0 +5000; adv 9000; get 1; get 1", _2=error) == (0, None, "")
+    assert judged("DD-23", "add 1 0 +5000; close; close") == (1, None, "")
+
+
+# ---- Variations
+
+
+def varied(name: str, text: str) -> Any:
+    trace = trace_of(text)
+    return VARIATIONS[name].vary(trace.config, trace.operations, SeededChoices(1))
+
+
+def test_shifting_moves_clock_and_times_by_whole_buckets() -> None:
+    config, operations = varied("shift", "add 1 0 +5000; add 1 1 -1; adv 5; get 1")
+    by = config.clock - START
+    assert by > 0
+    assert by % 2**22 == 0
+    assert [getattr(o, "at", None) for o in operations] == [START + 5000 + by, -1, None, None]
+    assert varied("shift", "add 1 0 9223372036854775807") is None
+
+
+def test_neighbours_of_one_time_change_places() -> None:
+    _, operations = varied("order", "add 1 0 +5000; add 1 1 +5000; add 1 2 +5000; add 1 3 +6000; get 1")
+    assert [getattr(o, "entry", None) for o in operations] == [1, 0, 2, 3, None]
+    assert varied("order", "add 1 0 +5000; has; add 1 1 +5000") is None
+    assert varied("order", "add 1 0 +5000; add 1 0 +5000") is None
+
+
+def outcomes(config: Any, operations: Sequence[Any], model: type = MODEL) -> list[Step]:
+    return record(operations, model(config))
+
+
+def test_order_is_told_from_what_must_not_depend_on_it() -> None:
+    trace = trace_of("add 1 0 +5000; add 1 1 +5000; adv 9000; get 1; get 1")
+    config, operations = varied("order", "add 1 0 +5000; add 1 1 +5000; adv 9000; get 1; get 1")
+    before, after = outcomes(trace.config, trace.operations), outcomes(config, operations)
+    equal = VARIATIONS["order"].equal
+    assert equal(trace.config, before, config, after)
+    after[3] = after[3]._replace(result=[[1, 1]])
+    assert not equal(trace.config, before, config, after)
+
+
+def test_shift_is_told_from_what_must_not_depend_on_it() -> None:
+    text = "add 1 0 +5001; memory; adv 9000; get 1"
+    trace = trace_of(text)
+    config, operations = varied("shift", text)
+    equal = VARIATIONS["shift"].equal
+    before = outcomes(trace.config, trace.operations)
+    assert equal(trace.config, before, config, outcomes(config, operations))
+    by_the_tick = way_of("DD-05 key: by_the_tick").applied_to(MODEL)
+    trace = trace_of("delayed-delivery tick=1000 strict=true; add 1 0 +5001; adv 4900; has")
+    config, operations = VARIATIONS["shift"].vary(trace.config, trace.operations, SeededChoices(1)) or (None, [])
+    before, after = outcomes(trace.config, trace.operations, by_the_tick), outcomes(config, operations, by_the_tick)
+    assert not equal(trace.config, before, config, after)
+
+
+def test_walks_have_something_to_vary() -> None:
+    subject = bundled(CONTRACT)[0]
+    for variation in CONTRACT.variations:
+        done = [walked(subject, number) for number in range(30)]
+        assert sum(bool(variation.vary(d.config, d.operations, SeededChoices(1))) for d in done) > 5

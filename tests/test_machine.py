@@ -1,0 +1,121 @@
+"""The Hypothesis machine: the same generator, driven by Hypothesis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import kit
+import pytest
+from kit import CONTRACT, MODEL, found, subject_of, wrong
+
+from broker_tck.implementations.heap import HeapTracker
+from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.properties import machine as machines
+from broker_tck.properties.check import hangs
+from broker_tck.properties.choices import ByteChoices
+from broker_tck.properties.machine import Machine, machine_for, machine_settings, run_machine
+
+
+class Told(TimeBucketTracker):
+    """Tells what it is asked for."""
+
+    asked: Counter[str] = Counter()
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            Told.asked[name] += 1
+        return super().__getattribute__(name)
+
+
+def test_conforming_subject_passes() -> None:
+    failed, steps = run_machine(subject_of(TimeBucketTracker), MODEL, 15)
+    assert failed is None
+    assert steps > 400
+
+
+def test_other_profile_passes() -> None:
+    subject = subject_of(HeapTracker)
+    assert run_machine(subject, CONTRACT.model("heap"), 10)[0] is None
+
+
+@pytest.mark.parametrize("way", ["DD-09 refuses: equality_accepted", "DD-28 count: of_buckets"])
+def test_wrong_way_is_killed(way: str) -> None:
+    subject = wrong(way)
+    failed, steps = run_machine(subject, MODEL, 200)
+    assert failed is not None
+    assert failed.difference is not None
+    assert steps < 200 * machines.STEPS
+    finding = found(subject, failed)
+    assert finding is not None
+    assert finding.rule == way[:5]
+
+
+def test_run_without_a_seed_is_always_the_same() -> None:
+    subject = subject_of(TimeBucketTracker)
+    assert run_machine(subject, MODEL, 8)[1] == run_machine(subject, MODEL, 8)[1]
+    subject = wrong("DD-28 count: of_buckets")
+    first, second = run_machine(subject, MODEL, 200), run_machine(subject, MODEL, 200)
+    assert first[0] is not None
+    assert second[0] is not None
+    assert (first[0].config, first[0].operations) == (second[0].config, second[0].operations)
+
+
+def test_seeds_differ() -> None:
+    subject = wrong("DD-28 count: of_buckets")
+    runs = [run_machine(subject, MODEL, 200, seed)[0] for seed in (1, 2)]
+    assert runs[0] is not None
+    assert runs[1] is not None
+    assert runs[0].operations != runs[1].operations
+
+
+def test_every_maker_is_a_rule_of_the_machine() -> None:
+    subject = subject_of(TimeBucketTracker)
+    makers = CONTRACT.makers(MODEL(CONTRACT.config()), ByteChoices(), subject.capabilities)
+    machine = machine_for(subject, MODEL)
+    assert {name for name in vars(machine) if name.startswith("make_")} == {f"make_{m.name}" for m in makers}
+    lacking = subject_of(type("Lacking", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}}))
+    assert not hasattr(machine_for(lacking, MODEL), "make_memory")
+
+
+def test_every_operation_is_performed() -> None:
+    Told.asked.clear()
+    run_machine(subject_of(Told), MODEL, 25)
+    assert {name for name in vars(kit.CONTRACT.interface) if not name.startswith("_")} <= set(Told.asked)
+
+
+def test_steps_are_as_many_as_they_are_said_to_be() -> None:
+    settings = machine_settings(7, 9)
+    assert (settings.max_examples, settings.stateful_step_count, settings.derandomize) == (7, 9, True)
+    assert run_machine(subject_of(TimeBucketTracker), MODEL, 3, steps=5)[1] <= 3 * 6
+
+
+def test_hang_ends_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "SECONDS", 0.05)
+    failed, _ = run_machine(subject_of(kit.Hanging), MODEL, 30)
+    assert failed is not None
+    assert failed.difference is not None
+    assert hangs(failed.difference)
+    assert failed.operations[-1].tag == "get"
+
+
+def test_failure_that_does_not_happen_again_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit.Flaky, "failures", 1)
+    failed, _ = run_machine(subject_of(kit.Flaky), MODEL, 20)
+    assert failed is not None
+    assert failed.operations[-1].tag in ("has", "pause")
+
+
+def test_subject_that_cannot_be_made_fails() -> None:
+    failed, steps = run_machine(subject_of(kit.Unmakeable), MODEL, 5)
+    assert failed is not None
+    assert steps <= 5
+
+
+def test_error_of_the_kit_is_none_of_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    def perform(self: Machine, operation: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Machine, "perform", perform)
+    with pytest.raises(ZeroDivisionError):
+        run_machine(subject_of(TimeBucketTracker), MODEL, 5)

@@ -1,0 +1,76 @@
+"""The mutants, each with one seed; `broker-tck mutants` has the whole table."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_tck.implementations.mutants import MUTANTS
+from broker_tck.model.rules import rules_of, ways_of
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.diagnose import Diagnoser, nearby
+from broker_tck.properties.finding import Finding, find
+from broker_tck.properties.killing import is_minimal, kills, tries
+from broker_tck.properties.subjects import mutants, resolve
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
+def test_every_mutant_declares_a_rule_that_can_be_seen_broken(contract: Contract) -> None:
+    checkable = {rule.number for rule in rules_of(contract.specification) if rule.checkable}
+    assert {mutant.rule for mutant in mutants(contract)} <= checkable
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
+def test_every_checkable_rule_has_something_that_breaks_it(contract: Contract) -> None:
+    broken = {way.rule.number for way in ways_of(contract.specification)} | {law.number for law in contract.laws}
+    broken |= {mutant.rule for mutant in mutants(contract)}
+    assert [r.number for r in rules_of(contract.specification) if r.checkable and r.number not in broken] == []
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
+def test_there_are_enough_mutants(contract: Contract) -> None:
+    chosen = mutants(contract)
+    assert len(chosen) >= 25
+    assert sum(mutant.conditions >= 3 for mutant in chosen) >= 8
+    assert sum(mutant.deep for mutant in chosen) >= 4
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_says_in_a_sentence_what_it_does(name: str) -> None:
+    mutant = MUTANTS[name]
+    assert mutant.name == name
+    assert mutant.wrong[0].isupper()
+    assert mutant.wrong.endswith(".")
+    assert mutant.conditions >= (2 if mutant.deep else 1)
+
+
+def finding_of(name: str) -> tuple[Finding, bool]:
+    """The finding of one seed, and whether it is minimal."""
+    subject = resolve(f"mutant:{name}")
+    model = subject.contract.model(subject.profiles[0])
+    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
+    [kill] = tries("walk", subject, model, 1)
+    assert kill.failed is not None
+    finding = find(subject, diagnoser, kill.failed.config, kill.failed.operations, kill.failed.seed)
+    assert finding is not None
+    return finding, is_minimal(finding, subject, diagnoser)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_walk_kills_the_mutant_by_its_own_rule(name: str) -> None:
+    finding, minimal = finding_of(name)
+    assert MUTANTS[name].rule in finding.diagnosis.rules
+    assert len(finding.operations) <= 12
+    assert minimal
+
+
+def test_kills_are_counted_over_seeds() -> None:
+    result = kills("duplicate-counted", "walk", 2)
+    assert (result.killed, result.named, result.needed, result.passed, result.minimal) == (2, 2, 2, True, True)
+    assert result.length == 2
+
+
+def test_traces_near_a_long_one_are_few() -> None:
+    finding, _ = finding_of("duplicate-counted")
+    assert len(nearby(finding.config, finding.operations)) > 20
+    assert len(nearby(finding.config, [*finding.operations] * 100)) <= 40

@@ -1,0 +1,249 @@
+"""Reduction: short traces, from which nothing can be left out, that fail as the long ones did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, walked, wrong
+
+import kit
+from broker_tck.properties import finding as findings
+from broker_tck.properties.check import hangs
+from broker_tck.properties.finding import failure, kind
+from broker_tck.properties.killing import is_minimal
+from broker_tck.properties.operation import Operation
+from broker_tck.properties.reduce import Reducer, at_clock, plainer_values, without
+from broker_tck.properties.story import finding_json, story
+
+WAYS = (
+    "DD-04 cutoff: never_strict",
+    "DD-05 key: rounded_up",
+    "DD-06 due: strictly_before",
+    "DD-09 refuses: equality_accepted",
+    "DD-13 stored: ledgers_of_32_bits",
+    "DD-16 starts_anew: always",
+    "DD-20 taken: one_ledger_only",
+    "DD-20 handed_out: repeated",
+    "DD-22 earliest: two_ticks",
+    "DD-27 tick_after: only_raised",
+    "DD-30 after_clear: due_ones_stay",
+    "DD-35 removed: whole_ledgers",
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_wrong_way_is_reduced_and_named(way: str) -> None:
+    subject = wrong(way)
+    done = first_failing(subject)
+    finding = found(subject, done)
+    assert finding is not None
+    assert way[:5] in finding.diagnosis.rules
+    assert finding.rule == finding.diagnosis.rules[0]
+    assert len(finding.operations) <= 12
+    assert finding.found_after == len(done.operations)
+    for i in range(len(finding.operations)):
+        rest = [*finding.operations[:i], *finding.operations[i + 1 :]]
+        bad = failure(subject, MODEL, finding.config, rest)
+        own = kind(CONTRACT, finding.operations[-1], finding.difference)
+        assert bad is None or kind(CONTRACT, rest[bad[0]], bad[1]) != own or bad[0] < len(rest) - 1
+    again = found(subject, done)
+    assert again == finding
+    assert finding.diagnosis.sentence.startswith(("Behaves as if ", "Here, though not everywhere, it behaves as if "))
+    assert str(finding_json(finding)["replay"]).startswith("broker-tck replay --subject ")
+
+
+def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
+    from broker_tck.properties.diagnose import Diagnoser
+
+    subject = wrong("DD-06 due: strictly_before")
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    assert is_minimal(finding, subject, Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities))
+
+
+# ---- Subjects that do worse than answer wrongly
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "PROBE_SECONDS", 0.03)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_subject_that_hangs_is_a_finding() -> None:
+    subject = subject_of(kit.Hanging)
+    trace = trace_of("add 1 0 +5000; has; add 1 1 +6000; pause; adv 3; memory; get 1; get 7; has; close")
+    bad = failure(subject, MODEL, trace.config, trace.operations)
+    assert bad is not None
+    assert bad[0] == 7
+    assert hangs(bad[1])
+    finding = found(subject, kit.Walk(None, trace.config, list(trace.operations), None))
+    assert finding is not None
+    assert [o.tag for o in finding.operations] == ["add", "get"]
+    assert finding.difference.seen == {"error": "Hang", "message": "no answer within the limit"}
+    assert (finding.diagnosis.rules, finding.diagnosis.ways) == (("DD-20",), ())
+    assert "Hang: no answer within the limit" in story(finding)
+
+
+def test_walk_of_a_subject_that_hangs_ends() -> None:
+    subject = subject_of(kit.Hanging)
+    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities, seconds=0.2)
+    assert done.difference is not None
+    assert hangs(done.difference)
+    assert done.operations[-1].tag == "get"
+
+
+@pytest.mark.parametrize(
+    ("factory", "last", "error"),
+    [
+        (kit.Unmakeable, None, {"error": "OSError", "message": "no disk"}),
+        (kit.Exiting, "clear", {"error": "SystemExit", "message": "7"}),
+        (kit.Raising, "add", {"error": "LookupError", "message": "entry"}),
+    ],
+)
+def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error: dict[str, str]) -> None:
+    subject = subject_of(factory)
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    assert len(finding.operations) == 1
+    assert last is None or finding.operations[-1].tag == last
+    assert finding.difference.seen == error
+    assert finding.diagnosis.ways == ()
+    assert finding.diagnosis.sentence == "No known wrong way of a rule explains this."
+    assert f"{error['error']}: {error['message']}" in story(finding)
+
+
+def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
+    subject = subject_of(kit.Nonsense)
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    assert [o.tag for o in finding.operations] == ["has"]
+    assert "<object object>" in story(finding)
+    assert finding_json(finding)["seen"] == "<object object>"
+
+
+def test_failure_that_does_not_happen_again_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit.Flaky, "failures", 1)
+    subject = subject_of(kit.Flaky)
+    done = first_failing(subject)
+    assert found(subject, done) is None
+
+
+@pytest.mark.parametrize("failures", [2, 3, 5, 20])
+def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest.MonkeyPatch, failures: int) -> None:
+    monkeypatch.setattr(kit.Flaky, "failures", failures)
+    subject = subject_of(kit.Flaky)
+    done = first_failing(subject)
+    finding = found(subject, done)
+    assert finding is None or "has" in {o.tag for o in finding.operations}
+
+
+# ---- The reducer alone
+
+
+def reduced(text: str, fails: Any) -> tuple[Any, list[str]]:
+    """What is left of a trace, where ``fails`` says at which operation it does."""
+    trace = trace_of(text)
+    from broker_tck.properties.story import operation_text
+
+    config, operations = Reducer(fails, CONTRACT.config()).reduce(trace.config, trace.operations)
+    return config, [operation_text(o, config.clock) for o in operations]
+
+
+def last_of(*tags: str) -> Any:
+    """Fails at the operation that makes the tags complete, in order."""
+
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        left = list(tags)
+        for i, operation in enumerate(operations):
+            if left and operation.tag == left[0]:
+                left.pop(0)
+            if not left:
+                return i
+        return None
+
+    return fails
+
+
+def test_what_does_not_matter_goes() -> None:
+    text = "delayed-delivery tick=7 strict=true lookahead=3 clock=5000; add 1 0 +5; has; get 5; clear; memory; get 1; close"
+    config, left = reduced(text, last_of("add", "clear"))
+    assert left == ["add 0 0 +0", "clear"]
+    assert config == CONTRACT.config()
+
+
+def test_clock_steps_are_merged_and_made_round() -> None:
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        now = 0
+        for i, operation in enumerate(operations):
+            now += getattr(operation, "ms", 0)
+            if now >= 130:
+                return i
+        return None
+
+    assert reduced("adv 100; has; adv 77; has; adv 500", fails)[1] == ["adv 130"]
+
+
+def test_bulk_operations_become_small() -> None:
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        held = 0
+        for i, operation in enumerate(operations):
+            held += getattr(operation, "n", 0)
+            if operation.tag == "get" and held >= 37:
+                return i
+        return None
+
+    _, left = reduced("fill 1 0 1 65536 +5000; has; fill 2 0 1 3 +100; get 1000", fails)
+    assert left == ["fill 0 0 1 37 +0", "get 0"]
+
+
+def test_operation_goes_where_another_makes_up_for_it() -> None:
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        """As many as two gets ask for, in any number of gets."""
+        asked = [getattr(o, "most", 0) + 10 * (o.tag == "has") for o in operations]
+        return len(asked) - 1 if sum(asked) == 13 and operations[-1].tag == "get" else None
+
+    assert reduced("has; get 3", fails)[1] == ["has", "get 3"]
+    assert reduced("adv 4; adv 5; get 13", fails)[1] == ["get 13"]
+
+
+def test_trace_that_does_not_fail_is_left_as_it_is() -> None:
+    config, left = reduced("add 1 5 +5; has", lambda config, operations: None)
+    assert left == ["add 1 5 +5", "has"]
+
+
+def test_plainest_values_come_first() -> None:
+    assert list(plainer_values(0, 0)) == []
+    assert list(plainer_values(True, 0)) == []
+    assert list(plainer_values("x", 0)) == []
+    assert next(iter(plainer_values(77, 0))) == 0
+    assert list(plainer_values(-3, 0))[:2] == [0, 3]
+    assert next(iter(plainer_values(START + 9, START))) == START
+    for value in (5, -5, 1000, START):
+        assert value not in plainer_values(value, 0)
+
+
+def test_one_operation_gives_way_to_another_s_field() -> None:
+    operations = trace_of("adv 5; adv 7; get 2").operations
+    offered = [[(o.tag, *[getattr(o, f) for f in o.__struct_fields__]) for o in each] for each in without(list(operations), 0)]
+    assert offered == [[("adv", 12), ("get", 2)], [("adv", 7), ("get", 1)]]
+
+
+def test_times_move_with_the_clock() -> None:
+    add, never, has = trace_of("add 1 0 +5; add 1 0 -1; has").operations
+    assert at_clock(add, 10).at == START + 15  # type: ignore[attr-defined]
+    assert at_clock(never, 10) == never
+    assert at_clock(has, 10) is has
+
+
+def test_reduction_of_a_real_failure_is_quick() -> None:
+    from time import perf_counter
+
+    subject = wrong("DD-35 removed: all_but_the_last")
+    done = first_failing(subject)
+    began = perf_counter()
+    assert found(subject, done)
+    assert perf_counter() - began < 20
+    assert walked(subject, 0).operations

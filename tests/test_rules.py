@@ -1,0 +1,177 @@
+"""Rules as data: all of them, each declared once, with its wrong ways; and which way imports go."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from kit import CONTRACT, MODEL, ROOT
+
+from broker_tck.model.delayed_delivery import PROFILES, DelayedDelivery, Heap, TimeBucket2025, TimeBucket2026
+from broker_tck.model.rules import (
+    ABSENT,
+    Strength,
+    deviates,
+    deviations_of,
+    embodiments,
+    replaced,
+    rules_of,
+    ways_of,
+)
+from broker_tck.properties.exercised import Exercised, deviating
+
+NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
+ORDER = ("model", "implementations", "properties", "spark_fuzz", "cli")
+FIXTURES = "fixtures"
+
+
+def test_every_rule_is_declared_once() -> None:
+    assert [rule.number for rule in rules_of(MODEL)] == NUMBERS
+    embodied = Counter(rule.number for rule in {e.rule for e in embodiments(MODEL)})
+    unembodied = Counter(rule.number for rule in MODEL.UNEMBODIED)
+    assert max((embodied + unembodied).values()) == 1
+
+
+@pytest.mark.parametrize("model", PROFILES.values(), ids=list(PROFILES))
+def test_every_profile_has_the_same_rules(model: type[DelayedDelivery]) -> None:
+    assert rules_of(model) == rules_of(MODEL)
+    assert model.PROFILE in PROFILES
+    assert {*model.BREAKS, *model.MOOT} <= set(NUMBERS)
+    assert {law.number for law in CONTRACT.laws} >= set(model.BREAKS)
+
+
+def test_few_rules_cannot_be_checked() -> None:
+    informative = [rule for rule in rules_of(MODEL) if rule.strength is Strength.INFORMATIVE]
+    assert len(informative) <= 8
+    assert all(not rule.checkable for rule in informative)
+
+
+def test_checkable_rules_can_be_broken() -> None:
+    ways = Counter(way.rule.number for way in ways_of(MODEL))
+    laws = {law.number for law in CONTRACT.laws}
+    for rule in rules_of(MODEL):
+        if rule.checkable:
+            assert ways[rule.number] or (rule.law and rule.number in laws), rule.number
+        else:
+            assert not ways[rule.number]
+
+
+def test_rules_are_written_out() -> None:
+    for rule in rules_of(MODEL):
+        assert rule.sentence.endswith(".")
+        assert not rule.look.endswith(".")
+        assert rule.source
+        assert rule.look
+
+
+def test_every_clause_can_be_got_wrong() -> None:
+    for embodiment in embodiments(MODEL):
+        assert next(iter(embodiment.ways)) == ABSENT
+        assert all(map(callable, embodiment.ways.values()))
+        assert callable(getattr(MODEL, embodiment.clause))
+    ways = ways_of(MODEL)
+    assert len({str(way) for way in ways if way.name != ABSENT}) == sum(way.name != ABSENT for way in ways)
+
+
+def test_way_replaces_its_clause_alone() -> None:
+    for way in ways_of(MODEL):
+        wrong = way.applied_to(MODEL)
+        assert issubclass(wrong, MODEL)
+        assert vars(wrong)[way.clause] is way.instead
+        assert str(way) in wrong.__name__
+        assert way.rule.number in str(way)
+        others = {e.clause for e in embodiments(MODEL)} - {way.clause}
+        assert all(getattr(wrong, clause) is getattr(MODEL, clause) for clause in others)
+
+
+DEVIATIONS = {
+    DelayedDelivery: set(),
+    TimeBucket2026: {"DD-33"},
+    TimeBucket2025: {"DD-05", "DD-06", "DD-11", "DD-21", "DD-33"},
+    Heap: {"DD-02", "DD-11", "DD-21"},
+}
+
+
+@pytest.mark.parametrize("model", PROFILES.values(), ids=list(PROFILES))
+def test_deviations_lead_back_to_the_specification(model: type[DelayedDelivery]) -> None:
+    ways = deviations_of(model)
+    assert {way.rule.number for way in ways} == DEVIATIONS[model] == deviating(model)
+    for way in ways:
+        assert way.name == "as specified"
+        assert getattr(way.applied_to(model), way.clause) is getattr(MODEL, way.clause)
+    left = {e.clause for e in embodiments(model) if not deviates(model, e)}
+    assert left.isdisjoint(way.clause for way in ways)
+    assert {way.clause for way in ways_of(model)} == left
+
+
+def test_rule_is_met_when_its_clause_answers_otherwise_than_none() -> None:
+    counting = Exercised(MODEL)
+    model = counting.model(CONTRACT.config())
+    assert not model.add(1, 0, model.now)  # type: ignore[attr-defined]
+    assert counting.met["DD-09"] == counting.met["DD-15"] == 1
+    assert not counting.met["DD-11"]
+    assert model.add(1, 0, model.now + 5000)  # type: ignore[attr-defined]
+    assert model.add(1, 0, model.now + 5000)  # type: ignore[attr-defined]
+    assert counting.met["DD-11"] >= 1
+
+
+def test_replaced_model_says_so() -> None:
+    other = replaced(MODEL, {"tick_after": lambda m, tick: 7}, "Seven")
+    assert (other.__name__, other.__doc__) == ("Seven", "DelayedDelivery with other clauses.")
+    assert other(CONTRACT.config()).tick_after(1) == 7
+
+
+def test_unknown_profile_names_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match="unknown profile 'x' of delayed-delivery; there are: timebucket-ideal, "):
+        CONTRACT.model("x")
+
+
+# ---- Imports
+
+
+def imported(file: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, file
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} if node.module else set()
+    return names
+
+
+def kit_folders(file: Path) -> set[str]:
+    return {name.split(".")[1] for name in imported(file) if name.startswith("broker_tck.")}
+
+
+def sources(folder: str) -> list[Path]:
+    files = sorted((ROOT / folder).rglob("*.py"))
+    assert files
+    return files
+
+
+def test_model_imports_the_standard_library_and_msgspec() -> None:
+    for file in sources("model"):
+        tops = {name.partition(".")[0] for name in imported(file)} - {"broker_tck"}
+        assert tops <= {*sys.stdlib_module_names, "msgspec"}, file
+        assert kit_folders(file) <= {"model"}, file
+
+
+def test_implementations_share_nothing_with_the_model() -> None:
+    for file in sources("implementations"):
+        assert kit_folders(file) <= {"implementations"}, file
+
+
+@pytest.mark.parametrize("folder", ORDER)
+def test_imports_go_one_way(folder: str) -> None:
+    allowed = {*ORDER[: ORDER.index(folder) + 1], FIXTURES}
+    for file in sources(folder):
+        assert kit_folders(file) <= allowed, file
+
+
+def test_fixtures_import_the_model_at_most() -> None:
+    for file in sources(FIXTURES):
+        assert kit_folders(file) <= {"model", FIXTURES}, file

@@ -1,0 +1,295 @@
+"""A run: what makes it green, and what a green one is worth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import kit
+import pytest
+from kit import CONTRACT, MODEL, subject_of, wrong
+
+from broker_tck.implementations.heap import HeapTracker
+from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
+from broker_tck.model.delayed_delivery import PROFILES, TimeBucket2026
+from broker_tck.model.rules import replaced, rules_of
+from broker_tck.properties import conforming, run as runs
+from broker_tck.properties.conforming import PARTS, Checked, check_subject, conformance, golden_traces
+from broker_tck.properties.run import Run, deviations, judge, run_subject, walks
+from broker_tck.properties.subjects import Subject
+
+IDEAL = "timebucket-ideal"
+
+
+def test_run_without_walks_is_not_green() -> None:
+    run = run_subject(subject_of(TimeBucketTracker), IDEAL, 0, 0)
+    assert not run.green
+    assert run.vacuous == [rule.number for rule in run.rules] == sorted(rule.number for rule in run.rules)
+    assert run.residual == 1.0
+
+
+def test_run_of_one_walk_says_what_it_did_not_exercise() -> None:
+    run = run_subject(subject_of(TimeBucketTracker), IDEAL, 0, 1)
+    assert not run.findings
+    assert run.exercised
+    assert run.vacuous
+    assert not run.green
+    checked = check_subject(subject_of(TimeBucketTracker), IDEAL, (), 0, 1, 0)
+    assert checked.complaints == [f"NOT EXERCISED {number}" for number in run.vacuous]
+
+
+def test_run_of_many_walks_is_green() -> None:
+    run = run_subject(subject_of(TimeBucketTracker), IDEAL, 3, 120)
+    assert run.vacuous == []
+    assert run.green
+    assert run.exercised == [rule.number for rule in rules_of(MODEL) if rule.checkable]
+    assert (run.walks, run.counted) == (120, 30)
+    assert run.operations > 120 * 300
+    assert run.said == []
+
+
+@pytest.mark.parametrize(("count", "rate"), [(1, 0.95), (2, 0.7764), (59, 0.0495), (300, 0.00994), (10_000, 0.0002995)])
+def test_residual_is_the_rate_that_is_excluded_at_95_percent(count: int, rate: float) -> None:
+    run = Run(subject_of(TimeBucketTracker), IDEAL, 0, walks=count)
+    assert run.residual == pytest.approx(rate, rel=0.01)
+    assert (1 - run.residual) ** count == pytest.approx(0.05)
+
+
+def test_rules_of_a_capability_that_is_lacking_are_left_out() -> None:
+    lacking = type("Lacking", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}})
+    subject = subject_of(lacking)
+    run = Run(subject, IDEAL, 0)
+    assert subject.left_out == ["memory_estimate=False"]
+    assert "DD-29" not in {rule.number for rule in run.rules}
+    assert subject_of(HeapTracker).left_out == []
+    kinds = {o.tag for done in walks(run, 5) for o in done.operations}
+    assert "memory" not in kinds
+
+
+def test_rules_that_mean_nothing_to_a_profile_are_left_out() -> None:
+    run = Run(subject_of(HeapTracker), "heap", 0)
+    assert {"DD-03", "DD-05", "DD-33"}.isdisjoint(rule.number for rule in run.rules)
+
+
+# ---- Deviations
+
+
+def test_declared_deviations_are_seen() -> None:
+    run = Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0)
+    deviations(run)
+    assert set(run.deviations) == {"DD-33 (wake)", "DD-34"}
+    assert run.gone == []
+
+
+def under(monkeypatch: pytest.MonkeyPatch, model: Any, factory: Any) -> Run:
+    """A run of a subject under a profile of its own."""
+    monkeypatch.setitem(PROFILES, model.PROFILE, model)
+    return Run(subject_of(factory), model.PROFILE, 0)
+
+
+def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clause that is replaced by one that answers the same."""
+
+    def tick_after(self: Any, tick: int) -> int:
+        return tick + 0
+
+    model = replaced(MODEL, {"PROFILE": "same", "tick_after": tick_after}, "Same")
+    monkeypatch.setattr(runs, "DEVIATION_WALKS", 12)
+    run = under(monkeypatch, model, TimeBucketTracker)
+    deviations(run)
+    assert run.deviations == {"DD-27 (tick_after)": False}
+    assert run.gone == ["DD-27 (tick_after)"]
+    assert not run.green
+    monkeypatch.setattr(runs, "judge", lambda run, done: None)
+    checked = check_subject(run.subject, "same", (), 0, 100, 0)
+    assert checked.complaints == ["DEVIATION GONE DD-27 (tick_after)"]
+    assert not checked.green
+
+
+def test_law_that_is_kept_after_all_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = replaced(MODEL, {"PROFILE": "lawful", "BREAKS": ("DD-08",)}, "Lawful")
+    monkeypatch.setattr(runs, "DEVIATION_WALKS", 12)
+    run = under(monkeypatch, model, TimeBucketTracker)
+    deviations(run)
+    assert run.gone == ["DD-08"]
+
+
+def test_subject_that_no_longer_deviates_breaks_its_profile() -> None:
+    run = run_subject(subject_of(TimeBucketTracker), "timebucket-2026", 0, 120)
+    assert run.failing
+    assert run.findings
+    assert "DD-33" in {rule for finding in run.findings for rule in finding.diagnosis.rules}
+    assert not run.deviations
+
+
+# ---- Laws
+
+
+class TwoOfOneMind(TimeBucketTracker):
+    """As its model: takes a bucket for due at its start."""
+
+
+def test_law_is_judged_where_model_and_subject_agree() -> None:
+    """A model and a subject that are wrong alike: only the laws see it."""
+    subject = wrong("DD-06 due: at_its_start")
+    complaints: set[str] = set()
+    run = Run(subject, IDEAL, 0)
+    for done in [kit.walk(CONTRACT, n << 32, subject.rig, subject.factory, subject.capabilities) for n in range(40)]:
+        assert done.difference is None
+        judge(run, done)
+        complaints = {law for _, law, _ in run.complaints}
+    assert "DD-08" in complaints
+    assert not run.green
+    assert any(text.startswith("DD-08 does not hold: accepted again after it was handed out (walk ") for text in run.said)
+
+
+def test_variation_is_judged() -> None:
+    subject = wrong("DD-05 key: by_the_tick")
+    run = Run(subject, IDEAL, 0)
+    for number in range(30):
+        judge(run, kit.walk(CONTRACT, number << 32, subject.rig, subject.factory, subject.capabilities))
+    assert "shift" in {law for _, law, _ in run.complaints}
+
+
+def test_hang_while_laws_are_judged_is_a_complaint(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = subject_of(kit.Hanging)
+    run = Run(subject, IDEAL, 0)
+    good = kit.walked(subject_of(TimeBucketTracker), 0)
+    real = runs.limit
+    monkeypatch.setattr(runs, "limit", lambda seconds: real(0.1))
+    judge(run, good)
+    assert run.complaints == [(good.seed, "hang", "no answer within the limit")]
+
+
+# ---- Failing runs
+
+
+def test_run_ends_when_enough_was_found() -> None:
+    subject = wrong("DD-28 count: of_buckets")
+    run = run_subject(subject, IDEAL, 0, 100, most=3)
+    assert len(run.failing) == 3
+    assert run.walks < 100
+    assert {finding.rule for finding in run.findings} == {"DD-28"}
+    assert run_subject(subject, IDEAL, 0, 100, fail_fast=True).walks <= run.walks
+
+
+def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit.walk, "__defaults__", (*(kit.walk.__defaults__ or ())[:-1], 0.2))
+    monkeypatch.setattr("broker_tck.properties.finding.PROBE_SECONDS", 0.03)
+    run = run_subject(subject_of(kit.Hanging), IDEAL, 0, 100)
+    assert len(run.failing) == 1
+    assert [finding.rule for finding in run.findings] == ["DD-20"]
+
+
+def test_failure_that_does_not_happen_again_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit.Flaky, "failures", 1)
+    checked = check_subject(subject_of(kit.Flaky), IDEAL, (), 0, 100, 0)
+    assert not checked.green
+    assert not checked.run.findings
+    assert checked.complaints == ["a walk failed that did not fail again: the subject does not always do the same"]
+
+
+def test_progress_is_told() -> None:
+    seen: list[int] = []
+    run_subject(subject_of(TimeBucketTracker), IDEAL, 0, 17, progress=lambda run: seen.append(run.walks))
+    assert seen == [1, 9, 17]
+
+
+def test_golden_traces_count() -> None:
+    golden = golden_traces("delayed-delivery", "heap")
+    checked = check_subject(subject_of(HeapTracker), "heap", golden, 0, 1, 0)
+    assert checked.golden_agreed == checked.golden_steps == 5_959
+    wrong_one = subject_of(TimeBucketTracker)
+    checked = check_subject(wrong_one, "heap", golden[:40], 0, 1, 0)
+    assert checked.disagreements
+    assert checked.golden_agreed < checked.golden_steps
+    assert ": step " in checked.complaints[0]
+    assert "expected" in checked.complaints[0]
+
+
+def test_golden_traces_end_at_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker_tck.properties.replay.SECONDS", 0.05)
+    monkeypatch.setattr(conforming, "run_subject", lambda *a: Run(subject_of(kit.Hanging), "timebucket-2026", 0))
+    golden = golden_traces("delayed-delivery", "timebucket-2026")
+    checked = check_subject(subject_of(kit.Hanging), "timebucket-2026", golden, 0, 1, 0)
+    assert len(checked.disagreements) == 1
+
+
+def test_machine_s_failure_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = wrong("DD-28 count: of_buckets")
+    monkeypatch.setattr(conforming, "run_subject", lambda *a: Run(subject, IDEAL, 0, walks=1))
+    checked: Checked = check_subject(subject, IDEAL, (), 0, 1, 100)
+    assert [finding.rule for finding in checked.run.findings] == ["DD-28"]
+    assert checked.machine_steps
+    assert not checked.green
+
+
+# ---- As tests of other people
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conforming, "WALKS", 60)
+    monkeypatch.setattr(conforming, "EXAMPLES", 30)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("part", PARTS)
+def test_parts_pass_for_what_conforms(part: str) -> None:
+    PARTS[part](Run(subject_of(TimeBucket2026Tracker), TimeBucket2026.PROFILE, 0))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("part", ["walks", "machine"])
+def test_parts_fail_with_a_story(part: str) -> None:
+    with pytest.raises(AssertionError, match="DD-28 is broken by DD-28 count: of_buckets"):
+        PARTS[part](Run(wrong("DD-28 count: of_buckets"), IDEAL, 0))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("part", ["walks", "machine"])
+def test_parts_say_what_does_not_happen_again(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    monkeypatch.setattr(kit.Flaky, "failures", 1)
+    with pytest.raises(AssertionError, match="the subject does not always do the same"):
+        PARTS[part](Run(subject_of(kit.Flaky), IDEAL, 0))
+
+
+def test_golden_part_fails_with_a_line() -> None:
+    with pytest.raises(AssertionError, match=r"heap.jsonl:\d+: step \d+: armed: expected"):
+        PARTS["golden"](Run(subject_of(TimeBucketTracker), "heap", 0))
+
+
+def test_walks_part_fails_for_want_of_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conforming, "WALKS", 1)
+    with pytest.raises(AssertionError, match="not exercised: DD-"):
+        PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0))
+
+
+def test_walks_part_fails_with_a_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conforming, "WALKS", 1)
+    monkeypatch.setattr(conforming, "judge", lambda run, done: run.complaints.append((5, "DD-08", "bounced")))
+    with pytest.raises(AssertionError, match=r"DD-08 does not hold: bounced \(walk 5\)"):
+        PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0))
+
+
+def test_deviations_part_fails_when_one_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "DEVIATION_WALKS", 2)
+    monkeypatch.setattr(runs, "_seen", lambda run, way: False)
+    with pytest.raises(AssertionError, match=r"DEVIATION GONE DD-33 \(wake\)"):
+        PARTS["deviations"](Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0))
+
+
+def test_conformance_makes_a_test_for_each_profile_and_part() -> None:
+    both = type("Both", (TimeBucketTracker,), {"profiles": ("timebucket-ideal", "heap")})
+    (mark,) = conformance("delayed-delivery", both).pytestmark
+    assert [case.id for case in mark.args[1]] == [f"{p}-{part}" for p in both.profiles for part in PARTS]
+    (mark,) = conformance("delayed-delivery", "heap", profile="timebucket-2026").pytestmark
+    assert [case.id for case in mark.args[1]] == [f"timebucket-2026-{part}" for part in PARTS]
+    with pytest.raises(ValueError, match="unknown profile 'x' of delayed-delivery"):
+        conformance("delayed-delivery", "heap", profile="x")
+
+
+def test_subject_may_have_another_name() -> None:
+    subject = replace(subject_of(HeapTracker), name="mine")
+    assert isinstance(subject, Subject)
+    assert subject.name == "mine"

@@ -1,0 +1,123 @@
+"""Walks: the same from the same seed everywhere, no more clock steps than they need, and everything in them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from random import Random
+from typing import get_args
+
+import pytest
+import refresh
+from hypothesis import given
+from hypothesis import strategies as st
+from kit import CONTRACT, MODEL, ROOT, python, walked
+
+from broker_tck.properties.choices import ByteChoices, SeededChoices, one_of, weighted
+from broker_tck.properties.subjects import bundled
+from broker_tck.properties.walk import Walk, walk_seed
+
+PAIRS = [(s, profile) for s in bundled(CONTRACT) for profile in s.profiles]
+IDS = [profile for _, profile in PAIRS]
+
+
+@cache
+def some(index: int) -> tuple[Walk, ...]:
+    subject, profile = PAIRS[index]
+    return tuple(walked(subject, number, profile) for number in range(80))
+
+
+@pytest.fixture(params=range(len(PAIRS)), ids=IDS)
+def walks(request: pytest.FixtureRequest) -> tuple[Walk, ...]:
+    return some(request.param)
+
+
+def test_digest_is_the_committed_one() -> None:
+    """`python tests/refresh.py` writes it, where walks are meant to change."""
+    assert refresh.digests() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("hash_seed", ["1", "4242"])
+def test_digest_does_not_depend_on_the_hash_seed(hash_seed: str) -> None:
+    code = "import json, refresh; print(json.dumps(refresh.digests()))"
+    done = python("-c", code, cwd=ROOT / "tests", PYTHONHASHSEED=hash_seed)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))
+
+
+def test_no_bundled_subject_fails(walks: tuple[Walk, ...]) -> None:
+    assert [done.seed for done in walks if done.difference] == []
+
+
+def test_every_kind_of_operation_occurs(walks: tuple[Walk, ...]) -> None:
+    kinds = Counter(o.tag for done in walks for o in done.operations)
+    assert set(kinds) == {str(kind.__struct_config__.tag) for kind in get_args(CONTRACT.operations)}
+    assert kinds["adv"] <= 0.4 * kinds.total()
+
+
+def test_walk_ends_with_close(walks: tuple[Walk, ...]) -> None:
+    for done in walks:
+        last = [o.tag for o in done.operations[-2:]]
+        assert last[-1] == "close"
+        assert [o.tag for o in done.operations].count("close") == last.count("close")
+    assert any([o.tag for o in done.operations[-2:]] == ["close", "close"] for done in walks)
+
+
+def test_walks_differ(walks: tuple[Walk, ...]) -> None:
+    assert len({(done.config, *done.operations) for done in walks}) == len(walks)
+    assert len({done.config for done in walks}) > 40
+
+
+def test_same_seed_makes_the_same_walk() -> None:
+    subject, profile = PAIRS[0]
+    for number in range(5):
+        again = walked(subject, number, profile)
+        assert (again.config, again.operations) == (some(0)[number].config, some(0)[number].operations)
+        other = walked(subject, number, profile, seed=1)
+        assert other.operations != again.operations
+
+
+def test_walks_get_near_every_edge() -> None:
+    """Times at the cut-off and one beside it, budgets about what is held, entry ids about a container's end."""
+    beside: Counter[int] = Counter()
+    budgets: Counter[str] = Counter()
+    highest = 0
+    for done in some(0):
+        model = MODEL(done.config)
+        for operation in done.operations:
+            if operation.tag == "add":
+                beside[operation.at - model.cutoff()] += 1  # type: ignore[attr-defined]
+                highest = max(highest, operation.entry)  # type: ignore[attr-defined]
+            if operation.tag == "get" and model.count() > 2:
+                budgets["all" if operation.most >= model.count() else "some"] += 1  # type: ignore[attr-defined]
+            operation.on(model)
+    assert min(beside[-1], beside[0], beside[1]) > 20
+    assert min(budgets["all"], budgets["some"]) > 100
+    assert highest > 2**31
+
+
+def test_seeds_of_runs_do_not_meet() -> None:
+    assert len({walk_seed(seed, number) for seed in range(20) for number in range(50)}) == 1000
+
+
+def test_choices_are_those_of_random_alone() -> None:
+    random, choices = Random(5), SeededChoices(5)
+    assert [choices.below(10) for _ in range(50)] == [int(random.random() * 10) for _ in range(50)]
+
+
+@given(st.binary(max_size=16), st.lists(st.integers(1, 2**20), max_size=12))
+def test_choices_out_of_bytes_are_in_range(entropy: bytes, limits: list[int]) -> None:
+    choices = ByteChoices(entropy)
+    drawn = [choices.below(n) for n in limits]
+    assert all(0 <= d < n for d, n in zip(drawn, limits, strict=True))
+    choices.refill(entropy)
+    assert [choices.below(n) for n in limits] == drawn
+    choices.refill(b"")
+    assert one_of(choices, "xyz") == "x"
+
+
+def test_weighted_options_are_drawn_so_often() -> None:
+    assert weighted([("a", 2), ("b", 0), ("c", 1)]) == ["a", "a", "c"]
+
+
