@@ -33,7 +33,7 @@ Examples:
   broker-tck check
   broker-tck check --subject my_package.tracker:MyTracker --fail-fast
   broker-tck check --subject time-bucket-2025 --profile timebucket-ideal
-  broker-tck check --subject mutant:counts-duplicates --json
+  broker-tck check --subject mutant:duplicate-counted --json
 """
 WALK_EXAMPLES = """\b
 Examples:

@@ -69,9 +69,7 @@ def run(arguments: list[str]) -> int:
         click.echo(error.ctx.get_help(), err=True)
         return 2
     except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        where = f" (see `{context.command_path} --help`)" if context else ""
-        return complain(f"{error.format_message().rstrip('.')}{where}")
+        return complain(usage_text(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("broker-tck: interrupted", err=True)
         return 130
@@ -80,6 +78,15 @@ def run(arguments: list[str]) -> int:
         click.echo("broker-tck: the kit failed; the lines above say where", err=True)
         return 3
     return result if isinstance(result, int) else 0
+
+
+def usage_text(error: click.ClickException) -> str:
+    """What is wrong with the arguments, and where it says what would be right."""
+    context = getattr(error, "ctx", None)
+    text = error.format_message().rstrip(".").replace("a valid integer range", "a whole number")
+    if text.startswith("No such command") and context:
+        return f"{text.partition('.')[0]}; there are: {', '.join(context.command.list_commands(context))}"
+    return f"{text} (see `{context.command_path} --help`)" if context else text
 
 
 def complain(message: str) -> int:

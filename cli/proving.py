@@ -11,7 +11,7 @@ import msgspec
 from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile, seed_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.model.rules import ways_of
-from broker_tck.implementations.mutants import Mutant
+from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.killing import (
     MACHINE_SEEDS,
@@ -30,7 +30,7 @@ Examples:
   broker-tck mutants --list
   broker-tck mutants --contract delayed-delivery --json
   broker-tck mutants --driver machine --seeds 1
-  broker-tck mutants --driver walk --mutant counts-duplicates
+  broker-tck mutants --driver walk --mutant duplicate-counted
 """
 
 

@@ -733,12 +733,12 @@ class DelayedDelivery(Reference):
         source="InMemoryDelayedDeliveryTracker, PR 25990",
         look="what is added to the running sum and what is taken off, where an entry set empties",
         absent=lambda m: 0,
-        never_falls=lambda m: m.bytes_seen + 2 * m.count(),
-        one_byte_too_many=lambda m: 1 + 2 * m.count(),
+        never_falls=lambda m: m.bytes_seen + 24 * m.count(),
+        one_byte_too_many=lambda m: 1 + 24 * m.count(),
         falls_with_every_add=lambda m: max(1, 2**20 - m.count()) if m.held else 0,
     )
     def bytes_held(self) -> int:
-        return 2 * self.count()
+        return 24 * self.count()
 
     def permits_bytes(self, seen: object) -> bool:
         """Whether a memory estimate is plausible, given the one seen before."""

@@ -136,9 +136,9 @@ class Diagnoser:
     def diagnose(self, trace: Trace, difference: Difference) -> Diagnosis:
         """Name the rules that the subject breaks on a failing trace.
 
-        The ways that fit it are ranked by how many traces near it, then how many whole walks, they fit as well. Where
-        the best of them does not explain the subject everywhere, the rule that the contract's table blames is named
-        beside it.
+        The ways that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
+        Where the best of them does not explain the subject everywhere, a second rule is named beside its own: that of
+        a way that fits as many traces near, else the one that the contract's table blames.
         """
         config, operations = trace
         blamed = self.contract.blame(operations, observable(self.contract, difference))
@@ -147,10 +147,10 @@ class Diagnoser:
             return Diagnosis((blamed,), (), 0)
         near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
         scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
-        fits = best([(self.walks(*fit), fit) for fit in best(scored)])
+        fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
         walks = self.walks(*fits[0])
         whole = walks == WALKS and max(score for score, _ in scored) == len(near)
-        ways = self.told_apart(sorted(fits, key=lambda fit: fit[0].rule.number != blamed))
+        ways = self.told_apart([fit for fit in fits if self.walks(*fit) == WALKS]) if whole else [w for w, _ in fits]
         rules = tuple(dict.fromkeys([way.rule.number for way in ways] + [blamed] * (not whole)))[:2]
         return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], walks, whole)
 
@@ -167,7 +167,7 @@ class Diagnoser:
             yield config, on
 
     def told_apart(self, tied: list[WrongModel]) -> list[Way]:
-        """Of ways of several rules that agree with the subject equally often, those that go on doing so for longest."""
+        """Of ways of several rules that agree with the subject on every walk, those that go on doing so for longest."""
         for number in range(WALKS, MORE_WALKS):
             if len({way.rule.number for way, _ in tied}) < 2:
                 break

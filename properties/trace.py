@@ -76,7 +76,7 @@ def is_text(source: str) -> bool:
 def exists(name: str) -> bool:
     """Whether there is a file of this name; one that is too long for a name is none."""
     try:
-        return Path(name).exists()
+        return bool(name) and Path(name).exists()
     except OSError:
         return False
 
@@ -125,7 +125,7 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
     try:
         configured = msgspec.convert(config, contract.config, strict=strict)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{where}: config: {error}") from None
+        raise BadInput(f"{where}: config: {reason(error, config)}") from None
     operations, outcomes = [], []
     for number, step in enumerate(steps, 1):
         with_outcome = bool(step) and isinstance(step[0], list)
@@ -154,8 +154,17 @@ def operation_of(contract: Contract, array: list[Any], where: str, strict: bool)
     try:
         operation: Operation = msgspec.convert(array, kind, strict=strict)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{where}: {array[0]}: {error}") from None
+        values = dict(zip(fields, array[1:], strict=True))
+        raise BadInput(f"{where}: {array[0]}: {reason(error, values)}") from None
     return operation
+
+
+def reason(error: msgspec.ValidationError, values: dict[str, Any]) -> str:
+    """What a value is and what it has to be, by the name of its field."""
+    text, _, place = str(error).replace("`", "").partition(" - at $")
+    text = text[0].lower() + text[1:]
+    name = [*values][int(place[1:-1]) - 1] if place.startswith("[") else place.removeprefix(".")
+    return f"{name} is {short(str(values[name]))}: {text}" if name in values else text
 
 
 # ---- One line of text
@@ -205,7 +214,7 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
             try:
                 words[i] = int(clock) + int(words[i])
             except ValueError:
-                raise BadInput(f"{where}: {words[i]!r} is no time; write milliseconds, or +milliseconds") from None
+                raise BadInput(f"{where}: {short(words[i])!r} is no time; write milliseconds, or +milliseconds") from None
     if not outcome.strip():
         return words
     try:

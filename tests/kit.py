@@ -88,8 +88,8 @@ def subject_of(factory: Any, name: str = "") -> Subject:
 
 
 def way_of(text: str, model: type = MODEL) -> Way:
-    """A known wrong way, as ``DD-09 refuses: equality_accepted`` or ``DD-01 absent``."""
-    return next(way for way in ways_of(model) if str(way) == text)
+    """A known wrong way, as ``DD-09 refuses: equality_accepted``, ``DD-11 counts_again: absent`` or ``DD-01 absent``."""
+    return next(w for w in ways_of(model) if text in (str(w), f"{w.rule.number} {w.clause}: {w.name}"))
 
 
 def wrong(text: str) -> Subject:

@@ -82,7 +82,9 @@ ENDLESS: list[Any] = []
 ENDLESS.append(ENDLESS)
 
 
-@pytest.mark.parametrize(("want", "got"), [(True, True), (None, None), ([(1, 2)], [(1, 2)]), ([(1, 2)], [[1, 2]]), (3, 3)])
+@pytest.mark.parametrize(
+    ("want", "got"), [(True, True), (None, None), ([(1, 2)], [(1, 2)]), ([(1, 2)], [[1, 2]]), (3, 3)]
+)
 def test_alike_answers_are_allowed(want: Any, got: Any) -> None:
     assert compared(want, got) is None
 
@@ -390,7 +392,9 @@ def test_fill_is_so_many_adds() -> None:
     single = Rig(TimeBucketTracker, Config(), Capabilities())
     batch = Rig(TimeBucketTracker, Config(), Capabilities(batch_adds=True))
     model = MODEL(Config())
-    for operation in trace_of("fill 1 10 2 5 +5000; fill 1 10 1 5 +5000; fill 2 0 1 0 +5000; fill 1 0 1 3 +10; get 1").operations:
+    for operation in trace_of(
+        "fill 1 10 2 5 +5000; fill 1 10 1 5 +5000; fill 2 0 1 0 +5000; fill 1 0 1 3 +10; get 1"
+    ).operations:
         answers = [operation.on(side) for side in (single, batch, model)]
         assert answers[0] == answers[1] == answers[2]
         assert single.seen() == batch.seen() == model.seen()

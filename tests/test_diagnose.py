@@ -81,7 +81,9 @@ def test_rule_is_blamed_by_operation_and_observation(text: str, observed: str, r
 
 
 def test_some_rule_is_blamed_for_anything() -> None:
-    every = trace_of("add 1 0 5; fill 1 0 1 1 5; has; get 1; pause; tick 5; adv 1; stale; memory; clear; close").operations
+    every = trace_of(
+        "add 1 0 5; fill 1 0 1 1 5; has; get 1; pause; tick 5; adv 1; stale; memory; clear; close"
+    ).operations
     known = {rule.number for rule in MODEL.UNEMBODIED} | {way.rule.number for way in ways_of(MODEL)}
     for i in range(len(every)):
         for observed in ("result", "count", "armed"):

@@ -18,12 +18,12 @@ LAWS = {law.number: law for law in CONTRACT.laws}
 VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}
 BREAKERS = {
     "DD-07": "DD-05 key: to_the_next",
-    "DD-08": "DD-06 due: at_its_start",
+    "DD-08": "DD-06 absent",
     "DD-23": "DD-23 absent",
-    "DD-34": "DD-21 absent",
+    "DD-34": "DD-06 due: strictly_before",
     "DD-35": "DD-35 removed: whole_ledgers",
     "shift": "DD-05 key: by_the_tick",
-    "order": "DD-12 absent",
+    "order": "DD-11 takes_again: absent",
 }
 """A wrong way that breaks each, as far as the first of many tried does."""
 
@@ -115,9 +115,7 @@ def test_strangers_and_losses_are_seen() -> None:
     text = "add 1 0 +5000; adv 9000; get 1; get 1"
     assert judged("DD-35", text) == (2, None, "")
     assert judged("DD-35", text, _3=[[1, 0]]) == (2, 3, "(1, 0) was handed out but is not held")
-    assert judged("DD-35", text, _2=[]) == (2, 2, "1 positions were accepted and not handed out, 0 are counted")[:0] or (
-        judged("DD-35", text, _2=[])[1:] == (2, "1 positions were accepted and not handed out, 0 are counted")
-    )
+    assert judged("DD-35", text, _2=[])[1:] == (2, "1 positions were accepted and not handed out, 0 are counted")
     assert judged("DD-35", "fill 1 0 1 5 +5000; get 1", _0=3) == (0, None, "")
     assert judged("DD-35", "fill 1 0 1 5 +5000; clear; has") == (0, None, "")
 

@@ -227,7 +227,9 @@ def test_plainest_values_come_first() -> None:
 
 def test_one_operation_gives_way_to_another_s_field() -> None:
     operations = trace_of("adv 5; adv 7; get 2").operations
-    offered = [[(o.tag, *[getattr(o, f) for f in o.__struct_fields__]) for o in each] for each in without(list(operations), 0)]
+    offered = [
+        [(o.tag, *[getattr(o, f) for f in o.__struct_fields__]) for o in each] for each in without(list(operations), 0)
+    ]
     assert offered == [[("adv", 12), ("get", 2)], [("adv", 7), ("get", 1)]]
 
 

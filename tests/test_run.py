@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,15 @@ from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBu
 from broker_tck.model.delayed_delivery import PROFILES, TimeBucket2026
 from broker_tck.model.rules import replaced, rules_of
 from broker_tck.properties import conforming, run as runs
-from broker_tck.properties.conforming import PARTS, Checked, check_subject, conformance, golden_traces
+from broker_tck.properties.conforming import (
+    PARTS,
+    Checked,
+    cases,
+    check_subject,
+    conformance,
+    golden_traces,
+    run_part,
+)
 from broker_tck.properties.run import Run, deviations, judge, run_subject, walks
 from broker_tck.properties.subjects import Subject
 
@@ -59,7 +68,7 @@ def test_rules_of_a_capability_that_is_lacking_are_left_out() -> None:
     lacking = type("Lacking", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}})
     subject = subject_of(lacking)
     run = Run(subject, IDEAL, 0)
-    assert subject.left_out == ["memory_estimate=False"]
+    assert subject.left_out == ["memory_estimate=false"]
     assert "DD-29" not in {rule.number for rule in run.rules}
     assert subject_of(HeapTracker).left_out == []
     kinds = {o.tag for done in walks(run, 5) for o in done.operations}
@@ -100,9 +109,8 @@ def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None
     assert run.deviations == {"DD-27 (tick_after)": False}
     assert run.gone == ["DD-27 (tick_after)"]
     assert not run.green
-    monkeypatch.setattr(runs, "judge", lambda run, done: None)
     checked = check_subject(run.subject, "same", (), 0, 100, 0)
-    assert checked.complaints == ["DEVIATION GONE DD-27 (tick_after)"]
+    assert checked.complaints[-1] == "DEVIATION GONE DD-27 (tick_after)"
     assert not checked.green
 
 
@@ -125,22 +133,16 @@ def test_subject_that_no_longer_deviates_breaks_its_profile() -> None:
 # ---- Laws
 
 
-class TwoOfOneMind(TimeBucketTracker):
-    """As its model: takes a bucket for due at its start."""
-
-
 def test_law_is_judged_where_model_and_subject_agree() -> None:
     """A model and a subject that are wrong alike: only the laws see it."""
-    subject = wrong("DD-06 due: at_its_start")
-    complaints: set[str] = set()
+    subject = wrong("DD-06 absent")
     run = Run(subject, IDEAL, 0)
     for done in [kit.walk(CONTRACT, n << 32, subject.rig, subject.factory, subject.capabilities) for n in range(40)]:
         assert done.difference is None
         judge(run, done)
-        complaints = {law for _, law, _ in run.complaints}
-    assert "DD-08" in complaints
+    assert {law for _, law, _ in run.complaints} >= {"DD-07", "DD-08"}
     assert not run.green
-    assert any(text.startswith("DD-08 does not hold: accepted again after it was handed out (walk ") for text in run.said)
+    assert all(" does not hold: " in text for text in run.said)
 
 
 def test_variation_is_judged() -> None:
@@ -235,56 +237,61 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", PARTS)
-def test_parts_pass_for_what_conforms(part: str) -> None:
-    PARTS[part](Run(subject_of(TimeBucket2026Tracker), TimeBucket2026.PROFILE, 0))
+def test_parts_have_nothing_to_say_of_what_conforms(part: str) -> None:
+    assert PARTS[part](Run(subject_of(TimeBucket2026Tracker), TimeBucket2026.PROFILE, 0)) == ""
 
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", ["walks", "machine"])
-def test_parts_fail_with_a_story(part: str) -> None:
-    with pytest.raises(AssertionError, match="DD-28 is broken by DD-28 count: of_buckets"):
-        PARTS[part](Run(wrong("DD-28 count: of_buckets"), IDEAL, 0))
+def test_parts_tell_a_story(part: str) -> None:
+    subject = wrong("DD-28 count: of_buckets")
+    said = PARTS[part](Run(subject, IDEAL, 0))
+    assert said.startswith("DD-28 is broken by DD-28 count: of_buckets (timebucket-ideal; ")
+    assert "  broker-tck replay --subject" in said
+    with pytest.raises(pytest.fail.Exception, match="DD-28 is broken by DD-28 count: of_buckets"):
+        run_part(subject, IDEAL, part)
 
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_say_what_does_not_happen_again(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
-    with pytest.raises(AssertionError, match="the subject does not always do the same"):
-        PARTS[part](Run(subject_of(kit.Flaky), IDEAL, 0))
+    assert "the subject does not always do the same" in PARTS[part](Run(subject_of(kit.Flaky), IDEAL, 0))
 
 
-def test_golden_part_fails_with_a_line() -> None:
-    with pytest.raises(AssertionError, match=r"heap.jsonl:\d+: step \d+: armed: expected"):
-        PARTS["golden"](Run(subject_of(TimeBucketTracker), "heap", 0))
+def test_golden_part_says_where() -> None:
+    said = PARTS["golden"](Run(subject_of(TimeBucketTracker), "heap", 0))
+    assert re.search(r"heap.jsonl:\d+: step \d+: \w+: expected .*, seen ", said)
 
 
-def test_walks_part_fails_for_want_of_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_walks_part_wants_every_rule_exercised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conforming, "WALKS", 1)
-    with pytest.raises(AssertionError, match="not exercised: DD-"):
-        PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0))
+    said = PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0)).splitlines()
+    assert said
+    assert all(line.startswith("NOT EXERCISED DD-") for line in said)
 
 
-def test_walks_part_fails_with_a_law(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conforming, "WALKS", 1)
     monkeypatch.setattr(conforming, "judge", lambda run, done: run.complaints.append((5, "DD-08", "bounced")))
-    with pytest.raises(AssertionError, match=r"DD-08 does not hold: bounced \(walk 5\)"):
-        PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0))
+    assert PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0)) == "DD-08 does not hold: bounced (walk 5)"
 
 
-def test_deviations_part_fails_when_one_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "DEVIATION_WALKS", 2)
+def test_deviations_part_tells_of_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "DEVIATION_WALKS", 200)
     monkeypatch.setattr(runs, "_seen", lambda run, way: False)
-    with pytest.raises(AssertionError, match=r"DEVIATION GONE DD-33 \(wake\)"):
-        PARTS["deviations"](Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0))
+    said = PARTS["deviations"](Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0))
+    assert said == "DEVIATION GONE DD-33 (wake)"
 
 
 def test_conformance_makes_a_test_for_each_profile_and_part() -> None:
     both = type("Both", (TimeBucketTracker,), {"profiles": ("timebucket-ideal", "heap")})
+    expected = ["timebucket-ideal-walks", "timebucket-ideal-machine", *(f"heap-{part}" for part in PARTS)]
+    assert ["-".join(case) for case in cases(subject_of(both), None)] == expected
     (mark,) = conformance("delayed-delivery", both).pytestmark
-    assert [case.id for case in mark.args[1]] == [f"{p}-{part}" for p in both.profiles for part in PARTS]
+    assert mark.kwargs["ids"] == expected
     (mark,) = conformance("delayed-delivery", "heap", profile="timebucket-2026").pytestmark
-    assert [case.id for case in mark.args[1]] == [f"timebucket-2026-{part}" for part in PARTS]
+    assert mark.kwargs["ids"] == [f"timebucket-2026-{part}" for part in PARTS]
     with pytest.raises(ValueError, match="unknown profile 'x' of delayed-delivery"):
         conformance("delayed-delivery", "heap", profile="x")
 

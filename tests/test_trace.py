@@ -101,7 +101,9 @@ def test_schema_refuses_what_the_loader_refuses(validator: Any, change: dict[str
 def test_text_may_leave_out_what_has_its_default() -> None:
     short = trace_of("add 1 0 +2000; adv 2000;; get 10;")
     assert (short.profile, short.config) == ("timebucket-ideal", CONTRACT.config())
-    assert to_text(CONTRACT, short.profile, short.config, short.operations).startswith("delayed-delivery timebucket-ideal;")
+    assert to_text(CONTRACT, short.profile, short.config, short.operations).startswith(
+        "delayed-delivery timebucket-ideal;"
+    )
     full = trace_of("delayed-delivery timebucket-ideal; add 1 0 +2000\nadv 2000\nget 10")
     assert full.operations == short.operations
     assert trace_of("delayed-delivery tick=5; has").profile == "timebucket-ideal"

@@ -119,5 +119,3 @@ def test_choices_out_of_bytes_are_in_range(entropy: bytes, limits: list[int]) ->
 
 def test_weighted_options_are_drawn_so_often() -> None:
     assert weighted([("a", 2), ("b", 0), ("c", 1)]) == ["a", "a", "c"]
-
-

@@ -244,7 +244,7 @@ class EntryIdsSigned(TimeBucketIndex):
 
 
 @mutant("DD-13", conditions=2, inside=around_index)
-class LedgerIdsOf32Bits(TimeBucketIndex):
+class LedgerIdsCutShort(TimeBucketIndex):
     """Only the low 32 bits of a ledger id are kept."""
 
     def add(self, key: int, ledger_id: int, entry_id: int) -> bool:

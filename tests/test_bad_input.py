@@ -1,0 +1,286 @@
+"""What bad input gets: one line on standard error that says what was wrong, where, and what would be right; status 2."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from conftest import Cli
+
+from broker_tck.implementations.time_bucket import TimeBucketTracker
+
+PROFILES = "timebucket-ideal, timebucket-2026, timebucket-2025, heap"
+OPERATIONS = "add, fill, has, get, pause, tick, adv, stale, memory, clear, close"
+GOOD = {"version": 1, "contract": "delayed-delivery", "profile": "heap", "config": {}, "steps": [["has"]]}
+TEXT = "nor the text of a trace ('add 1 0 +2000; get 1')"
+
+
+class Case(NamedTuple):
+    name: str
+    arguments: str | list[str]
+    line: str
+    """After the program's name; ``~`` stands for what a library says in words of its own."""
+    content: Any = None
+    """What is in the file ``t``, if there is one."""
+
+
+def trace(name: str, line: str, change: dict[str, Any] | str | bytes) -> Case:
+    """A trace file that is replayed."""
+    content = json.dumps(GOOD | change) if isinstance(change, dict) else change
+    return Case(name, "replay t", line, content)
+
+
+def text(name: str, line: str, words: str) -> Case:
+    """A text that is replayed."""
+    return Case(name, ["replay", words], line)
+
+
+def subject(name: str, line: str) -> Case:
+    """A factory in module ``odd``, see below."""
+    return Case(f"subject {name}", f"check --subject odd:{name}", f"odd:{name}: {line}")
+
+
+class Badly:
+    """Factories that declare what there is not."""
+
+    Number = 5
+    Text = type("Text", (TimeBucketTracker,), {"profiles": "heap"})
+    Nothing = type("Nothing", (TimeBucketTracker,), {"profiles": ()})
+    Unknown = type("Unknown", (TimeBucketTracker,), {"profiles": ("legacy-java",)})
+    Other = type("Other", (TimeBucketTracker,), {"contract": "topic-delivery"})
+    Wide = type("Wide", (TimeBucketTracker,), {"capabilities": {"entry_id_bits": 128}})
+    More = type("More", (TimeBucketTracker,), {"capabilities": {"entries": 1}})
+    Loose = type("Loose", (TimeBucketTracker,), {"capabilities": 7})
+
+
+CASES = [
+    # Arguments
+    Case(
+        "command",
+        "chek",
+        "No such command 'chek'; there are: bench, check, init, mutants, power, reduce, replay, rules, subjects, walk",
+    ),
+    Case("command of bench", "bench x", "No such command 'x'; there are: drivers, memory"),
+    Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
+    Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),
+    Case("no argument", "replay", "Missing argument 'FILE|TEXT...' (see `broker-tck replay --help`)"),
+    Case("no subject", "reduce has", "Missing option '--subject' (see `broker-tck reduce --help`)"),
+    Case(
+        "number",
+        "check --walks many",
+        "Invalid value for '--walks': 'many' is not a whole number (see `broker-tck check --help`)",
+    ),
+    Case(
+        "seed out of range",
+        "walk --seed 2147483648",
+        "Invalid value for '--seed': 2147483648 is not in the range 0<=x<=2147483647 (see `broker-tck walk --help`)",
+    ),
+    Case(
+        "no seeds",
+        "mutants --seeds 0",
+        "Invalid value for '--seeds': 0 is not in the range 1<=x<=1000 (see `broker-tck mutants --help`)",
+    ),
+    Case(
+        "driver",
+        "mutants --driver spark",
+        "Invalid value for '--driver': 'spark' is not one of 'walk', 'machine', 'both' (see `broker-tck mutants --help`)",
+    ),
+    # Names
+    Case("contract", "check --contract topic", "unknown contract 'topic'; there are: delayed-delivery"),
+    Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
+    Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
+    Case("profile of power", "power --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
+    Case(
+        "profile of a replay",
+        "replay has --profile x",
+        f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}",
+    ),
+    Case("rule", "rules DD-06 DD-99", "unknown rule 'DD-99' of delayed-delivery; there are DD-01 to DD-36"),
+    Case("mutant", "mutants --mutant x", "unknown mutant 'x'; `broker-tck mutants --list` names them"),
+    Case("mutant as subject", "check --subject mutant:x", "unknown mutant 'x'; `broker-tck mutants --list` names them"),
+    Case("row", "bench memory --row x", "unknown row 'x'; there are: heap, 1-10, 4-10, 8-10, 8-15, random"),
+    Case(
+        "subject",
+        "check --subject my-tracker",
+        "unknown subject 'my-tracker'; there are: time-bucket, time-bucket-2026, time-bucket-2025, heap~, mutant:NAME, "
+        "package.module:Factory",
+    ),
+    # Subjects
+    Case(
+        "module",
+        "check --subject no_such:Tracker",
+        "no_such:Tracker: the module 'no_such' cannot be imported: ModuleNotFoundError: No module named 'no_such'",
+    ),
+    Case(
+        "module that ends",
+        "check --subject ending:Tracker",
+        "ending:Tracker: the module 'ending' cannot be imported: SystemExit: 5",
+    ),
+    subject("Missing", "the module 'odd' has no 'Missing'"),
+    subject("Number", "a factory is called as Factory(config, clock, timer); 5 cannot be called"),
+    subject("Text", "profiles is 'heap'; it has to be a tuple of names, such as ('timebucket-ideal',)"),
+    subject("Nothing", "profiles is (); it has to be a tuple of names, such as ('timebucket-ideal',)"),
+    subject("Unknown", f"unknown profile 'legacy-java'; delayed-delivery has {PROFILES}"),
+    Case(
+        "subject Other", "check --subject odd:Other", "~unknown contract 'topic-delivery'; there are: delayed-delivery"
+    ),
+    subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
+    subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
+    subject("Loose", "its capabilities are not those of delayed-delivery: ~"),
+    # Trace files
+    Case("file missing", "replay no.jsonl", f"'no.jsonl': no such file, {TEXT}"),
+    Case("no name", ["replay", ""], f"'': no such file, {TEXT}"),
+    Case("long name", ["replay", "x" * 5000], f"'{'x' * 59}…': no such file, {TEXT}"),
+    Case("directory", "replay d", "d: cannot be read: Is a directory"),
+    trace("file empty", "t: empty; a trace file has one JSON object a line", "\n"),
+    trace("file binary", "t: not text in UTF-8, so no trace; traces are JSON lines", b"\xff\xfe\x00\x01"),
+    trace("truncated", "t:1: not JSON (~); is the file cut off?", json.dumps(GOOD)[:60]),
+    trace("second line", "t:2: not JSON (~); is the file cut off?", json.dumps(GOOD) + "\n{"),
+    trace("deep", "t:1: not JSON (~); is the file cut off?", '{"steps":' + "[" * 100_000),
+    trace("array", "t:1: not a trace: Expected `object`, got `array`", "[]"),
+    trace("unknown part", "t:1: not a trace: Object contains unknown field `more`", {"more": 1}),
+    trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
+    trace("contract in a file", "t:1: unknown contract 'x'; there are: delayed-delivery", {"contract": "x"}),
+    trace(
+        "profile in a file",
+        f"t:1: unknown profile 'x' of delayed-delivery; there are: {PROFILES}",
+        {"profile": "x"},
+    ),
+    trace("config out of bounds", "t:1: config: tick is -1: expected int >= 0", {"config": {"tick": -1}}),
+    trace("config of another type", "t:1: config: strict is 1: expected bool, got int", {"config": {"strict": 1}}),
+    trace("config unknown", "t:1: config: object contains unknown field tock", {"config": {"tock": 1}}),
+    trace("no operation", f"t:1: step 1: unknown operation ''; there are: {OPERATIONS}", {"steps": [[]]}),
+    trace(
+        "operation",
+        f"t:1: step 2: unknown operation 'jump'; there are: {OPERATIONS}",
+        {"steps": [["has"], ["jump", 1]]},
+    ),
+    trace("operation a number", f"t:1: step 1: unknown operation 5; there are: {OPERATIONS}", {"steps": [[5]]}),
+    trace(
+        "operation a list",
+        f"t:1: step 1: unknown operation ['has']; there are: {OPERATIONS}",
+        {"steps": [[[["has"]], 1, 0, []]]},
+    ),
+    trace("fields too few", "t:1: step 1: add takes 3 fields (ledger entry at), not 2", {"steps": [["add", 1, 0]]}),
+    trace("fields too many", "t:1: step 1: has takes 0 fields (none), not 1", {"steps": [["has", 1]]}),
+    trace("field of another type", "t:1: step 1: get: most is 1: expected int, got str", {"steps": [["get", "1"]]}),
+    trace("field out of bounds", "t:1: step 1: add: entry is -1: expected int >= 0", {"steps": [["add", 1, -1, 5]]}),
+    trace("field too large", "t:1: step 1: add: ledger is ~", {"steps": [["add", 2**80, 1, 5]]}),
+    trace(
+        "outcomes", "t:1: step 1: 2 outcomes; there are to be: result, count, armed", {"steps": [[["has"], False, 0]]}
+    ),
+    # Texts
+    text("text operation", f"text: step 2: unknown operation 'jump'; there are: {OPERATIONS}", "has; jump 1"),
+    text("text fields", "text: step 1: add takes 3 fields (ledger entry at), not 1", "add 1"),
+    text("text number", "text: step 1: get: most is many: expected int, got str", "get many"),
+    text("text time", "text: step 1: '+soon' is no time; write milliseconds, or +milliseconds", "add 1 0 +soon"),
+    text(
+        "text time too long",
+        f"text: step 1: '+{'9' * 58}…' is no time; write milliseconds, or +milliseconds",
+        f"add 1 0 +{'9' * 5000}",
+    ),
+    text("text time too late", f"text: step 1: add: at is {2**80 + 1_700_000_000_000}: ~", f"add 1 0 +{2**80}"),
+    text(
+        "text outcome",
+        "text: step 1: after -> comes a JSON array: the result and the observables",
+        "has -> [false, 0",
+    ),
+    text("text outcomes", "text: step 1: 1 outcomes; there are to be: result, count, armed", "has -> [false]"),
+    text(
+        "text profile",
+        f"text: unknown profile 'x' of delayed-delivery; there are: {PROFILES}",
+        "delayed-delivery x; has",
+    ),
+    text(
+        "text without =",
+        "text: 'tick' is no field=value; the fields are: tick, strict, lookahead, clock",
+        "delayed-delivery heap tick; has",
+    ),
+    text(
+        "text field",
+        "text: unknown field 'tock'; there are: tick, strict, lookahead, clock",
+        "delayed-delivery heap tock=1; has",
+    ),
+    text("text config", "text: config: strict is maybe: expected bool, got str", "delayed-delivery strict=maybe; has"),
+    text("text bounds", "text: config: clock is 0: expected int >= 1", "delayed-delivery clock=0; add 1 0 +5"),
+    text(
+        "text clock", "text: config: the clock is in milliseconds, not 'now'", "delayed-delivery clock=now; add 1 0 +5"
+    ),
+    # What is there already, or is not what it has to be
+    Case("record over a file", "walk --record t", "t: exists already; --record writes a new file", "mine"),
+    Case(
+        "record over a directory",
+        "walk --record d",
+        "Invalid value for '--record': File 'd' is a directory (see `broker-tck walk --help`)",
+    ),
+    Case("record nowhere", "walk --record no/t", "no/t: cannot be written: No such file or directory"),
+    Case(
+        "init over files",
+        "init p",
+        "p/test_tracker.py: exists already; init writes into a folder that has no tracker.py, test_tracker.py, "
+        "pyproject.toml",
+    ),
+    Case("init over a file", "init t", "t: cannot be written: File exists", "mine"),
+    Case(
+        "nothing to reduce",
+        ["reduce", "add 1 0 +5; get 1", "--subject", "heap"],
+        "add 1 0 +5; get 1: heap does as the model on every step; there is nothing to reduce",
+    ),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a directory ``d``, a folder ``p`` that has a test already, and a module that ends the process."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "test_tracker.py").write_text("mine")
+    (tmp_path / "ending.py").write_text("raise SystemExit(5)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(sys.modules, "odd", Badly)  # type: ignore[arg-type]
+    return tmp_path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(f): f.read_bytes() for f in folder.rglob("*") if f.is_file() and "__pycache__" not in f.parts}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_bad_input_gets_one_line(cli: Cli, folder: Path, case: Case) -> None:
+    if case.content is not None:
+        content = case.content if isinstance(case.content, bytes) else case.content.encode()
+        (folder / "t").write_bytes(content)
+    before = files(folder)
+    status, out, err = cli(*(case.arguments.split() if isinstance(case.arguments, str) else case.arguments))
+    assert (status, out) == (2, "")
+    assert err.startswith("broker-tck: ")
+    assert err.count("\n") == 1
+    line = err.removeprefix("broker-tck: ").removesuffix("\n")
+    assert re.fullmatch(".*".join(map(re.escape, case.line.split("~"))), line), line
+    assert files(folder) == before
+
+
+def test_cases_are_many() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) >= 28
+
+
+def test_standard_input_that_is_no_text(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from io import BytesIO, TextIOWrapper
+
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"\xff\xff\n"), encoding="utf-8"))
+    line = "broker-tck: standard input: not text in UTF-8, so no trace; traces are JSON lines\n"
+    assert cli("replay", "-") == (2, "", line)
+
+
+def test_file_that_may_not_be_read(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*arguments: Any, **options: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (folder / "t").write_text("{}")
+    monkeypatch.setattr(Path, "open", refused)
+    assert cli("replay", "t") == (2, "", "broker-tck: t: cannot be read: Permission denied\n")

@@ -1,0 +1,468 @@
+"""The command line: what it prints where, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any
+
+import click
+import pytest
+import refresh
+from conftest import Cli
+from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of
+
+import kit
+from broker_tck.cli import checking, main as cli_main, output, proving
+from broker_tck.cli.main import cli as group
+from broker_tck.implementations.mutants import MUTANTS
+from broker_tck.model.rules import rules_of
+from broker_tck.properties import bench, killing
+from broker_tck.properties.subjects import Subject, resolve
+from broker_tck.properties.trace import load
+
+GOOD = "add 1 0 +2000; adv 2000; get 10; close"
+BAD = "add 1 0 +2000; add 1 0 +2000; get 5"
+"""What time-bucket-2025 counts twice."""
+QUICK = ("--walks", "40", "--examples", "3")
+COMMANDS = [
+    (),
+    *((name,) for name in group.commands),
+    *(("bench", name) for name in group.commands["bench"].commands),  # type: ignore[attr-defined]
+]
+
+
+def document(result: tuple[int, str, str]) -> Any:
+    """The one JSON document that was printed."""
+    status, out, err = result
+    assert err == ""
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_has_examples(cli: Cli, command: tuple[str, ...]) -> None:
+    status, out, err = cli(*command, "--help")
+    assert (status, err) == (0, "")
+    assert "Examples:\n    broker-tck " in out
+    assert out.startswith(f"Usage: broker-tck{''.join(f' {word}' for word in command)} ")
+    assert max(map(len, out.splitlines())) <= 120
+    assert cli(*command, "-h")[1] == out
+
+
+def test_examples_name_what_there_is(cli: Cli) -> None:
+    told = "".join(cli(*command, "--help")[1] for command in COMMANDS)
+    for option in ("--subject", "--mutant"):
+        for name in re.findall(rf"  broker-tck .*{option} (\S+)", told):
+            assert name.startswith("my_package.") or resolve(name if option == "--subject" else f"mutant:{name}")
+
+
+def test_commands_are_these() -> None:
+    assert list(group.commands) == "check walk replay reduce rules subjects power mutants bench init".split()
+
+
+def test_nothing_to_do_is_help_on_standard_error(cli: Cli) -> None:
+    for command in ((), ("bench",)):
+        status, out, err = cli(*command)
+        assert (status, out) == (2, "")
+        assert "Examples:" in err
+
+
+def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, out, _ = cli("--version")
+    assert status == 0
+    assert out.startswith("broker-tck, version ")
+    monkeypatch.setattr(cli_main, "version", lambda name: "1.2.3")
+    assert cli_main.kit_version() == "1.2.3"
+
+
+# ---- check
+
+
+def test_check_of_what_conforms(cli: Cli) -> None:
+    status, out, err = cli("check", "--subject", "heap", "--walks", "100", "--examples", "3")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == "1 of 1 conform"
+    assert "5959/5959" in out
+    assert "conforms" in out
+
+
+def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
+    status, out, err = cli("check", "--subject", "time-bucket-2025", "--profile", "timebucket-ideal", *QUICK)
+    assert (status, err) == (1, "")
+    assert " is broken by time-bucket-2025 (timebucket-ideal; " in out
+    assert "  broker-tck replay --subject time-bucket-2025 'delayed-delivery timebucket-ideal" in out
+    assert "BROKEN" in out
+    assert out.splitlines()[-1] == "0 of 1 conform"
+
+
+def test_check_prints_one_document(cli: Cli) -> None:
+    result = cli("check", "--subject", "kit:OneTooMany", "--subject", "heap", "--json", *QUICK)
+    assert result[0] == 1
+    told = document(result)
+    assert told["conform"] is False
+    one, heap = told["subjects"]
+    assert (one["verdict"], heap["subject"], heap["golden"]) == ("broken", "heap", {"steps": 5959, "agreed": 5959})
+    (finding,) = one["findings"]
+    assert finding["rules"] == ["DD-20"]
+    assert finding["ways"] == ["DD-20 taken: one_too_many"]
+    assert finding["operations"][-1][0] == "get"
+    assert set(heap) == set(one)
+
+
+def test_check_may_end_at_the_first_failure(cli: Cli) -> None:
+    subjects = ("--subject", "kit:OneTooMany", "--subject", "heap")
+    status, out, _ = cli("check", *subjects, "--fail-fast", "--walks", "40")
+    assert status == 1
+    assert out.splitlines()[-1] == "0 of 1 conform"
+
+
+def test_rule_that_was_not_exercised_is_no_pass(cli: Cli) -> None:
+    status, out, _ = cli("check", "--subject", "time-bucket", "--walks", "1", "--examples", "0")
+    assert status == 1
+    assert "time-bucket (timebucket-ideal): NOT EXERCISED DD-" in out
+    assert " is broken by " not in out
+
+
+def test_bundled_subjects_are_the_default(cli: Cli) -> None:
+    told = document(cli("check", "--json", "--walks", "1", "--examples", "0"))
+    assert [s["subject"] for s in told["subjects"]] == ["time-bucket", "time-bucket-2026", "time-bucket-2025", "heap"]
+
+
+# ---- walk
+
+
+def test_walks_are_made(cli: Cli) -> None:
+    status, out, err = cli("walk", "--subject", "heap", "--walks", "3")
+    assert (status, err) == (0, "")
+    assert out.split()[:8] == ["subject", "profile", "walks", "operations", "a", "second", "rules", "not"]
+    (told,) = document(cli("walk", "--subject", "heap", "--operations", "2000", "--seed", "7", "--json"))["walks"]
+    assert told["operations"] >= 2000
+    assert told["seed"] == 7
+    assert not told["findings"]
+
+
+def test_failing_walk_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, out, _ = cli("walk", "--subject", "kit:OneTooMany")
+    assert status == 1
+    assert "DD-20 is broken by kit:OneTooMany" in out
+    assert "failed" in out
+    monkeypatch.setattr(kit.Flaky, "failures", 1)
+    status, out, _ = cli("walk", "--subject", "kit:Flaky")
+    assert status == 1
+    assert "kit:Flaky (timebucket-ideal): a walk failed that did not fail again" in out
+
+
+def test_walks_are_recorded_and_replayed(cli: Cli, tmp_path: Any) -> None:
+    file = tmp_path / "walks.jsonl"
+    status, _, err = cli("walk", "--subject", "heap", "--walks", "3", "--record", file)
+    assert (status, err) == (0, "")
+    traces = load(str(file))
+    assert [trace.profile for trace in traces] == ["heap"] * 3
+    steps = sum(len(trace.operations) for trace in traces)
+    status, out, _ = cli("replay", file)
+    assert (status, out.splitlines()[-1]) == (0, f"{steps} of {steps} steps agreed")
+
+
+# ---- replay and reduce
+
+
+def test_replay_of_one_trace_shows_its_outcomes(cli: Cli) -> None:
+    status, out, err = cli("replay", GOOD)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-2:] == ["replayed on: model, time-bucket", "4 of 4 steps agreed"]
+    assert "[[1 0]], count 0, armed []" in out
+
+
+def test_replay_shows_the_first_difference(cli: Cli) -> None:
+    status, out, _ = cli("replay", BAD, "--subject", "time-bucket-2025")
+    assert status == 1
+    assert out.startswith("text: step 2: time-bucket-2025 differs (timebucket-ideal)\n")
+    assert out.splitlines()[-1] == "1 of 3 steps agreed"
+    told = document(cli("replay", BAD, "--subject", "time-bucket-2025", "--json"))
+    (found,) = told["disagreements"]
+    assert (told["steps"], told["agreed"]) == (3, 1)
+    assert (found["who"], found["step"], found["observed"]) == ("time-bucket-2025", 2, "count")
+    assert (found["expected"], found["seen"]) == (1, 2)
+
+
+def test_replay_counts_the_other_differences(cli: Cli) -> None:
+    status, out, _ = cli("replay", BAD, BAD, "--subject", "time-bucket-2025", "--subject", "heap")
+    assert status == 1
+    assert "and 3 more traces or subjects that differ; --json has them all" in out
+    assert out.splitlines()[-1] == "0 of 6 steps agreed"
+
+
+def test_replay_under_another_profile(cli: Cli) -> None:
+    status, out, _ = cli("replay", BAD, "--profile", "timebucket-2025")
+    assert (status, out.splitlines()[-2]) == (0, "replayed on: model, time-bucket-2025")
+
+
+def test_replay_of_much_is_short(cli: Cli) -> None:
+    status, out, _ = cli("replay", "; ".join(["has"] * 50))
+    assert status == 0
+    assert out.splitlines() == ["replayed on: model, time-bucket", "50 of 50 steps agreed"]
+
+
+def test_long_text_is_no_name_of_a_file(cli: Cli) -> None:
+    status, out, _ = cli("replay", "; ".join(["add 1 0 +2000"] * 100))
+    assert (status, out.splitlines()[-1]) == (0, "100 of 100 steps agreed")
+
+
+def test_reduce_ends_in_1_with_a_finding(cli: Cli) -> None:
+    told = document(cli("reduce", BAD, "--subject", "time-bucket-2025", "--json"))
+    assert "DD-11" in told["rules"]
+    assert len(told["operations"]) == 2
+    assert told["seed"] is None
+
+
+@pytest.mark.parametrize("name", refresh.STORIES)
+def test_what_is_printed_is_as_committed(name: str) -> None:
+    """`python tests/refresh.py` writes it, where it is meant to change."""
+    assert refresh.printed(name) == (refresh.EXPECTED / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_printed_replay_line_replays(cli: Cli) -> None:
+    import shlex
+
+    line = refresh.printed("one-too-many").splitlines()[-1]
+    status, out, _ = cli(*shlex.split(line)[1:])
+    assert status == 1
+    assert "kit:OneTooMany differs (timebucket-ideal)" in out
+
+
+# ---- rules and subjects
+
+
+def test_rules_are_listed(cli: Cli) -> None:
+    status, out, err = cli("rules")
+    assert (status, err) == (0, "")
+    assert all(rule.number in out for rule in rules_of(MODEL))
+    told = document(cli("rules", "--json"))
+    assert [rule["number"] for rule in told["rules"]] == [rule.number for rule in rules_of(MODEL)]
+    assert {rule["strength"] for rule in told["rules"]} == {"required", "law", "informative"}
+    heap = document(cli("rules", "--profile", "heap", "--json"))
+    assert {rule["strength"] for rule in heap["rules"]} == {"required", "law", "informative", "deviation", "moot"}
+
+
+def test_rule_is_told_in_full(cli: Cli) -> None:
+    status, out, _ = cli("rules", "DD-06", "DD-09")
+    assert status == 0
+    assert out.count("  look at   ") == 2
+    assert "  clauses   refuses\n" in out
+    assert "refuses: equality accepted" in out
+
+
+def test_subjects_are_listed(cli: Cli) -> None:
+    status, out, _ = cli("subjects")
+    assert status == 0
+    assert "entry_id_bits=32, memory_estimate=true, batch_adds=true" in out
+    told = document(cli("subjects", "--json"))
+    assert [s["subject"] for s in told["subjects"]][:4] == [
+        "time-bucket",
+        "time-bucket-2026",
+        "time-bucket-2025",
+        "heap",
+    ]
+
+
+class Entry:
+    """An entry point."""
+
+    def __init__(self, name: str, loaded: Any) -> None:
+        self.name, self.value, self.loaded = name, f"somewhere:{name}", loaded
+
+    def load(self) -> Any:
+        if isinstance(self.loaded, Exception):
+            raise self.loaded
+        return self.loaded
+
+
+@pytest.fixture
+def entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {e.name: e for e in (Entry("fine", kit.OneTooMany), Entry("lost", ImportError("no module")))}
+    for module in ("properties.subjects", "cli.listing"):
+        monkeypatch.setattr(f"broker_tck.{module}.plugged_in", lambda: found)
+
+
+@pytest.mark.usefixtures("entries")
+def test_subjects_of_other_packages_are_found(cli: Cli) -> None:
+    status, out, err = cli("subjects")
+    assert status == 0
+    assert "somewhere:fine" in out
+    assert err == "broker-tck: the entry point 'lost' cannot be loaded: no module\n"
+    assert cli("reduce", "get 0", "--subject", "fine")[0] in (1, 2)
+    assert cli("check", "--subject", "lost")[::2] == (
+        2,
+        "broker-tck: the entry point 'lost' cannot be loaded: no module\n",
+    )
+
+
+# ---- power, mutants, bench
+
+
+def inline(work: Any, items: Any, progress: Any = None) -> list[Any]:
+    """All in this process."""
+    results = [work(item) for item in items]
+    for result in results:
+        if progress:
+            progress(result)
+    return results
+
+
+HANDFUL = ("DD-09 refuses: equality_accepted", "DD-28 count: of_buckets", "DD-35 removed: whole_ledgers")
+
+
+@pytest.fixture
+def handful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few wrong ways stand in for all."""
+    ways = [way_of(text) for text in HANDFUL]
+    monkeypatch.setattr(killing, "ways_of", lambda model: ways)
+    monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
+    monkeypatch.setattr(killing, "POWER_WALKS", 100)
+
+
+@pytest.mark.usefixtures("handful")
+def test_power_names_what_is_not_proven(cli: Cli) -> None:
+    status, out, err = cli("power")
+    assert (status, err) == (1, "")
+    assert "3 of 3 wrong ways killed, 3 named by their own rule" in out
+    assert "NOT PROVEN DD-01" in out
+    assert "NOT PROVEN DD-35" not in out
+    told = document(cli("power", "--json"))
+    assert told["survived"] == 0
+    assert [way["rule"] for way in told["ways"]] == ["DD-09", "DD-28", "DD-35"]
+    assert "DD-01" in told["unproven"]
+
+
+def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
+    monkeypatch.setattr(proving, "unproven", lambda *a: [])
+    assert cli("power")[0] == 0
+
+
+def test_way_that_survives_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
+    monkeypatch.setattr(killing, "POWER_WALKS", 1)
+    monkeypatch.setattr(killing, "as_subject", lambda contract, way, model: right())
+    status, out, _ = cli("power")
+    assert status == 1
+    assert out.count("SURVIVED") == 3
+
+
+def right() -> Subject:
+    """The model as the subject."""
+    return killing.Wrong("right", CONTRACT, MODEL, (MODEL.PROFILE,), CONTRACT.capabilities())
+
+
+def test_mutants_are_listed(cli: Cli) -> None:
+    status, out, err = cli("mutants", "--list")
+    assert (status, err) == (0, "")
+    assert all(name in out for name in MUTANTS)
+    told = document(cli("mutants", "--list", "--json"))
+    assert [mutant["name"] for mutant in told["mutants"]] == list(MUTANTS)
+
+
+def easy() -> list[str]:
+    return [mutant.name for mutant in MUTANTS.values() if not mutant.deep and mutant.conditions == 1][:2]
+
+
+def test_mutants_are_killed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
+    names = [word for name in easy() for word in ("--mutant", name)]
+    status, out, err = cli("mutants", "--driver", "walk", "--seeds", "2", *names)
+    assert err == ""
+    assert "of 2 rows passed; " in out
+    assert status == (0 if "2 of 2 rows passed" in out else 1)
+    told = document(cli("mutants", "--driver", "both", "--seeds", "1", *names, "--json"))
+    assert [(k["driver"], k["mutant"]) for k in told["mutants"]] == [
+        (d, n) for d in ("walk", "machine") for n in easy()
+    ]
+    assert all(k["killed"] == 1 for k in told["mutants"])
+
+
+def test_work_is_done_in_parallel_in_its_order() -> None:
+    assert killing.in_parallel(abs, [-3, 2, -1], None) == [3, 2, 1]
+
+
+def test_drivers_are_measured(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WALKS", 3)
+    monkeypatch.setattr(bench, "EXAMPLES", 2)
+    status, out, err = cli("bench", "drivers", "--rounds", "1")
+    assert (status, err) == (0, "")
+    assert "walk to machine: " in out
+    told = document(cli("bench", "drivers", "--rounds", "2", "--subject", "heap", "--json"))
+    assert [row["what"] for row in told["rows"]] == ["walk", "machine", "model", "subject"]
+    assert told["subject"] == "heap (heap)"
+    assert 0 < told["clock_steps"] < 0.5
+    assert all(row["low"] <= row["median"] <= row["high"] for row in told["rows"])
+
+
+# ---- init
+
+
+def test_init_writes_a_plug_in(cli: Cli, tmp_path: Any) -> None:
+    status, out, err = cli("init", tmp_path / "new" / "plug-in")
+    assert (status, err) == (0, "")
+    assert {file.name for file in (tmp_path / "new" / "plug-in").iterdir()} == {
+        "tracker.py",
+        "test_tracker.py",
+        "pyproject.toml",
+    }
+    assert out.splitlines()[-1].startswith("next: cd ")
+
+
+# ---- How it ends
+
+
+def test_interrupt_ends_in_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checking, "check_subject", interrupted)
+    status, out, err = cli("check")
+    assert (status, out) == (130, "")
+    assert err.strip() == "broker-tck: interrupted"
+
+
+def test_failure_of_the_kit_ends_in_3(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*arguments: Any) -> None:
+        raise ZeroDivisionError("the kit's own")
+
+    monkeypatch.setattr(checking, "check_subject", failing)
+    status, out, err = cli("check")
+    assert (status, out) == (3, "")
+    assert "ZeroDivisionError: the kit's own" in err
+    assert err.splitlines()[-1] == "broker-tck: the kit failed; the lines above say where"
+
+
+def test_command_is_a_process() -> None:
+    done = python("-m", "broker_tck.cli.main", "rules", "DD-01", cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("DD-01  ")
+    done = python("-m", "broker_tck.cli.main", "rules", "DD-99", cwd=ROOT)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["broker-tck", "rules", "DD-99"])
+    with pytest.raises(SystemExit) as ended:
+        cli_main.main()
+    assert ended.value.code == 2
+
+
+def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with output.progress(3, "work") as tell:
+        tell(1, "one")
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with output.progress(3, "work") as tell:
+        tell(3, "all")
+    assert capsys.readouterr().out == ""
+
+
+def test_long_tables_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_table("title", ["a", "b"], [("x" * 50, 1), ("y", 22)], right=(1,))
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].strip() == "title"
+    assert "x" * 50 + "   1" in out
+    click.echo(as_subject(CONTRACT, way_of("DD-01 absent"), MODEL).name)
+    assert capsys.readouterr().out == "DD-01 absent\n"

@@ -1,0 +1,118 @@
+"""The doors of pytest: a user's whole test module, and the tests that the kit brings along."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+from kit import python
+
+import broker_tck.properties
+
+PLUGIN = () if entry_points(group="pytest11", name="broker-tck") else ("-p", "broker_tck.properties.pytest_plugin")
+"""A working copy that is not installed has no entry point."""
+FASTER = """
+from broker_tck.properties import conforming
+
+conforming.WALKS, conforming.EXAMPLES = 90, 8
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, cli: Cli) -> Path:
+    """What `init` writes, with fewer walks."""
+    assert cli("init", tmp_path)[0] == 0
+    (tmp_path / "conftest.py").write_text(FASTER)
+    return tmp_path
+
+
+def pytest_in(folder: Path, *arguments: str) -> tuple[int, str]:
+    done = python("-m", "pytest", "-p", "no:cacheprovider", *arguments, cwd=folder)
+    return done.returncode, done.stdout + done.stderr
+
+
+def broken(folder: Path) -> None:
+    """Get one rule of the template wrong."""
+    file = folder / "tracker.py"
+    text = file.read_text()
+    assert text.count("<= self.cutoff():") == 1
+    file.write_text(text.replace("<= self.cutoff():", "< self.cutoff():"))
+
+
+def test_template_conforms(folder: Path) -> None:
+    status, out = pytest_in(folder, "-v")
+    assert status == 0, out
+    assert "test_tracker.py::test_my_tracker[timebucket-ideal-walks] PASSED" in out
+    assert "test_tracker.py::test_my_tracker[timebucket-ideal-machine] PASSED" in out
+    assert "2 passed" in out
+    assert "warning" not in out.lower()
+
+
+def test_broken_tracker_fails_with_the_story(folder: Path) -> None:
+    broken(folder)
+    status, out = pytest_in(folder)
+    assert status == 1, out
+    assert "DD-09 is broken by tracker:MyTracker (timebucket-ideal; " in out
+    assert "Behaves as if DD-09 were done otherwise (refuses: equality accepted)." in out
+    assert "broker-tck replay --subject tracker:MyTracker 'delayed-delivery timebucket-ideal" in out
+    assert "Traceback" not in out
+    assert "2 failed" in out
+
+
+def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
+    arguments = ("-m", "broker_tck.cli.main", "check", "--subject", "tracker:MyTracker")
+    done = python(*arguments, "--walks", "100", "--examples", "3", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    broken(folder)
+    done = python(*arguments, "--walks", "10", "--fail-fast", cwd=folder)
+    assert done.returncode == 1
+    assert "DD-09 is broken by tracker:MyTracker" in done.stdout
+
+
+def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
+    arguments = (*PLUGIN, "-v", "--pyargs", "broker_tck.properties", "-p", "conftest")
+    status, out = pytest_in(folder, *arguments, "--subject", "heap")
+    assert status == 0, out
+    for part in ("golden", "walks", "machine", "deviations"):
+        assert f"test_conformance[heap-heap-{part}] PASSED" in out
+    broken(folder)
+    status, out = pytest_in(folder, *arguments, "--subject", "tracker:MyTracker", "--profile", "timebucket-ideal")
+    assert status == 1, out
+    assert "DD-09 is broken by tracker:MyTracker" in out
+
+
+def test_kit_s_own_tests_check_bundled_subjects_by_default(folder: Path) -> None:
+    status, out = pytest_in(folder, *PLUGIN, "--pyargs", "broker_tck.properties", "--collect-only", "-q")
+    assert status == 0, out
+    assert "test_conformance[time-bucket-timebucket-ideal-walks]" in out
+    assert "test_conformance[heap-heap-golden]" in out
+    assert "14 tests collected" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--subject", "x"), "broker-tck: unknown subject 'x'; there are: time-bucket"),
+        (("--profile", "x"), "broker-tck: unknown profile 'x' of delayed-delivery; there are: timebucket-ideal"),
+    ],
+)
+def test_unknown_names_are_errors_of_use(folder: Path, arguments: tuple[str, ...], line: str) -> None:
+    status, out = pytest_in(folder, *PLUGIN, "--pyargs", "broker_tck.properties", *arguments)
+    assert status in (2, 4), out
+    assert line in out
+
+
+def test_kit_offers_conformance_alone() -> None:
+    assert broker_tck.properties.__all__ == ["conformance"]
+    assert callable(broker_tck.properties.conformance)
+    with pytest.raises(AttributeError, match="has no attribute 'performance'"):
+        broker_tck.properties.performance  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_plugin_is_light() -> None:
+    """Every run of pytest loads it, with or without the kit's tests."""
+    code = "import sys, broker_tck.properties.pytest_plugin; print(*(m for m in sys.modules if 'broker_tck.' in m))"
+    done = python("-c", code)
+    assert set(done.stdout.split()) == {"broker_tck.properties", "broker_tck.properties.pytest_plugin"}
