@@ -10,8 +10,8 @@ import msgspec
 
 from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile, seed_option
 from broker_tck.cli.output import print_json, print_table, progress
-from broker_tck.model.rules import ways_of
 from broker_tck.implementations.mutants.mutant import Mutant
+from broker_tck.model.rules import ways_of
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.killing import (
     MACHINE_SEEDS,

@@ -214,7 +214,9 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
             try:
                 words[i] = int(clock) + int(words[i])
             except ValueError:
-                raise BadInput(f"{where}: {short(words[i])!r} is no time; write milliseconds, or +milliseconds") from None
+                raise BadInput(
+                    f"{where}: {short(words[i])!r} is no time; write milliseconds, or +milliseconds"
+                ) from None
     if not outcome.strip():
         return words
     try:

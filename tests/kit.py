@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from broker_tck.implementations.time_bucket import TimeBucketTracker
 from broker_tck.model.rules import Way, ways_of
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.finding import Finding, find
 from broker_tck.properties.diagnose import Diagnoser
+from broker_tck.properties.finding import Finding, find
 from broker_tck.properties.killing import as_subject
 from broker_tck.properties.subjects import Subject, declared
 from broker_tck.properties.trace import Trace, from_text
@@ -88,7 +88,7 @@ def subject_of(factory: Any, name: str = "") -> Subject:
 
 
 def way_of(text: str, model: type = MODEL) -> Way:
-    """A known wrong way, as ``DD-09 refuses: equality_accepted``, ``DD-11 counts_again: absent`` or ``DD-01 absent``."""
+    """A known wrong way: ``DD-09 refuses: equality_accepted``, ``DD-11 counts_again: absent``, ``DD-01 absent``."""
     return next(w for w in ways_of(model) if text in (str(w), f"{w.rule.number} {w.clause}: {w.name}"))
 
 

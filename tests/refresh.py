@@ -39,7 +39,7 @@ STORIES = {
 
 
 def digests() -> dict[str, str]:
-    """A digest of many walks under each profile, one a contract and profile: operations, and all outcomes of the model."""
+    """A digest of many walks for each contract and profile: operations, and all outcomes of the model."""
     found = {}
     for contract in CONTRACTS.values():
         for subject in bundled(contract):

@@ -1,4 +1,4 @@
-"""What bad input gets: one line on standard error that says what was wrong, where, and what would be right; status 2."""
+"""What bad input gets: one line on standard error, which says what was wrong and where, and exit status 2."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ CASES = [
     Case(
         "driver",
         "mutants --driver spark",
-        "Invalid value for '--driver': 'spark' is not one of 'walk', 'machine', 'both' (see `broker-tck mutants --help`)",
+        "Invalid value for '--driver': 'spark' is not one of 'walk', 'machine', 'both' "
+        "(see `broker-tck mutants --help`)",
     ),
     # Names
     Case("contract", "check --contract topic", "unknown contract 'topic'; there are: delayed-delivery"),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Cli
 from kit import python
 
 import broker_tck.properties
+from broker_tck.properties import conforming, pytest_plugin
+from broker_tck.properties.subjects import resolve
 
 PLUGIN = () if entry_points(group="pytest11", name="broker-tck") else ("-p", "broker_tck.properties.pytest_plugin")
 """A working copy that is not installed has no entry point."""
@@ -102,6 +105,58 @@ def test_unknown_names_are_errors_of_use(folder: Path, arguments: tuple[str, ...
     status, out = pytest_in(folder, *PLUGIN, "--pyargs", "broker_tck.properties", *arguments)
     assert status in (2, 4), out
     assert line in out
+
+
+class Parser:
+    """Takes options down."""
+
+    def __init__(self) -> None:
+        self.options: list[str] = []
+
+    def getgroup(self, name: str) -> Parser:
+        return self
+
+    def addoption(self, name: str, **rest: Any) -> None:
+        self.options.append(name)
+
+
+class Function:
+    """A test function that pytest asks for its cases."""
+
+    def __init__(self, *names: str, **options: Any) -> None:
+        self.fixturenames = names
+        self.config = self
+        self.getoption = options.get
+        self.ids: list[str] = []
+
+    def parametrize(self, name: str, cases: list[Any], ids: list[str]) -> None:
+        self.ids = ids
+
+
+def test_plugin_asks_for_one_test_a_part() -> None:
+    parser = Parser()
+    pytest_plugin.pytest_addoption(parser)  # type: ignore[arg-type]
+    assert parser.options == ["--subject", "--profile"]
+    other = Function("tmp_path")
+    pytest_plugin.pytest_generate_tests(other)
+    assert other.ids == []
+    function = Function("conformance_case", **{"--subject": ["time-bucket"]})
+    pytest_plugin.pytest_generate_tests(function)
+    assert function.ids == [f"time-bucket-timebucket-ideal-{part}" for part in ("walks", "machine")]
+    function = Function("conformance_case", **{"--subject": [], "--profile": "heap"})
+    pytest_plugin.pytest_generate_tests(function)
+    assert len(function.ids) == 16
+    with pytest.raises(pytest.UsageError, match="broker-tck: unknown subject 'x'"):
+        pytest_plugin.pytest_generate_tests(Function("conformance_case", **{"--subject": ["x"]}))
+
+
+def test_case_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from broker_tck.properties.test_conformance import test_conformance as of_the_kit
+
+    monkeypatch.setattr(conforming, "WALKS", 1)
+    with pytest.raises(pytest.fail.Exception, match="NOT EXERCISED DD-"):
+        of_the_kit((resolve("heap"), "heap", "walks"))
+    of_the_kit((resolve("heap"), "heap", "golden"))
 
 
 def test_kit_offers_conformance_alone() -> None:

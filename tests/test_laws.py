@@ -28,7 +28,7 @@ BREAKERS = {
 """A wrong way that breaks each, as far as the first of many tried does."""
 
 
-def broken(way: str, count: int = 40) -> dict[str, int]:
+def broken(way: str, count: int = 30) -> dict[str, int]:
     subject = wrong(way)
     return dict(laws_broken(CONTRACT, subject.rig, MODEL, subject.capabilities, count, 0))
 

@@ -14,7 +14,8 @@ from broker_tck.implementations.heap import HeapTracker
 from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.model.delayed_delivery import PROFILES, TimeBucket2026
 from broker_tck.model.rules import replaced, rules_of
-from broker_tck.properties import conforming, run as runs
+from broker_tck.properties import conforming
+from broker_tck.properties import run as runs
 from broker_tck.properties.conforming import (
     PARTS,
     Checked,
