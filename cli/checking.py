@@ -27,6 +27,11 @@ from broker_tck.properties.trace import Trace, to_json
 
 WALKS = 1000
 EXAMPLES = 60
+HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "left out", "residual", "verdict")
+RESIDUAL = (
+    "residual: the failure rate a walk that a run without a failure excludes at 95 %; "
+    "operations include the Hypothesis machine's"
+)
 
 CHECK_EXAMPLES = """\b
 Examples:
@@ -112,24 +117,9 @@ def print_summary(done: list[Checked]) -> None:
         )
         for c in done
     ]
-    head = [
-        "subject",
-        "profile",
-        "golden",
-        "rules",
-        "walks",
-        "operations",
-        "deviations",
-        "left_out",
-        "residual",
-        "verdict",
-    ]
-    print_table("", [h.replace("_", " ") for h in head], rows, right=(2, 3, 4, 5, 6))
+    print_table("", HEAD, rows, right=(2, 3, 4, 5, 6))
     green = sum(c.green for c in done)
-    click.echo(
-        "\nresidual: the failure rate a walk that a run without a failure excludes at 95 %; "
-        "operations include the Hypothesis machine's"
-    )
+    click.echo(f"\n{RESIDUAL}")
     click.echo(f"{green} of {len(done)} conform")
 
 

@@ -426,10 +426,10 @@ class DelayedDelivery(Reference):
     def taken(self, most: int) -> list[tuple[int, Copy]]:
         return self.due_copies()[: max(most, 0)]
 
-    def due_copies(self, order: object = None) -> list[tuple[int, Copy]]:
+    def due_copies(self, order: Callable[[Copy], tuple[int, ...]] = tuple) -> list[tuple[int, Copy]]:
         """Every copy in a due bucket, by bucket and then in the given order, else by ledger and entry."""
         due = takewhile(self.due, sorted(self.held))
-        return [(key, copy) for key in due for copy in sorted(self.held[key], key=order)]  # type: ignore[call-overload]
+        return [(key, copy) for key in due for copy in sorted(self.held[key], key=order)]
 
     @staticmethod
     def of_first_ledger(copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:

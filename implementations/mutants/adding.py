@@ -114,7 +114,7 @@ class TickRearmsTheTimer(TimeBucketTracker):
 
 @mutant("DD-11", source="apache/pulsar PR 25681, issue 25617")
 class DuplicateCounted(TimeBucketTracker):
-    """A message that is in its bucket already is counted again; once all is drained, every call fails (R-07)."""
+    """A message that is in its bucket already is counted again; once all is drained, every call fails."""
 
     def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
         """Track a message, and count it."""

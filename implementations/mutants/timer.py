@@ -34,7 +34,7 @@ class AimsAtTheEndOfTheBucket(TimeBucketTracker):
 
 @mutant("DD-21", source="apache/pulsar PR 26012, issue 25996", conditions=3, deep=True, inside=around_timer)
 class CancelledButAimedAt(DeliveryTimer):
-    """A timeout that is cancelled is taken for armed when its bucket is the first again: nothing ever fires (R-08)."""
+    """A timeout that is cancelled is taken for armed when its bucket is the first again: nothing ever fires."""
 
     def _drop(self) -> None:
         target = self.target
