@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from broker_tck.properties.contract import Contract
+from broker_tck.properties.errors import BadInput
 from broker_tck.properties.machine import run_machine
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.run import Run, walks
@@ -113,7 +114,7 @@ def walk_rate(subject: Subject, profile: str) -> float:
     began = perf_counter()
     for done in walks(run, WALKS):
         if done.difference:
-            raise RuntimeError(f"{subject.name} does not conform; `broker-tck check` says why")
+            raise BadInput(f"{subject.name} does not conform; `broker-tck check` says why")
     return run.operations / (perf_counter() - began)
 
 

@@ -70,10 +70,11 @@ def disallowed(want: Any, got: Any) -> Difference | None:
         if alike(want.example, got) and want.permits(got):
             want.follow(got)
             return None
-        return Difference(RESULT, want.says, got)
+        return Difference(RESULT, want.says, plain(got))
     if isinstance(want, dict) and isinstance(got, dict) and want["error"] == got.get("error"):
         return None
-    return None if plain(want) == plain(got) and alike(want, got) else Difference(RESULT, want, got)
+    wanted, given = plain(want), plain(got)
+    return None if wanted == given and type(wanted) is type(given) else Difference(RESULT, wanted, given)
 
 
 def alike(want: Any, got: Any) -> bool:

@@ -13,11 +13,10 @@ from broker_tck.properties.diagnose import Diagnoser, Diagnosis, observable
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.reduce import Reducer
 from broker_tck.properties.subjects import Subject
-from broker_tck.properties.watchdog import Hang, limit
+from broker_tck.properties.watchdog import Hang, limit, patience
 
 PROBE_SECONDS = 0.3
-BULK_SECONDS = 4e-5
-"""How long a subject may take over one trace while a finding is reduced: and for each of a bulk's n."""
+"""How long a subject may take over one trace while a finding is reduced."""
 MOST_BULK = 1_000
 """Beyond so much in bulk, a trace is not compared with every way."""
 
@@ -54,7 +53,7 @@ def failure(
 ) -> tuple[int, Difference] | None:
     """Where a trace fails, and how; ``seconds`` limits it otherwise than by its length."""
     try:
-        with limit(seconds or PROBE_SECONDS + BULK_SECONDS * bulk(operations)):
+        with limit(seconds or patience(PROBE_SECONDS, bulk(operations))):
             rig = subject.rig(config, subject.capabilities)
             return first_difference(operations, model(config), rig)
     except Hang as hang:

@@ -19,7 +19,7 @@ from broker_tck.properties.choices import ByteChoices
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import Walk
-from broker_tck.properties.watchdog import Hang, limit
+from broker_tck.properties.watchdog import Hang, limit, patience
 
 STEPS = 80
 """How many steps an example of the machine has."""
@@ -49,7 +49,8 @@ class Machine(RuleBasedStateMachine):
         self.choices = ByteChoices(entropy)
         self.config: Any = contract.draw_config(self.choices, self.subject.capabilities)
         self.reference: Any = self.model(self.config)
-        self.rig = self.subject.rig(self.config, self.subject.capabilities)
+        with limit(SECONDS):
+            self.rig = self.subject.rig(self.config, self.subject.capabilities)
         makers = contract.makers(self.reference, self.choices, self.subject.capabilities)
         self.makes = {maker.name: maker.make for maker in makers}
         self.done: list[Operation] = []
@@ -64,7 +65,7 @@ class Machine(RuleBasedStateMachine):
         """Check an operation."""
         self.done.append(operation)
         try:
-            with limit(SECONDS):
+            with limit(patience(SECONDS, getattr(operation, "n", 0))):
                 difference = check(operation, self.reference, self.rig)
         except Hang as hang:
             difference = no_answer(hang)

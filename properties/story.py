@@ -52,8 +52,8 @@ def lines(
         if difference and number == len(operations):
             name = observable(contract, difference)
             prefix = "" if name == RESULT else f"{name} "
-            seen = prefix + value_text(plain(difference.seen), clock)
-            expected = prefix + value_text(plain(difference.expected), clock)
+            seen = prefix + value_text(difference.seen, clock)
+            expected = prefix + value_text(difference.expected, clock)
         told.append(Line(operation_text(operation, clock), expected, seen))
     return told
 

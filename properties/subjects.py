@@ -18,7 +18,6 @@ from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.watchdog import Hang
 
 GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
@@ -45,10 +44,10 @@ class Subject:
     capabilities: Any
 
     def rig(self, config: Any, capabilities: Any) -> Any:
-        """A fresh subject on a rig. Where the factory raises, every operation does so."""
+        """A fresh subject on a rig. Where the factory raises, or hangs, every operation does so."""
         try:
             return self.contract.rig(self.factory, config, capabilities)
-        except (Hang, KeyboardInterrupt):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             return Unmade(error)
@@ -123,7 +122,7 @@ def resolve(name: str) -> Subject:
         raise BadInput(f"unknown subject {name!r}; there are: {known}, mutant:NAME, package.module:Factory")
     try:
         return declared(name, entry.load())
-    except (ImportError, AttributeError) as error:
+    except (Exception, SystemExit) as error:
         raise BadInput(f"the entry point {name!r} cannot be loaded: {error}") from None
 
 

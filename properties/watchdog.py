@@ -33,3 +33,8 @@ def limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def patience(seconds: float, bulk: int) -> float:
+    """A limit that leaves bulk operations the time that they need: as much again for each thousand that they do."""
+    return seconds * (1 + bulk / 1000)

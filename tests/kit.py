@@ -47,6 +47,14 @@ class Unmakeable:
         raise OSError("no disk")
 
 
+class NeverMade:
+    """Never comes back from being made."""
+
+    def __init__(self, config: Any, clock: Any, timer: Any) -> None:
+        while True:
+            pass
+
+
 class Exiting(TimeBucketTracker):
     """Ends the process when it is asked to clear."""
 

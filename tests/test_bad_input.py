@@ -110,6 +110,11 @@ CASES = [
         "unknown subject 'my-tracker'; there are: time-bucket, time-bucket-2026, time-bucket-2025, heap~, mutant:NAME, "
         "package.module:Factory",
     ),
+    Case(
+        "bench of what does not conform",
+        "bench drivers --subject kit:OneTooMany --rounds 1",
+        "kit:OneTooMany does not conform; `broker-tck check` says why",
+    ),
     # Subjects
     Case(
         "module",

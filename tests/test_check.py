@@ -118,7 +118,7 @@ def test_alike_answers_are_allowed(want: Any, got: Any) -> None:
 def test_answers_of_another_kind_are_not(want: Any, got: Any) -> None:
     found = compared(want, got)
     assert found is not None
-    assert (found.observed, found.expected) == (RESULT, want)
+    assert (found.observed, found.expected) == (RESULT, plain(want))
 
 
 def test_answer_that_cannot_be_compared_is_a_difference() -> None:

@@ -201,6 +201,22 @@ def test_replay_under_another_profile(cli: Cli) -> None:
     assert (status, out.splitlines()[-2]) == (0, "replayed on: model, time-bucket-2025")
 
 
+def test_replay_shows_errors_that_a_profile_has(cli: Cli) -> None:
+    status, out, _ = cli(
+        "replay", "delayed-delivery timebucket-2025; add 1 0 +5000; add 1 0 +5000; adv 9000; get 5; has"
+    )
+    assert status == 0
+    assert "NoSuchElementException" in out
+
+
+def test_ids_are_not_taken_for_times(cli: Cli) -> None:
+    status, out, _ = cli("replay", f"add {2**63 - 5} {2**48} +2000; adv 2000; get 1", "--subject", "heap")
+    assert status == 1
+    assert f"[[{2**63 - 5} {2**48}]]" in out or "armed" in out
+    _, out, _ = cli("replay", f"delayed-delivery heap; add {2**63 - 5} {2**48} +2000; adv 2000; get 1")
+    assert f"[[{2**63 - 5} {2**48}]], count 0, armed []" in out
+
+
 def test_replay_of_much_is_short(cli: Cli) -> None:
     status, out, _ = cli("replay", "; ".join(["has"] * 50))
     assert status == 0
@@ -286,6 +302,12 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {e.name: e for e in (Entry("fine", kit.OneTooMany), Entry("lost", ImportError("no module")))}
     for module in ("properties.subjects", "cli.listing"):
         monkeypatch.setattr(f"broker_tck.{module}.plugged_in", lambda: found)
+
+
+def test_nonsense_is_told_where_it_was_seen(cli: Cli) -> None:
+    result = cli("check", "--subject", "kit:Nonsense", "--profile", "timebucket-2026", "--json", "--walks", "1")
+    (told,) = document(result)["subjects"]
+    assert "seen <object object>" in told["complaints"][0]
 
 
 @pytest.mark.usefixtures("entries")

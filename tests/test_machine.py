@@ -99,6 +99,15 @@ def test_hang_ends_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     assert failed.operations[-1].tag == "get"
 
 
+def test_subject_that_never_gets_made_ends_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "SECONDS", 0.1)
+    failed, steps = run_machine(subject_of(kit.NeverMade), MODEL, 5)
+    assert failed is not None
+    assert failed.difference is not None
+    assert hangs(failed.difference)
+    assert steps <= 5
+
+
 def test_failure_that_does_not_happen_again_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
     failed, _ = run_machine(subject_of(kit.Flaky), MODEL, 20)

@@ -68,7 +68,7 @@ def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings, "PROBE_SECONDS", 0.03)
+    monkeypatch.setattr(findings, "PROBE_SECONDS", 0.2)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -93,6 +93,18 @@ def test_walk_of_a_subject_that_hangs_ends() -> None:
     assert done.difference is not None
     assert hangs(done.difference)
     assert done.operations[-1].tag == "get"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_subject_that_never_gets_made_is_a_finding() -> None:
+    subject = subject_of(kit.NeverMade)
+    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities, seconds=0.1)
+    assert done.difference is not None
+    assert hangs(done.difference)
+    finding = found(subject, done)
+    assert finding is not None
+    assert len(finding.operations) == 1
+    assert finding.difference.seen == {"error": "Hang", "message": "no answer within the limit"}
 
 
 @pytest.mark.parametrize(

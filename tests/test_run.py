@@ -177,8 +177,8 @@ def test_run_ends_when_enough_was_found() -> None:
 
 
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit.walk, "__defaults__", (*(kit.walk.__defaults__ or ())[:-1], 0.2))
-    monkeypatch.setattr("broker_tck.properties.finding.PROBE_SECONDS", 0.03)
+    monkeypatch.setattr(kit.walk, "__defaults__", (*(kit.walk.__defaults__ or ())[:-1], 2.0))
+    monkeypatch.setattr("broker_tck.properties.finding.PROBE_SECONDS", 0.2)
     run = run_subject(subject_of(kit.Hanging), IDEAL, 0, 100)
     assert len(run.failing) == 1
     assert [finding.rule for finding in run.findings] == ["DD-20"]
@@ -211,7 +211,7 @@ def test_golden_traces_count() -> None:
 
 
 def test_golden_traces_end_at_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_tck.properties.replay.SECONDS", 0.05)
+    monkeypatch.setattr("broker_tck.properties.replay.SECONDS", 1.0)
     monkeypatch.setattr(conforming, "run_subject", lambda *a: Run(subject_of(kit.Hanging), "timebucket-2026", 0))
     golden = golden_traces("delayed-delivery", "timebucket-2026")
     checked = check_subject(subject_of(kit.Hanging), "timebucket-2026", golden, 0, 1, 0)
