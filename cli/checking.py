@@ -218,7 +218,7 @@ def walked(run: Run, count: int, operations: int | None, recorder: Recorder | No
                 run.failing.append(done)
                 run.findings = findings(run)
                 break
-            if number % 512 == 0:
+            if number % 64 == 0:
                 judge(run, done)
             if number % 16 == 0:
                 tell(

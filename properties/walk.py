@@ -16,7 +16,7 @@ from broker_tck.properties.watchdog import Hang, limit
 
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
-SECONDS = 20.0
+SECONDS = 10.0
 """How long a walk may take before its subject counts as hanging."""
 
 

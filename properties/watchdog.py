@@ -6,15 +6,34 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic, process_time
 from types import FrameType
+
+WAITING = 4
+"""How many times its limit a block may take by the clock while it hardly uses the processor."""
 
 
 class Hang(BaseException):
     """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it."""
 
 
-def _bite(_signal: int, _frame: FrameType | None) -> None:
-    raise Hang("no answer within the limit")
+class _Watch:
+    """Bites when a block has had its limit: in seconds of the processor, or several times that by the clock.
+
+    A process that gets little of a busy machine is not a hang, and one that waits for ever uses no processor at all.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.used = process_time()
+        self.began = monotonic()
+
+    def bite(self, _signal: int, _frame: FrameType | None) -> None:
+        """Raise :class:`Hang`, or look again later."""
+        if process_time() - self.used < self.seconds / 2 and monotonic() - self.began < WAITING * self.seconds:
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            return
+        raise Hang("no answer within the limit")
 
 
 @contextmanager
@@ -26,7 +45,7 @@ def limit(seconds: float) -> Iterator[None]:
     if not seconds or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
-    before = signal.signal(signal.SIGALRM, _bite)
+    before = signal.signal(signal.SIGALRM, _Watch(seconds).bite)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
