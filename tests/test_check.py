@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event, Thread
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -27,7 +29,7 @@ from broker_tck.properties.check import (
 )
 from broker_tck.properties.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
 from broker_tck.properties.delayed_delivery.rig import MOST_FIRINGS, Rig
-from broker_tck.properties.watchdog import Hang, limit
+from broker_tck.properties.watchdog import Hang, limit, patience
 
 HAS, GET = Has(), Get(10)
 
@@ -431,8 +433,6 @@ def test_no_limit_is_no_limit() -> None:
 
 
 def test_limit_elsewhere_than_in_the_main_thread_is_none() -> None:
-    from threading import Thread
-
     ended: list[bool] = []
 
     def work() -> None:
@@ -443,3 +443,22 @@ def test_limit_elsewhere_than_in_the_main_thread_is_none() -> None:
     thread.start()
     thread.join()
     assert ended == [True]
+
+
+def forever() -> None:
+    while True:
+        pass
+
+
+def test_subject_that_waits_is_given_longer_than_one_that_works() -> None:
+    began = monotonic()
+    with pytest.raises(Hang, match="no answer within the limit"), limit(0.05):
+        Event().wait(30)
+    assert monotonic() - began < 5
+    with pytest.raises(Hang), limit(0.05):
+        forever()
+
+
+def test_bulk_is_given_time() -> None:
+    assert patience(2.0, 0) == 2.0
+    assert patience(2.0, 3000) == 8.0
