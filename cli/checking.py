@@ -211,7 +211,7 @@ def walked(run: Run, count: int, operations: int | None, recorder: Recorder | No
     """Walk until enough was checked or a walk fails."""
     total = operations or count
     with progress(total, f"{run.subject.name} ({run.profile})") as tell:
-        for number, done in enumerate(walks(run, count)):
+        for number, done in enumerate(walks(run, range(count))):
             if recorder:
                 recorder.write(run, done.config, done.operations)
             if done.difference:

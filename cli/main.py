@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 import traceback
-from importlib.metadata import PackageNotFoundError, version
 
 import click
 
 from broker_tck.cli.benching import bench
 from broker_tck.cli.checking import check, walk_command
+from broker_tck.cli.fuzzing import fuzz, watch
 from broker_tck.cli.listing import rules, subjects
 from broker_tck.cli.proving import mutants_command, power
+from broker_tck.cli.reporting import report
 from broker_tck.cli.starting import init
 from broker_tck.cli.tracing import reduce_command, replay_command
-from broker_tck.properties.errors import BadInput
+from broker_tck.properties.errors import BadInput, Failed
+from broker_tck.spark_fuzz.fingerprint import kit_version
 
 EXAMPLES = """\b
 Examples:
@@ -23,14 +25,6 @@ Examples:
   broker-tck replay 'add 1 0 +2000; adv 2000; get 10' --subject time-bucket
   broker-tck rules DD-06
 """
-
-
-def kit_version() -> str:
-    """The version that is installed."""
-    try:
-        return version("broker-tck")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 @click.group(epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -48,6 +42,9 @@ for command in (
     subjects,
     power,
     mutants_command,
+    fuzz,
+    watch,
+    report,
     bench,
     init,
 ):
@@ -65,6 +62,8 @@ def run(arguments: list[str]) -> int:
         result = cli.main(arguments, prog_name="broker-tck", standalone_mode=False)
     except BadInput as error:
         return complain(str(error))
+    except Failed as error:
+        return complain(str(error), 3)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help(), err=True)
         return 2
@@ -89,10 +88,10 @@ def usage_text(error: click.ClickException) -> str:
     return f"{text} (see `{context.command_path} --help`)" if context else text
 
 
-def complain(message: str) -> int:
-    """Say in one line what is wrong with the input."""
+def complain(message: str, status: int = 2) -> int:
+    """Say in one line what is wrong; answers with the exit status."""
     click.echo(f"broker-tck: {' '.join(message.split())}", err=True)
-    return 2
+    return status
 
 
 if __name__ == "__main__":

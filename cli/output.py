@@ -39,7 +39,7 @@ def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]
 
 
 @contextmanager
-def progress(total: int, what: str) -> Iterator[Any]:
+def progress(total: float | None, what: str) -> Iterator[Any]:
     """A progress bar on standard error while the block runs; nothing where that is no terminal.
 
     The block gets a function of how much is done and what to say of it.

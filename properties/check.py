@@ -14,6 +14,8 @@ from broker_tck.properties.operation import Operation
 from broker_tck.properties.watchdog import Hang
 
 RESULT = "result"
+NO_ANSWERS = ("Hang", "MemoryError", "Exited", "Killed")
+"""Why a subject may give no answer: it does not come back, wants too much memory, or ends its own process."""
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -112,20 +114,21 @@ def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> t
         try:
             bad = check(operation, model, rig)
         except Hang as hang:
-            bad = no_answer(hang)
+            bad = no_answer("Hang", str(hang))
         if bad:
             return i, bad
     return None
 
 
-def no_answer(hang: Hang) -> Difference:
-    """A hang, as what was seen in place of an answer."""
-    return Difference(RESULT, "an answer", {"error": "Hang", "message": str(hang)})
+def no_answer(error: str, message: str) -> Difference:
+    """A hang, or the end of the subject's process, as what was seen in place of an answer."""
+    return Difference(RESULT, "an answer", {"error": error, "message": message})
 
 
-def hangs(difference: Difference) -> bool:
-    """Whether the difference is that there was no answer."""
-    return isinstance(difference.seen, dict) and difference.seen.get("error") == "Hang"
+def unanswered(difference: Difference) -> str:
+    """Why there was no answer, one of :data:`NO_ANSWERS`; empty where there was one."""
+    error = difference.seen.get("error") if isinstance(difference.seen, dict) else ""
+    return error if error in NO_ANSWERS else ""
 
 
 class Recorded:

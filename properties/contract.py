@@ -78,6 +78,8 @@ class Contract:
     draw_config: Callable[[Choices, Any], Any]
     makers: Callable[[Any, Choices, Any], Sequence[Maker]]
     drain: Callable[[Any, Choices, Any], Iterator[Operation]]
+    abstract: Callable[[Any], tuple[int, ...]]
+    """The abstract state of a model: a few small numbers, alike for states in which the same things can happen."""
     observables: tuple[str, ...]
     """What :meth:`Reference.seen` shows, by name."""
     laws: tuple[Law, ...]

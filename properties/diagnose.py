@@ -18,7 +18,7 @@ from msgspec import Struct, structs
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
-from broker_tck.properties.check import RESULT, Difference, Recorded, first_difference, hangs, record
+from broker_tck.properties.check import RESULT, Difference, Recorded, first_difference, record, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract, Step
 from broker_tck.properties.operation import Operation, time_fields, valid
@@ -142,7 +142,7 @@ class Diagnoser:
         """
         config, operations = trace
         blamed = self.contract.blame(operations, observable(self.contract, difference))
-        fitting = [] if hangs(difference) else self.fitting(config, operations)
+        fitting = [] if unanswered(difference) else self.fitting(config, operations)
         if not fitting:
             return Diagnosis((blamed,), (), 0)
         near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]

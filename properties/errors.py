@@ -1,5 +1,9 @@
-"""What is wrong with what the kit was given."""
+"""The errors that a command ends with in one line."""
 
 
 class BadInput(Exception):
-    """One line that says what was wrong, where, and what would be right."""
+    """What the user gave cannot be used. Its text is the one line that is shown; the exit status is 2."""
+
+
+class Failed(Exception):
+    """The kit, or what it runs on, failed. Its text is the one line that is shown; the exit status is 3."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import Difference, first_difference, hangs, no_answer
-from broker_tck.properties.contract import Contract
+from broker_tck.properties.check import RESULT, Difference, first_difference, no_answer, record, unanswered
+from broker_tck.properties.contract import Contract, Law
 from broker_tck.properties.diagnose import Diagnoser, Diagnosis, observable
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.reduce import Reducer
@@ -48,27 +48,39 @@ class Finding:
         return observable(self.contract, self.difference)
 
 
+Failure = tuple[int, Difference]
+"""Where a trace fails, and how."""
+Judge = Callable[[Subject, type[Reference], Any, Sequence[Operation]], Failure | None]
+"""Replays a trace: a subject, the model, a configuration and operations. None: it does not fail."""
+
+
 def failure(
     subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation], seconds: float = 0
-) -> tuple[int, Difference] | None:
+) -> Failure | None:
     """Where a trace fails, and how; ``seconds`` limits it otherwise than by its length."""
     try:
         with limit(seconds or patience(PROBE_SECONDS, bulk(operations))):
             rig = subject.rig(config, subject.capabilities)
             return first_difference(operations, model(config), rig)
     except Hang as hang:
-        return 0, no_answer(hang)
+        return 0, no_answer("Hang", str(hang))
 
 
 def find(
-    subject: Subject, diagnoser: Diagnoser, config: Any, operations: Sequence[Operation], seed: int | None
+    subject: Subject,
+    diagnoser: Diagnoser,
+    config: Any,
+    operations: Sequence[Operation],
+    seed: int | None,
+    failure: Judge = failure,
 ) -> Finding | None:
     """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose.
 
     Where no way explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
     more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken.
 
-    None where the trace, replayed, does not fail: the subject does not always do the same.
+    None where the trace, replayed, does not fail: the subject does not always do the same. Another ``failure`` replays
+    elsewhere, as for a subject that ends its process.
     """
     contract, model = subject.contract, diagnoser.model
     first = failure(subject, model, config, operations)
@@ -92,7 +104,7 @@ def find(
         )
 
     finding = reduced(lambda config, operations, difference: kind(contract, operations[-1], difference) == kept)
-    if hangs(first[1]) or finding is None or finding.diagnosis.whole or bulk(failing) > MOST_BULK:
+    if unanswered(first[1]) or finding is None or finding.diagnosis.whole or bulk(failing) > MOST_BULK:
         return finding
     explaining = diagnoser.fitting(config, failing)
     other = explaining and reduced(
@@ -106,7 +118,31 @@ def bulk(operations: Sequence[Operation]) -> int:
     return sum(getattr(operation, "n", 0) for operation in operations)
 
 
-def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, bool]:
-    """What a failure is like: the kind of operation, what differed, and whether it was an error."""
-    error = isinstance(difference.seen, dict) and "error" in difference.seen
-    return operation.tag, observable(contract, difference), error
+def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
+    """What a failure is like: the kind of operation, what differed, and whether it was an error or no answer."""
+    error = "error" if isinstance(difference.seen, dict) and "error" in difference.seen else ""
+    return operation.tag, observable(contract, difference), unanswered(difference) or error
+
+
+def find_breach(
+    subject: Subject, model: type[Reference], law: Law, config: Any, operations: Sequence[Operation], seed: int | None
+) -> Finding | None:
+    """Make a finding of a trace on which a subject, alone, breaks a law: reduce it while the law stays broken."""
+
+    def breach(config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
+        try:
+            with limit(patience(PROBE_SECONDS, bulk(operations))):
+                return law.check(config, record(operations, subject.rig(config, subject.capabilities)))[1:]
+        except Hang:
+            return None, ""
+
+    if breach(config, operations)[0] is None:
+        return None
+    reducer = Reducer(lambda config, operations: breach(config, operations)[0], subject.contract.config())
+    plain, short = reducer.reduce(config, operations)
+    difference = Difference(RESULT, f"{law.number} to hold", breach(plain, short)[1])
+    diagnosis = Diagnosis((law.number,), (), 0)
+    contract = subject.contract
+    return Finding(
+        subject.name, contract, model.PROFILE, plain, tuple(short), difference, diagnosis, seed, len(operations)
+    )

@@ -68,7 +68,7 @@ class Machine(RuleBasedStateMachine):
             with limit(patience(SECONDS, getattr(operation, "n", 0))):
                 difference = check(operation, self.reference, self.rig)
         except Hang as hang:
-            difference = no_answer(hang)
+            difference = no_answer("Hang", str(hang))
         if difference:
             self.failed = type(self).failed = Walk(None, self.config, self.done, difference)
             raise Broken("the subject left the specification")

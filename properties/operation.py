@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
+from string import ascii_uppercase
 from typing import Annotated, Any
 
 import msgspec
@@ -10,9 +13,11 @@ from msgspec import Meta
 TIME = {"kind": "time"}
 """Marks a field that holds an absolute time: it moves with the clock where a trace is shifted or written short."""
 
+POSITION = {"kind": "position"}
+"""Marks the fields that together name a message."""
+
 Time = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=TIME)]
 Duration = Annotated[int, Meta(ge=0, le=2**53)]
-Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
@@ -31,9 +36,9 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
         return str(self.__struct_config__.tag)
 
 
-def is_time(field: msgspec.structs.FieldInfo) -> bool:
-    """Whether the field holds an absolute time."""
-    return any(isinstance(part, Meta) and part.extra == TIME for part in getattr(field.type, "__metadata__", ()))
+def marked(field: msgspec.structs.FieldInfo, mark: dict[str, str]) -> bool:
+    """Whether the field has this mark."""
+    return any(isinstance(part, Meta) and part.extra == mark for part in getattr(field.type, "__metadata__", ()))
 
 
 def valid(record: msgspec.Struct) -> bool:
@@ -47,7 +52,30 @@ def valid(record: msgspec.Struct) -> bool:
 
 def time_fields(operation: type[msgspec.Struct]) -> frozenset[str]:
     """The names of the fields that hold absolute times."""
-    return frozenset(f.name for f in msgspec.structs.fields(operation) if is_time(f))
+    return frozenset(f.name for f in msgspec.structs.fields(operation) if marked(f, TIME))
+
+
+@cache
+def position_fields(operation: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The names of the fields that name a message."""
+    return tuple(f.name for f in msgspec.structs.fields(operation) if marked(f, POSITION))
+
+
+def shape(operations: Sequence[Operation]) -> str:
+    """What a trace is like: the kinds of its operations, its positions by letters of first use, and no numbers."""
+    names: dict[tuple[Any, ...], str] = {}
+    words = []
+    for operation in operations:
+        position = tuple(getattr(operation, name) for name in position_fields(type(operation)))
+        letter = names.setdefault(position, letters(len(names))) if position else ""
+        words.append(f"{operation.tag} {letter}".strip())
+    return "; ".join(words)
+
+
+def letters(number: int) -> str:
+    """A name for a number: A to Z, then AA, AB and so on."""
+    head, last = divmod(number, 26)
+    return (letters(head - 1) if head else "") + ascii_uppercase[last]
 
 
 def shifted(operation: Operation, ms: int) -> Operation:

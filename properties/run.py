@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, Way, deviations_of, rules_of
-from broker_tck.properties.check import hangs, record
+from broker_tck.properties.check import record, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.exercised import Exercised, deviating
 from broker_tck.properties.finding import Finding, find
+from broker_tck.properties.operation import Operation
 from broker_tck.properties.subjects import Subject
-from broker_tck.properties.walk import Walk, walk, walk_seed
+from broker_tck.properties.walk import SECONDS, Walk, Watch, walk, walk_seed
 from broker_tck.properties.watchdog import Hang, limit
 
 COUNTED = 16
@@ -30,6 +31,8 @@ DEVIATION_WALKS = 400
 """A deviation that no walk out of so many shows is gone."""
 
 Progress = Callable[["Run"], None]
+State = tuple[str, tuple[int, ...]]
+"""The kind of an operation, and the abstract state in which it was made."""
 
 
 @dataclass
@@ -44,6 +47,10 @@ class Run:
     seconds: float = 0.0
     counted: int = 0
     met: Counter[str] = field(default_factory=Counter)
+    met_in: Counter[str] = field(default_factory=Counter)
+    """In how many of the walks that were counted."""
+    states: Counter[State] = field(default_factory=Counter)
+    """The abstract states in which operations were made, in the walks that were counted."""
     failing: list[Walk] = field(default_factory=list)
     complaints: list[tuple[int | None, str, str]] = field(default_factory=list)
     """Laws that the subject broke where model and subject agreed: the walk's seed, the law, what was wrong."""
@@ -59,13 +66,7 @@ class Run:
     @property
     def rules(self) -> list[Rule]:
         """The rules that a run has to exercise: all that are checkable at this interface."""
-        skip = {*self.model.BREAKS, *self.model.MOOT} | self.left_out
-        return [r for r in rules_of(self.model) if r.checkable and r.number not in skip]
-
-    @property
-    def left_out(self) -> set[str]:
-        """Rules that concern a capability which the subject declares to lack."""
-        return {self.subject.contract.needs[c.partition("=")[0]] for c in self.subject.left_out} - {""}
+        return to_exercise(self.subject, self.model)
 
     @property
     def exercised(self) -> list[str]:
@@ -93,7 +94,7 @@ class Run:
     @property
     def residual(self) -> float:
         """The failure rate a walk that so many walks without a failure exclude at 95 %."""
-        return float(1 - 0.05 ** (1 / self.walks)) if self.walks else 1.0
+        return residual(self.walks)
 
     @property
     def green(self) -> bool:
@@ -101,24 +102,50 @@ class Run:
         return not (self.findings or self.failing or self.complaints or self.vacuous or self.gone)
 
 
-def walks(run: Run, count: int, every: int = COUNTED) -> Iterator[Walk]:
-    """Walk the subject so many times, one in ``every`` counting rules; every walk is handed out as it ends."""
+def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
+    """The rules that a run has to exercise: the checkable ones of what profile and subject have."""
+    lacking = {subject.contract.needs[c.partition("=")[0]] for c in subject.left_out}
+    skip = {*model.BREAKS, *model.MOOT} | lacking
+    return [rule for rule in rules_of(model) if rule.checkable and rule.number not in skip]
+
+
+def residual(walks: float) -> float:
+    """The failure rate a walk that so many walks without a failure exclude at 95 %."""
+    return float(1 - 0.05 ** (1 / walks)) if walks else 1.0
+
+
+def walks(run: Run, numbers: Iterable[int], every: int = COUNTED, seconds: float = SECONDS) -> Iterator[Walk]:
+    """Make the walks of these numbers, one in ``every`` counting rules; every walk is handed out as it ends."""
     contract, subject, model = run.subject.contract, run.subject, run.model
     counting = Exercised(model)
-    for number in range(count):
+    states = watching(contract, run.states)
+    for number in numbers:
         counted = number % every == 0
         began = perf_counter()
         seed = walk_seed(run.seed, number)
-        reference = counting.model if counted else model
-        done = walk(contract, seed, subject.rig, reference, subject.capabilities)
+        reference, watch = (counting.model, states) if counted else (model, None)
+        done = walk(contract, seed, subject.rig, reference, subject.capabilities, seconds=seconds, watch=watch)
         run.seconds += perf_counter() - began
         run.walks += 1
         run.counted += counted
         run.operations += len(done.operations)
         if counted:
             run.met.update(counting.met)
+            run.met_in.update(counting.met.keys())
             counting.met.clear()
         yield done
+
+
+def watching(contract: Contract, states: Counter[State]) -> Watch:
+    """Counts the operations of a walk by the abstract states in which they are made."""
+    abstract = contract.abstract
+
+    def watch(model: Any, operations: Iterator[Operation]) -> Iterator[Operation]:
+        for operation in operations:
+            states[operation.tag, abstract(model)] += 1
+            yield operation
+
+    return watch
 
 
 def run_subject(
@@ -132,10 +159,10 @@ def run_subject(
 ) -> Run:
     """Check a subject under a profile with so many walks, its declared deviations included."""
     run = Run(subject, profile, seed)
-    for number, done in enumerate(walks(run, count, SAMPLED)):
+    for number, done in enumerate(walks(run, range(count), SAMPLED)):
         if done.difference:
             run.failing.append(done)
-            if fail_fast or len(run.failing) >= most or hangs(done.difference):
+            if fail_fast or len(run.failing) >= most or unanswered(done.difference):
                 break
         elif number % SAMPLED == 0:
             judge(run, done)
@@ -173,6 +200,7 @@ def judge(run: Run, done: Walk) -> None:
             for law in contract.laws:
                 met, _, complaint = law.check(done.config, steps)
                 run.met[law.number] += met
+                run.met_in[law.number] += bool(met)
                 if complaint and law.number not in run.model.BREAKS:
                     run.complaints.append((done.seed, law.number, complaint))
             choices = SeededChoices(done.seed or 0)

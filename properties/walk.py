@@ -19,6 +19,9 @@ OPERATIONS = 400
 SECONDS = 10.0
 """How long a walk may take before its subject counts as hanging."""
 
+Watch = Callable[[Any, Iterator[Operation]], Iterator[Operation]]
+"""Sees the model before each operation, and passes the operations on."""
+
 
 @dataclass(frozen=True)
 class Walk:
@@ -57,6 +60,7 @@ def walk(
     capabilities: Any,
     steps: int = OPERATIONS,
     seconds: float = SECONDS,
+    watch: Watch | None = None,
 ) -> Walk:
     """Walk a subject along its model. ``subject`` puts a fresh one on a rig: ``subject(config, capabilities)``."""
     choices = SeededChoices(seed)
@@ -68,10 +72,11 @@ def walk(
         with limit(seconds):
             rig = subject(config, capabilities)
             body = generated(contract, reference, choices, capabilities, steps)
-            for operation in chain(body, contract.drain(reference, choices, capabilities)):
+            made: Iterator[Operation] = chain(body, contract.drain(reference, choices, capabilities))
+            for operation in watch(reference, made) if watch else made:
                 operations.append(operation)
                 if difference := check(operation, reference, rig):
                     break
     except Hang as hang:
-        difference = no_answer(hang)
+        difference = no_answer("Hang", str(hang))
     return Walk(seed, config, operations, difference)

@@ -23,9 +23,9 @@ from broker_tck.properties.check import (
     disallowed,
     failed,
     first_difference,
-    hangs,
     plain,
     record,
+    unanswered,
 )
 from broker_tck.properties.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
 from broker_tck.properties.delayed_delivery.rig import MOST_FIRINGS, Rig
@@ -188,8 +188,8 @@ def test_hang_is_what_a_trace_fails_with() -> None:
         found = first_difference([HAS, HAS], Side(True), Loops())
     assert found is not None
     assert found[0] == 0
-    assert hangs(found[1])
-    assert not hangs(Difference(RESULT, True, {"error": "KeyError"}))
+    assert unanswered(found[1])
+    assert not unanswered(Difference(RESULT, True, {"error": "KeyError"}))
 
 
 def test_error_of_the_model_is_no_finding() -> None:

@@ -23,6 +23,7 @@ from broker_tck.properties import bench, killing
 from broker_tck.properties.run import laws_broken
 from broker_tck.properties.subjects import Subject, resolve
 from broker_tck.properties.trace import load
+from broker_tck.spark_fuzz import fingerprint
 
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"
 BAD = "add 1 0 +2000; add 1 0 +2000; get 5"
@@ -31,7 +32,7 @@ QUICK = ("--walks", "40", "--examples", "3")
 COMMANDS = [
     (),
     *((name,) for name in group.commands),
-    *(("bench", name) for name in group.commands["bench"].commands),  # type: ignore[attr-defined]
+    *((of, name) for of in ("bench", "fuzz") for name in group.commands[of].commands),  # type: ignore[attr-defined]
 ]
 
 
@@ -61,6 +62,7 @@ def test_examples_name_what_there_is(cli: Cli) -> None:
 
 def test_commands_are_these() -> None:
     expected = {"check", "walk", "replay", "reduce", "rules", "subjects", "power", "mutants", "bench", "init"}
+    expected |= {"fuzz", "watch", "report"}
     assert set(group.commands) == expected
 
 
@@ -75,8 +77,8 @@ def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     status, out, _ = cli("--version")
     assert status == 0
     assert out.startswith("broker-tck, version ")
-    monkeypatch.setattr(cli_main, "version", lambda name: "1.2.3")
-    assert cli_main.kit_version() == "1.2.3"
+    monkeypatch.setattr(fingerprint, "version", lambda name: "1.2.3")
+    assert fingerprint.kit_version() == "1.2.3"
 
 
 # ---- check

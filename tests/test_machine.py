@@ -12,7 +12,7 @@ from kit import CONTRACT, MODEL, found, subject_of, wrong
 from broker_tck.implementations.heap import HeapTracker
 from broker_tck.implementations.time_bucket import TimeBucketTracker
 from broker_tck.properties import machine as machines
-from broker_tck.properties.check import hangs
+from broker_tck.properties.check import unanswered
 from broker_tck.properties.choices import ByteChoices
 from broker_tck.properties.machine import Machine, machine_for, machine_settings, run_machine
 
@@ -95,7 +95,7 @@ def test_hang_ends_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     failed, _ = run_machine(subject_of(kit.Hanging), MODEL, 30)
     assert failed is not None
     assert failed.difference is not None
-    assert hangs(failed.difference)
+    assert unanswered(failed.difference)
     assert failed.operations[-1].tag == "get"
 
 
@@ -104,7 +104,7 @@ def test_subject_that_never_gets_made_ends_the_machine(monkeypatch: pytest.Monke
     failed, steps = run_machine(subject_of(kit.NeverMade), MODEL, 5)
     assert failed is not None
     assert failed.difference is not None
-    assert hangs(failed.difference)
+    assert unanswered(failed.difference)
     assert steps <= 5
 
 

@@ -10,7 +10,7 @@ import pytest
 from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, walked, wrong
 
 from broker_tck.properties import finding as findings
-from broker_tck.properties.check import hangs
+from broker_tck.properties.check import unanswered
 from broker_tck.properties.finding import failure, kind
 from broker_tck.properties.killing import is_minimal
 from broker_tck.properties.operation import Operation
@@ -78,7 +78,7 @@ def test_subject_that_hangs_is_a_finding() -> None:
     bad = failure(subject, MODEL, trace.config, trace.operations)
     assert bad is not None
     assert bad[0] == 7
-    assert hangs(bad[1])
+    assert unanswered(bad[1])
     finding = found(subject, kit.Walk(None, trace.config, list(trace.operations), None))
     assert finding is not None
     assert [o.tag for o in finding.operations] == ["add", "get"]
@@ -91,7 +91,7 @@ def test_walk_of_a_subject_that_hangs_ends() -> None:
     subject = subject_of(kit.Hanging)
     done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities, seconds=0.2)
     assert done.difference is not None
-    assert hangs(done.difference)
+    assert unanswered(done.difference)
     assert done.operations[-1].tag == "get"
 
 
@@ -100,7 +100,7 @@ def test_subject_that_never_gets_made_is_a_finding() -> None:
     subject = subject_of(kit.NeverMade)
     done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities, seconds=0.1)
     assert done.difference is not None
-    assert hangs(done.difference)
+    assert unanswered(done.difference)
     finding = found(subject, done)
     assert finding is not None
     assert len(finding.operations) == 1

@@ -72,7 +72,7 @@ def test_rules_of_a_capability_that_is_lacking_are_left_out() -> None:
     assert subject.left_out == ["memory_estimate=false"]
     assert "DD-29" not in {rule.number for rule in run.rules}
     assert subject_of(HeapTracker).left_out == []
-    kinds = {o.tag for done in walks(run, 5) for o in done.operations}
+    kinds = {o.tag for done in walks(run, range(5)) for o in done.operations}
     assert "memory" not in kinds
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from broker_tck.implementations.interface import DelayedDeliveryTracker
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contract import Contract
+from broker_tck.properties.delayed_delivery.abstract import abstract
 from broker_tck.properties.delayed_delivery.generator import drain, draw_config, makers
 from broker_tck.properties.delayed_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.delayed_delivery.operations import AnyOperation, Capabilities, Config
@@ -50,6 +51,7 @@ DELAYED_DELIVERY = Contract(
     draw_config=draw_config,
     makers=makers,
     drain=drain,
+    abstract=abstract,
     observables=("count", "armed"),
     laws=LAWS,
     variations=VARIATIONS,

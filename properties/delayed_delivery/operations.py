@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from broker_tck.properties.operation import Duration, Int64, Operation, Time
+from broker_tck.properties.operation import POSITION, Duration, Operation, Time
 
 Tick = Annotated[int, Meta(ge=0, le=2**40)]
-EntryId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
+EntryId = Annotated[int, Meta(ge=0, le=2**63 - 1, extra=POSITION)]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +38,7 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Add(Operation, frozen=True, tag="add"):
     """``add_message``; result: whether it was taken."""
 
-    ledger: Int64
+    ledger: LedgerId
     entry: EntryId
     at: Time
 
@@ -48,7 +49,7 @@ class Add(Operation, frozen=True, tag="add"):
 class Fill(Operation, frozen=True, tag="fill"):
     """n adds of one ledger, every ``step``-th entry from ``entry`` on, for one time; result: how many were taken."""
 
-    ledger: Int64
+    ledger: LedgerId
     entry: EntryId
     step: Annotated[int, Meta(ge=1, le=65_536)]
     n: Annotated[int, Meta(ge=0, le=1_000_000)]

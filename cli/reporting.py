@@ -1,0 +1,68 @@
+"""``report``: a campaign as one HTML file, beside another, or for CI servers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from broker_tck.cli.fuzzing import opened
+from broker_tck.cli.output import print_table
+from broker_tck.properties.errors import BadInput
+
+EXAMPLES = """\b
+Examples:
+  broker-tck report night -o night.html
+  broker-tck report night -o night.html --junit night.xml
+  broker-tck report --compare monday tuesday
+  broker-tck report --compare monday tuesday -o compared.html
+"""
+
+
+@click.command("report", epilog=EXAMPLES)
+@click.argument("where", metavar="STORE", required=False)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="The HTML file to write.")
+@click.option("--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write JUnit XML for CI servers.")
+@click.option("--compare", nargs=2, metavar="A B", help="Two stores: what is new, gone, or slower in B.")
+def report(where: str | None, output: str | None, junit: str | None, compare: tuple[str, str] | None) -> int:
+    """Make a report of a campaign, or compare two. It may be made while the campaign runs.
+
+    The HTML file opens without a network. The exit status is 0 whatever was found.
+    """
+    if (where is None) is (compare is None) or (compare and junit) or (where and not (output or junit)):
+        raise BadInput("report takes a store with -o FILE or --junit FILE, or --compare A B")
+    if compare:
+        return compared(*compare, output)
+    assert where
+    from broker_tck.spark_fuzz.report import junit_xml, report_html
+
+    with opened(where) as store:
+        if output:
+            written(output, report_html(store, where))
+        if junit:
+            written(junit, junit_xml(store))
+    return 0
+
+
+def compared(a: str, b: str, output: str | None) -> int:
+    """Print a comparison of two campaigns, and write it as a page if there is a file to write."""
+    from broker_tck.spark_fuzz.report import compare_html, compare_text
+
+    with opened(a) as before, opened(b) as after:
+        for section in compare_text(before, after, (a, b)):
+            click.echo(f"{section.title}: {section.says}" if section.says else section.title)
+            if section.rows:
+                print_table("", section.head, section.rows, right=section.right)
+            click.echo()
+        if output:
+            written(output, compare_html(before, after, (a, b)))
+    return 0
+
+
+def written(output: str, text: str) -> None:
+    """Write a file. BadInput where it cannot be written."""
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{output}: cannot be written: {error.strerror}") from None
+    click.echo(f"{output}: {len(text.encode()) / 1000:,.0f} kB", err=True)

@@ -1,0 +1,143 @@
+"""Isolation: a function in a process of its own, which may hang, eat memory, exit or crash there.
+
+The process is a fork, so the function and what it needs are not sent; only its answer comes back. It is for processes
+that have one thread, on systems that fork.
+"""
+
+from __future__ import annotations
+
+import mmap
+import resource
+import signal
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from broker_tck.properties.watchdog import WAITING
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+MIB = 2**20
+LATER = 1.25
+"""The system ends a process so much later than a watchdog inside of it would strike."""
+FORK = get_context("fork")
+
+
+class Death(NamedTuple):
+    """How a process ended that did not answer. ``error`` is one of :data:`~broker_tck.properties.check.NO_ANSWERS`."""
+
+    error: str
+    message: str
+
+
+class Mark:
+    """A number that an isolated process leaves behind when it dies: how far it had come."""
+
+    def __init__(self) -> None:
+        self._shared = mmap.mmap(-1, 8)
+
+    def set(self, number: int) -> None:
+        """Leave this number."""
+        struct.pack_into("q", self._shared, 0, number)
+
+    def get(self) -> int:
+        """The number that was left last."""
+        found: int = struct.unpack_from("q", self._shared)[0]
+        return found
+
+
+class Orphaned(Exception):
+    """Nobody waits for this process's work any more."""
+
+
+class Isolation(Generic[T]):
+    """Runs functions in processes of their own, under limits.
+
+    ``seconds`` limits what may happen between two marks: by the processor's time even where Python code never runs, and
+    by the clock, several times as long, where the process waits for something. ``memory`` limits in MiB how much the
+    process may grow; beyond it, memory is refused to it. ``parent``, a stream, tells by its end that the parent is
+    gone.
+    """
+
+    def __init__(self, seconds: float, memory: int, parent: Any = None) -> None:
+        self.seconds = seconds
+        self.memory = memory
+        self.parent = parent
+        self.mark = Mark()
+
+    def alive(self, number: int) -> None:
+        """To be called by the function: it has come so far, and has its limit in seconds once more."""
+        self.mark.set(number)
+        signal.setitimer(signal.ITIMER_PROF, LATER * self.seconds)
+
+    def marking(self, steps: Iterable[S]) -> Iterator[S]:
+        """The steps of the function, each marked by its number before it is taken."""
+        for number, step in enumerate(steps):
+            self.alive(number)
+            yield step
+
+    def run(self, function: Callable[[], T]) -> T | Death:
+        """What the function answers, or how its process died."""
+        self.mark.set(-1)
+        receiver, sender = FORK.Pipe(duplex=False)
+        process = FORK.Process(target=self._inside, args=(function, sender))
+        process.start()
+        sender.close()
+        try:
+            answer = self._answer(receiver)
+            if answer is None:
+                process.join(self.seconds)
+        finally:
+            process.kill()
+            process.join()
+            receiver.close()
+        return death(process.exitcode) if answer is None else answer[0]
+
+    def _inside(self, function: Callable[[], T], sender: Connection) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limit_growth(self.memory)
+        self.alive(-1)
+        try:
+            answer: Any = (function(),)
+        except BaseException as error:
+            answer = (Death("Exited", f"{type(error).__name__} was raised out of the harness: {error}"),)
+        sender.send(answer)
+
+    def _answer(self, receiver: Connection) -> tuple[T | Death] | None:
+        before = self.mark.get()
+        while True:
+            ready = wait([receiver, self.parent] if self.parent else [receiver], WAITING * self.seconds)
+            if receiver in ready:
+                try:
+                    received: tuple[T | Death] = receiver.recv()
+                except EOFError:
+                    return None
+                return received
+            if ready:
+                raise Orphaned
+            if self.mark.get() == before:
+                return (Death("Hang", "no answer within the limit"),)
+            before = self.mark.get()
+
+
+def limit_growth(memory: int) -> None:
+    """Let this process grow by so many MiB, where the system tells how large it is."""
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        size = int(pages.read_text().split()[0]) * resource.getpagesize() + memory * MIB
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def death(status: int | None) -> Death:
+    """How a process ended, by its exit status; the negative ones are signals."""
+    if status is None or status >= 0:
+        return Death("Exited", f"the process ended itself with status {status}")
+    if status == -signal.SIGPROF:
+        return Death("Hang", "no answer within the limit")
+    return Death("Killed", f"the process died of {signal.Signals(-status).name}")

@@ -1,0 +1,306 @@
+"""``bench campaign``: what Spark and isolation cost, measured in turns: the same walks plain, isolated, and on Spark.
+
+Each way has a process of its own, which makes a round whenever it is told to and is idle otherwise.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import msgspec
+
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.run import Run, judge, walks
+from broker_tck.properties.subjects import bundled, resolve
+from broker_tck.spark_fuzz.campaign import planned
+from broker_tck.spark_fuzz.loopback import Cluster
+from broker_tck.spark_fuzz.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.rounds import Rounds
+from broker_tck.spark_fuzz.session import session
+from broker_tck.spark_fuzz.shard import COUNTED, shard_rows, shard_seed
+from broker_tck.spark_fuzz.store import Folder
+
+ONE, TWO = "one plain process", "two plain processes"
+ISOLATED = "one process, isolated"
+LOCAL_1, LOCAL_2, STANDALONE = "local[1]", "local[2]", "standalone, 2 workers"
+PROCESSES = {ONE: 1, TWO: 2, ISOLATED: 1, LOCAL_1: 1, LOCAL_2: 2, STANDALONE: 2}
+NOTES = {
+    ONE: "the walks alone, as `broker-tck walk` makes them",
+    TWO: "the same twice, at the same time: what the machine's cores can do",
+    ISOLATED: "subjects in processes of their own, a batch of walks each",
+    LOCAL_1: "with Spark: rows written as Parquet, merged with all before",
+    LOCAL_2: "likewise",
+    STANDALONE: "likewise, on a cluster on this machine",
+}
+CALIBRATION = 200_000
+"""Operations that tell how many a round of so many seconds makes."""
+
+
+class Turn(msgspec.Struct):
+    """One round of one way."""
+
+    operations: int
+    seconds: float
+    merging: float = 0.0
+    """The part of the seconds after the shards had ended."""
+
+
+class Way(msgspec.Struct):
+    """What one way of making walks came to."""
+
+    name: str
+    processes: int
+    median: float
+    """Operations a second, as low and high."""
+    low: float
+    high: float
+    times: float
+    """As many times one plain process."""
+    merging: float
+    """The share of a round that is merging."""
+    note: str
+
+
+class Size(msgspec.Struct):
+    """What a campaign writes."""
+
+    rows_a_million: float
+    """Rows that shards answer with, for each million operations."""
+    bytes_a_million: float
+    summary_bytes_a_round: float
+    states: int
+    states_bytes: int
+    """All states reached, as they are kept beside the rounds."""
+
+
+class Result(msgspec.Struct):
+    """What ``bench campaign`` measured."""
+
+    subjects: list[str]
+    operations: int
+    """Operations of a shard in a round."""
+    rounds: int
+    ways: list[Way]
+    isolation: float
+    """The share of the time that isolation takes, with one process."""
+    spark_and_isolation: float
+    """The share that both take, with one core."""
+    two_cores: float
+    """Two local cores of Spark to one plain process."""
+    of_two_processes: float
+    """Two local cores of Spark to two plain processes."""
+    size: Size
+
+
+def manifest_of(operations: int, shards: int, seed: int = 1) -> Manifest:
+    """A campaign over all bundled subjects."""
+    contract = next(iter(CONTRACTS.values()))
+    lanes = [Lane(s.name, p) for s in bundled(contract) for p in s.profiles]
+    return planned(
+        contract,
+        lanes,
+        Goal(),
+        seed=seed,
+        shards=shards,
+        operations=operations,
+        walk_seconds=5.0,
+        walk_memory=512,
+        master="",
+    )
+
+
+def plain_shard(manifest: Manifest, number: int, shard: int) -> int:
+    """The walks of a shard in this very process; answers with their operations."""
+    total = 0
+    for lane in manifest.lanes:
+        run = Run(resolve(lane.subject), lane.profile, shard_seed(manifest, number, shard))
+        for index, done in enumerate(walks(run, range(2**62), COUNTED, manifest.walk_seconds)):
+            if index % COUNTED == 0:
+                judge(run, done)
+            if run.operations >= manifest.operations // len(manifest.lanes):
+                break
+        total += run.operations
+    return total
+
+
+def isolated_shard(manifest: Manifest, number: int, shard: int) -> int:
+    """The same walks in processes of their own."""
+    return sum(row.count for row in shard_rows(manifest, number, shard) if row.name == "operations")
+
+
+# ---- A way's process: it makes a round for each line that it reads
+
+
+def serve(way: str, operations: int, shard: int, where: str, master: str) -> None:
+    """Make rounds as long as there are lines to read."""
+    with ExitStack() as stack:
+        manifest = manifest_of(operations, PROCESSES[way] if way not in (ONE, TWO, ISOLATED) else 1)
+        make: Callable[[int], Turn]
+        if way in (ONE, TWO, ISOLATED):
+            make = on_its_own(isolated_shard if way == ISOLATED else plain_shard, manifest, shard)
+        else:
+            make = stack.enter_context(on_spark(manifest, where, master))
+        for number, _ in enumerate(sys.stdin):
+            print(msgspec.json.encode(make(number)).decode(), flush=True)  # noqa: T201 (the other end reads it)
+
+
+def on_its_own(run: Callable[[Manifest, int, int], int], manifest: Manifest, shard: int) -> Callable[[int], Turn]:
+    """Rounds of one shard without Spark."""
+
+    def make(number: int) -> Turn:
+        began = perf_counter()
+        operations = run(manifest, number, shard)
+        return Turn(operations, perf_counter() - began)
+
+    return make
+
+
+@contextmanager
+def on_spark(manifest: Manifest, where: str, master: str) -> Iterator[Callable[[int], Turn]]:
+    """Rounds of a campaign."""
+    store = Folder(where)
+    store.create(manifest)
+    settings = {} if master.startswith("local") else {"spark.driver.host": "127.0.0.1"}
+    with session(master, settings, sys.executable, Path(where) / "driver.log") as spark:
+        rounds = Rounds(spark, store, manifest)
+
+        def make(number: int) -> Turn:
+            began = perf_counter()
+            rounds.write_rows(number)
+            shards = perf_counter()
+            summary = rounds.merge(number, began)
+            ended = perf_counter()
+            counts = summary.filter([n == "operations" for n in summary["name"].to_pylist()]).to_pylist()
+            return Turn(sum(r["count"] for r in counts if r["subject"]), ended - began, ended - shards)
+
+        yield make
+
+
+# ---- The bench
+
+
+class Process:
+    """The process of a way, or of one of its two."""
+
+    def __init__(self, way: str, operations: int, shard: int, where: str, master: str) -> None:
+        arguments = [way, str(operations), str(shard), where, master]
+        command = [sys.executable, "-m", "broker_tck.spark_fuzz.bench", *arguments]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def tell(self) -> None:
+        """Have it make a round."""
+        assert self.process.stdin
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def turn(self) -> Turn:
+        """What the round came to."""
+        assert self.process.stdout
+        return msgspec.json.decode(self.process.stdout.readline(), type=Turn)
+
+    def end(self) -> None:
+        """Have it end."""
+        self.process.communicate()
+
+
+def turn(processes: Sequence[Process]) -> Turn:
+    """A round of a way: of all its processes at the same time."""
+    for process in processes:
+        process.tell()
+    turns = [process.turn() for process in processes]
+    return Turn(sum(t.operations for t in turns), max(t.seconds for t in turns), max(t.merging for t in turns))
+
+
+def campaign(seconds: float, rounds: int, tell: Callable[[int, str], None]) -> Result:
+    """Measure every way in turns, in rounds of about so many seconds."""
+    operations = calibrated(seconds)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-tck-")))
+        cluster = stack.enter_context(Cluster(folder / "cluster", workers=2))
+        masters = {LOCAL_1: LOCAL_1, LOCAL_2: LOCAL_2, STANDALONE: cluster.url}
+        ways: dict[str, list[Process]] = {}
+        for way, number in PROCESSES.items():
+            places = range(number) if way == TWO else range(1)
+            ways[way] = [
+                Process(way, operations, i, str(folder / str(len(ways))), masters.get(way, "")) for i in places
+            ]
+            for process in ways[way]:
+                stack.callback(process.end)
+        turns: dict[str, list[Turn]] = {way: [] for way in ways}
+        for number in range(rounds + 1):  # the first warms up
+            for way, processes in ways.items():
+                tell(number, way)
+                made = turn(processes)
+                if number:
+                    turns[way].append(made)
+        size = size_of(Folder(str(folder / str(list(ways).index(LOCAL_2)))))
+    return result(operations, rounds, turns, size)
+
+
+def calibrated(seconds: float) -> int:
+    """How many operations a shard makes in about so many seconds."""
+    manifest = manifest_of(CALIBRATION, 1)
+    plain_shard(manifest, 0, 0)
+    began = perf_counter()
+    made = plain_shard(manifest, 1, 0)
+    return 10_000 * max(1, round(made / (perf_counter() - began) * seconds / 10_000))
+
+
+def result(operations: int, rounds: int, turns: dict[str, list[Turn]], size: Size) -> Result:
+    """The figures of all ways."""
+    rates = {way: [t.operations / t.seconds for t in made] for way, made in turns.items()}
+    plain = median(rates[ONE])
+    return Result(
+        subjects=[lane.subject for lane in manifest_of(1, 1).lanes],
+        operations=operations,
+        rounds=rounds,
+        ways=[
+            Way(
+                way,
+                PROCESSES[way],
+                median(found),
+                min(found),
+                max(found),
+                median(found) / plain,
+                median(t.merging / t.seconds for t in turns[way]),
+                NOTES[way],
+            )
+            for way, found in rates.items()
+        ],
+        isolation=1 - median(rates[ISOLATED]) / plain,
+        spark_and_isolation=1 - median(rates[LOCAL_1]) / plain,
+        two_cores=median(rates[LOCAL_2]) / plain,
+        of_two_processes=median(rates[LOCAL_2]) / median(rates[TWO]),
+        size=size,
+    )
+
+
+def size_of(store: Folder) -> Size:
+    """What a campaign has written."""
+    import pyarrow.parquet as pq
+
+    def parts(name: str) -> list[Path]:
+        return sorted((store.folder / name).rglob("*.parquet"))
+
+    summary = store.summary().to_pylist()
+    operations = sum(r["count"] for r in summary if r["name"] == "operations" and r["subject"])
+    states = max(parts("states"), key=lambda part: part.stat().st_mtime)
+    return Size(
+        rows_a_million=sum(pq.read_metadata(part).num_rows for part in parts("rows")) / operations * 1e6,
+        bytes_a_million=sum(part.stat().st_size for part in parts("rows")) / operations * 1e6,
+        summary_bytes_a_round=sum(part.stat().st_size for part in parts("summary")) / store.rounds(),
+        states=pq.read_metadata(states).num_rows,
+        states_bytes=states.stat().st_size,
+    )
+
+
+if __name__ == "__main__":
+    name, count, place, folder, url = sys.argv[1:]
+    serve(name, int(count), int(place), folder, url)

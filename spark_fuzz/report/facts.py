@@ -1,0 +1,41 @@
+"""What the contract says of its rules: sentence, source, where to look first, and which of them a lane has to meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from broker_tck.model.rules import Rule, rules_of
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.exercised import deviating
+from broker_tck.properties.run import Run
+from broker_tck.properties.subjects import Subject, resolve
+
+
+def rules(contract: str) -> Mapping[str, Rule]:
+    """Every rule of a contract, by number."""
+    return {rule.number: rule for rule in rules_of(CONTRACTS[contract].specification)}
+
+
+@cache
+def required(contract: str, subject: str, profile: str) -> tuple[str, ...]:
+    """The rules that a lane has to exercise, as a run has it."""
+    return tuple(rule.number for rule in Run(declaration(contract, subject), profile, 0).rules)
+
+
+def replaced(contract: str, profile: str) -> frozenset[str]:
+    """The rules of which a profile has another clause: its deviations have a check of their own."""
+    return deviating(CONTRACTS[contract].model(profile))
+
+
+def declaration(contract: str, subject: str) -> Subject:
+    """The subject as it declares itself; one that is not installed here is taken to lack nothing."""
+    about = CONTRACTS[contract]
+    try:
+        found = resolve(subject)
+    except BadInput:
+        found = None
+    if found and found.contract is about:
+        return found
+    return Subject(subject, about, object, (about.default,), about.capabilities())

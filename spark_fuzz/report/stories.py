@@ -1,0 +1,128 @@
+"""The texts of the findings that are shown in full: as many as a page has room for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from broker_tck.spark_fuzz.report.grouping import Entry, Shape
+from broker_tck.spark_fuzz.report.source import Key, Source
+from broker_tck.spark_fuzz.report.words import clipped, visible
+
+MOST_ENTRIES = 60
+"""So many entries are shown in full."""
+MOST_STORIES = 120
+ROOM = 900_000
+"""About so many bytes of the page are for stories."""
+HEAD, TAIL = 8, 24
+"""Of a longer trace, so many operations are shown at its beginning and at its end."""
+CELL = 240
+"""The longest outcome that is shown whole."""
+
+
+class Line(NamedTuple):
+    """One operation; number 0 stands for those that are left out."""
+
+    number: int
+    operation: str
+    expected: str
+    seen: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """A finding in words, as its JSON text has it."""
+
+    shape: Shape
+    rules: Sequence[str]
+    sentences: Sequence[str]
+    diagnosis: str
+    note: str
+    """Why it is not as findings are, if so: it was not reduced, say."""
+    config: str
+    lines: Sequence[Line]
+    found_after: int
+    replay: str
+    text: str
+
+    @property
+    def room(self) -> int:
+        """About how many bytes of the page it takes."""
+        cells = sum(len(text) for line in self.lines for text in line[1:])
+        return 2_000 + 2 * len(self.replay) + 80 * len(self.lines) + cells + len(self.diagnosis)
+
+
+@dataclass(frozen=True)
+class Told:
+    """An entry with those of its stories that the page has room for."""
+
+    entry: Entry
+    stories: Sequence[Story]
+
+    @property
+    def rest(self) -> tuple[int, int]:
+        """The shapes that are not shown, and their failing walks."""
+        return self.entry.shapes - len(self.stories), self.entry.walks - sum(s.shape.count for s in self.stories)
+
+
+def told(source: Source, entries: Sequence[Entry]) -> list[Told]:
+    """The first entries with their stories: the most frequent shape of each before the second of any."""
+    shown = entries[:MOST_ENTRIES]
+    wanted = list(in_turns(shown))[:MOST_STORIES]
+    texts = source.texts([shape.key for shape in wanted])
+    chosen: dict[Key, Story] = {}
+    room = ROOM
+    for shape in wanted:
+        story = story_of(shape, texts)
+        if story and story.room <= room:
+            chosen[shape.key] = story
+            room -= story.room
+    return [Told(e, [chosen[s.key] for s in e.common if s.key in chosen]) for e in shown]
+
+
+def in_turns(entries: Sequence[Entry]) -> Iterator[Shape]:
+    """The first shape of each entry, then the second of each."""
+    for turn in zip_longest(*(entry.common for entry in entries)):
+        yield from (shape for shape in turn if shape)
+
+
+def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
+    """The story of a shape, if its text is there."""
+    if shape.key not in texts:
+        return None
+    found = json.loads(texts[shape.key])
+    return Story(
+        shape,
+        [visible(rule) for rule in found["rules"]],
+        [visible(sentence) for sentence in found["sentences"]],
+        visible(clipped(found["diagnosis"], 1000)),
+        visible(clipped(found.get("note", ""), 1000)),
+        visible(config_text(found["config"])),
+        lines_of(found["lines"]),
+        found["found_after"],
+        visible(found["replay"]),
+        visible(found["story"]),
+    )
+
+
+def config_text(config: Mapping[str, Any]) -> str:
+    """A configuration in one line."""
+    return " ".join(
+        f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in config.items()
+    )
+
+
+def lines_of(lines: Sequence[Sequence[str]]) -> list[Line]:
+    """The lines of a story; of a long one, its beginning and its end."""
+    numbered = [Line(n, *(visible(clipped(part, CELL)) for part in line)) for n, line in enumerate(lines, 1)]
+    if len(numbered) <= HEAD + TAIL + 1:
+        return numbered
+    left = len(numbered) - HEAD - TAIL
+    return [
+        *numbered[:HEAD],
+        Line(0, f"{left} operations left out; the replay line has them all", "", ""),
+        *numbered[-TAIL:],
+    ]

@@ -1,0 +1,197 @@
+"""A round on Spark: its shards' rows are made and written, then merged with what the rounds before it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import msgspec
+
+from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz.manifest import Manifest
+from broker_tck.spark_fuzz.rows import FINDING, FINDINGS, REFUSED, ROWS, STATE, STATES, SUMMARY
+from broker_tck.spark_fuzz.store import Store, frame
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+LANE = ("subject", "profile")
+SUMMARY_NAMES = [column.split()[0] for column in SUMMARY.split(",")]
+
+
+class Rounds:
+    """Makes the rounds of one campaign."""
+
+    def __init__(self, spark: SparkSession, store: Store, manifest: Manifest) -> None:
+        self.spark = spark
+        self.store = store
+        self.manifest = manifest
+        self.driver = uuid4().hex
+        self.found = store.findings().num_rows > 0
+
+    def make(self, number: int) -> pa.Table:
+        """Make a round and answer with its summary. BadInput where an executor refused."""
+        began = perf_counter()
+        self.write_rows(number)
+        return self.merge(number, began)
+
+    def merge(self, number: int, began: float) -> pa.Table:
+        """Merge the rows of a round that began at this time, by the clock that only goes forward."""
+        rows = self.rows(number)
+        with ThreadPoolExecutor(1) as beside:  # Spark is idle for the most of either job
+            states = beside.submit(self.write_states, number, rows)
+            counts = self.counts(number, rows)
+        states.result()
+        kinds = counts.column("kind").to_pylist()
+        if REFUSED in kinds:
+            self.refuse(rows)
+        if FINDING in kinds:
+            self.found = True
+        if self.found:
+            self.write_findings(number, rows)
+            counts = concatenated(counts, self.new_findings(number).toArrow())
+        return self.finish(number, counts, began)
+
+    def write_rows(self, number: int) -> None:
+        """Have the shards run."""
+        run = task(msgspec.json.encode(self.manifest), number, self.driver)
+        shards = self.spark.range(0, self.manifest.shards, 1, self.manifest.shards)
+        shards.mapInArrow(run, ROWS).write.mode("overwrite").parquet(self.store.path("rows", f"round={number}"))
+
+    def rows(self, number: int) -> DataFrame:
+        """The rows that this driver's shards wrote."""
+        written = self.spark.read.schema(ROWS).parquet(self.store.path("rows", f"round={number}"))
+        return written.where(written.driver == self.driver)
+
+    def refuse(self, rows: DataFrame) -> None:
+        """Raise BadInput with what an executor had to say."""
+        said, where = rows.where(rows.kind == REFUSED).limit(1).collect(), self.store.where
+        raise BadInput(f"{where}: {said[0].text}; `broker-tck fuzz resume {where} --ship` sends along what it needs")
+
+    def write_states(self, number: int, rows: DataFrame) -> None:
+        """Merge the states that the round reached with those that were reached before."""
+        from pyspark.sql import functions as f
+
+        new = rows.where(rows.kind == STATE).select(*LANE, "name", "key", "count", f.lit(number).alias("round"))
+        self.write("states", number, merged_states(self.before("states", STATES, number).unionByName(new)))
+
+    def write_findings(self, number: int, rows: DataFrame) -> None:
+        """Merge the round's findings with those that were found before."""
+        from pyspark.sql import functions as f
+
+        columns = [c.split()[0] for c in FINDINGS.split(",")]
+        new = rows.where(rows.kind == FINDING).withColumnsRenamed({"name": "rules", "key": "shape"})
+        new = new.withColumn("round", f.lit(number)).select(*columns)
+        self.write("findings", number, merged_findings(self.before("findings", FINDINGS, number).unionByName(new)))
+
+    def before(self, name: str, columns: str, number: int) -> DataFrame:
+        """A merged table as it was before a round."""
+        if number == 0:
+            return self.spark.createDataFrame([], columns)
+        return frame(self.spark, columns, self.store.slot(name, number))
+
+    def write(self, name: str, number: int, merged: DataFrame) -> None:
+        """Write a merged table as it is after a round."""
+        merged.coalesce(1).write.mode("overwrite").parquet(self.store.slot(name, number + 1))
+
+    def counts(self, number: int, rows: DataFrame) -> pa.Table:
+        """The round's figures, by lane and by shard, its rules, and how many states it was the first to reach."""
+        from pyspark.sql import functions as f
+
+        state = [*LANE, "name", "key"]
+        seen = rows.where(rows.kind == STATE).select(state).distinct()
+        new = seen.join(self.before("states", STATES, number), state, "left_anti").withColumn("round", f.lit(number))
+        speeds = rows.where((rows.kind == "figure") & rows.name.isin("operations", "milliseconds"))
+        shards = speeds.groupBy("shard", "name").agg(f.sum("count").alias("count"))
+        lanes = rows.where(rows.kind != STATE).groupBy("kind", *LANE, "name").agg(f.sum("count").alias("count"))
+        parts = [
+            lanes.withColumn("shard", f.lit(None).cast("int")).select(*SUMMARY_NAMES),
+            shards.withColumns({"kind": f.lit("figure"), **{name: f.lit(None).cast("string") for name in LANE}}).select(
+                *SUMMARY_NAMES
+            ),
+            new_in_rounds(new, "states").drop("round"),
+        ]
+        return reduce(lambda a, b: a.unionByName(b), parts).toArrow()
+
+    def new_findings(self, number: int) -> DataFrame:
+        """How many findings the round was the first to make."""
+        known = frame(self.spark, FINDINGS, self.store.slot("findings", number + 1))
+        return new_in_rounds(known.where(known["round"] == number), "findings").drop("round")
+
+    def finish(self, number: int, counts: pa.Table, began: float) -> pa.Table:
+        """Write what the round came to. With it, the round is whole."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        spent = {"kind": "round", "name": "milliseconds", "count": round(1000 * (perf_counter() - began))}
+        counts = counts.filter(pc.field("kind") != FINDING)
+        summary = pa.concat_tables([counts, pa.Table.from_pylist([spent], counts.schema)])
+        self.store.write_table(summary, "summary", f"round={number}")
+        return summary
+
+
+def merged_states(states: DataFrame) -> DataFrame:
+    """States as one row each, with the round in which each was first reached."""
+    from pyspark.sql import functions as f
+
+    groups = states.groupBy(*LANE, "name", "key")
+    return groups.agg(f.sum("count").alias("count"), f.min("round").alias("round"))
+
+
+def merged_findings(findings: DataFrame) -> DataFrame:
+    """Findings as one row for all that are alike: how many, where the first was, and the shortest trace."""
+    from pyspark.sql import functions as f
+
+    first = f.min(f.struct("round", "shard", "walk")).alias("first")
+    shortest = f.min_by(f.struct("length", "text"), f.struct("length", "round", "shard", "walk")).alias("shortest")
+    groups = findings.groupBy(*LANE, "rules", "shape").agg(f.sum("count").alias("count"), first, shortest)
+    return groups.select(*LANE, "rules", "shape", "count", "first.*", "shortest.*")
+
+
+def new_in_rounds(known: DataFrame, name: str) -> DataFrame:
+    """How many states, or findings, each round was the first to see, by lane, as rows of a summary."""
+    from pyspark.sql import functions as f
+
+    counts = known.groupBy(*LANE, "round").agg(f.count("*").alias("count"))
+    words = f.lit(name).alias("kind"), *LANE, f.lit(None).cast("int").alias("shard"), f.lit("").alias("name")
+    return counts.select(*words, "count", "round")
+
+
+def concatenated(one: pa.Table, other: pa.Table) -> pa.Table:
+    """Both tables as one."""
+    import pyarrow as pa
+
+    return pa.concat_tables([one, other.select(one.column_names).cast(one.schema)])
+
+
+def task(manifest: bytes, number: int, driver: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What a task runs. It is sent by value: an executor without the kit shall say so, not fail to load it."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import socket
+        import sys
+
+        import pyarrow as pa
+
+        for batch in batches:
+            for shard in batch.column(0).to_pylist():
+                try:
+                    from broker_tck.spark_fuzz.task import shard_batches
+                except ImportError as error:
+                    yield refusal(pa, shard, f"the executor on {socket.gethostname()}, {sys.executable}: {error}")
+                    return
+                yield from shard_batches(manifest, number, shard, driver)
+
+    def refusal(pa: Any, shard: int, text: str) -> Any:
+        row = {"driver": driver, "shard": shard, "kind": "refused", "count": 0, "length": 0, "text": text}
+        types = {"shard": pa.int32(), "count": pa.int64(), "length": pa.int32()}
+        names = ["driver", "shard", "kind", "subject", "profile", "name", "key", "count", "walk", "length", "text"]
+        schema = pa.schema([(name, types.get(name, pa.string())) for name in names])
+        return pa.RecordBatch.from_pylist([row], schema)
+
+    return run

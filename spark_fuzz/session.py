@@ -1,0 +1,127 @@
+"""The session of Spark that drives a campaign."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from broker_tck.properties.errors import BadInput
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JAVA = 17
+"""The oldest Java that Spark runs on."""
+INSTALL_JAVA = f"`sudo apt-get install openjdk-{JAVA}-jre-headless` installs it on Debian and Ubuntu"
+INSTALL_SPARK = "`pip install 'broker-tck[spark]'` installs it"
+LOG = Path(__file__).with_name("log4j2.properties")
+FAILURES = 4
+"""How often a task is tried, on a local master too: a process of Python may be killed by others."""
+QUIET = {
+    "spark.log.level": "ERROR",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG.as_uri()}",
+}
+SETTINGS = {
+    "spark.app.name": "broker-tck fuzz",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+}
+LOCAL = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
+
+def java() -> str:
+    """The command that starts Java. BadInput where there is none, or one that is too old."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
+    if found is None:
+        raise BadInput(f"campaigns need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
+    said = subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr
+    number = re.search(r'version "(?:1\.)?(\d+)', said)
+    if number is None or int(number[1]) < JAVA:
+        raise BadInput(
+            f"campaigns need Java {JAVA} or later; {found} is {number[1] if number else 'none'}; {INSTALL_JAVA}"
+        )
+    return found
+
+
+def need_spark() -> None:
+    """BadInput where pyspark or pyarrow is missing."""
+    for name in ("pyspark", "pyarrow", "pandas"):
+        if find_spec(name) is None:
+            raise BadInput(f"campaigns need {name}, and it is not installed; {INSTALL_SPARK}")
+
+
+def is_local(master: str) -> bool:
+    """Whether the master is this process's own machine."""
+    return master.startswith("local")
+
+
+def enduring(master: str) -> str:
+    """A local master that tries a failed task again; others do so by themselves."""
+    if master == "local":
+        return f"local[1,{FAILURES}]"
+    return re.sub(r"^local\[(\w+|\*)\]$", rf"local[\1,{FAILURES}]", master)
+
+
+def parallelism(spark: SparkSession) -> int:
+    """How many tasks a cluster runs at a time, as it tells when nobody asks for a number of tasks."""
+    from pyspark.sql import functions as f
+
+    return spark.range(100_000).select(f.spark_partition_id()).distinct().count()
+
+
+@contextmanager
+def session(master: str, settings: dict[str, str], python: str | None, log: Path | None) -> Iterator[SparkSession]:
+    """A session while the block runs; what Java prints goes to a file."""
+    need_spark()
+    java()
+    from pyspark.sql import SparkSession
+
+    python = python or (sys.executable if is_local(master) else None)
+    if python:
+        os.environ["PYSPARK_PYTHON"] = python
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    chosen = {**QUIET, **SETTINGS, **(LOCAL if is_local(master) else {}), **settings}
+    builder: Any = SparkSession.builder.master(enduring(master))
+    for name, value in chosen.items():
+        builder = builder.config(name, value)
+    with stderr_in(log):
+        try:
+            spark: SparkSession = builder.getOrCreate()
+        except Exception as error:
+            raise BadInput(f"{master}: no session of Spark: {one_line(error)}") from None
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def stderr_in(log: Path | None) -> Iterator[None]:
+    """Have the processes that are started in the block write their standard error to a file."""
+    before = os.dup(2)
+    file = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(file)
+
+
+def one_line(error: BaseException) -> str:
+    """The first line of an error that says something."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__

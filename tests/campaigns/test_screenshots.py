@@ -1,0 +1,144 @@
+"""The pages as a reader gets them: in Chromium, on a phone and on a desk, in light and in dark.
+
+The pictures are kept in the folder that SCREENSHOTS names, if it is set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaigns.browser import CHROMIUM, Browser, browser
+from campaigns.fake_store import BUNDLED, campaign, flood, found, rich
+
+from broker_tck.spark_fuzz.report import compare_html, report_html
+from broker_tck.spark_fuzz.report.grouping import entries
+from broker_tck.spark_fuzz.report.stories import told
+
+SCREENS = {"phone": (390, 844), "desk": (1280, 900)}
+SCHEMES = ("light", "dark")
+GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}
+MISSING = "needs Chromium: scripts/install-chromium.sh installs it"
+OPENED = "for (const each of document.querySelectorAll('details')) each.open = true"
+LOADED = "performance.timing.loadEventEnd - performance.timing.navigationStart"
+CHECKED = (Path(__file__).parent / "checks.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if not CHROMIUM:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(MISSING)
+    with browser(tmp_path_factory.mktemp("chromium")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    wanted = os.environ.get("SCREENSHOTS")
+    folder = Path(wanted) if wanted else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def compared() -> str:
+    a = campaign(findings=[found(*BUNDLED[2], "DD-05,DD-09", "add", 9), found(*BUNDLED[1], "DD-09", "x", 2)])
+    new = [found(*BUNDLED[2], "DD-05", "add", 5), found(*BUNDLED[0], "DD-20", "get", 7, 40)]
+    b = campaign(findings=new, never={"heap": ["DD-02"]}, speed=0.8, seed=8)
+    return compare_html(a, b, ("stores/monday", "/var/lib/campaigns/a-store-with-a-rather-long-name/tuesday"))
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "findings": lambda: report_html(rich(), "/var/campaigns/nightly"),
+    "green": lambda: report_html(campaign(), "store"),
+    "many": lambda: report_html(flood(3000), "store"),
+    "empty": lambda: report_html(campaign(rounds=0), "store"),
+    "comparison": compared,
+}
+
+
+def written(folder: Path, name: str) -> Path:
+    page = folder / f"{name}.html"
+    page.write_text(PAGES[name](), encoding="utf-8")
+    return page
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_cut_off_faint_or_squashed_and_it_opens_at_once(chromium: Browser, shots: Path, name: str) -> None:
+    page = written(shots, name)
+    for screen, (width, height) in SCREENS.items():
+        for scheme in SCHEMES:
+            chromium.open(page, width, height, scheme)
+            assert chromium.evaluate(LOADED) < 2000
+            assert chromium.evaluate("getComputedStyle(document.body).backgroundColor") == GROUND[scheme]
+            chromium.picture(shots / f"{name}-{screen}-{scheme}.png")
+            assert chromium.evaluate(CHECKED) == []
+            chromium.evaluate(OPENED)
+            assert chromium.evaluate(CHECKED) == []
+
+
+@pytest.mark.parametrize(
+    ("breaks", "says"),
+    [
+        (
+            "h1.style.whiteSpace = 'nowrap'; h1.textContent += 'x'.repeat(99)",
+            "the page scrolls sideways",
+        ),
+        (
+            "h1.style.cssText = 'overflow: hidden; white-space: nowrap; width: 20px'",
+            "cut off",
+        ),
+        ("facts.style.color = '#999'", "contrast 2.85"),
+        ("facts.style.width = '12px'", "squashed"),
+        ("facts.style.fontSize = '6px'", "too small"),
+    ],
+)
+def test_the_checks_see_what_is_wrong(chromium: Browser, shots: Path, breaks: str, says: str) -> None:
+    chromium.open(written(shots, "green"), 390, 844, "light")
+    names = "const h1 = document.querySelector('h1'), facts = document.querySelector('.facts')"
+    chromium.evaluate(f"{{ {names}; {breaks} }}")
+    assert any(each.startswith(says) for each in chromium.evaluate(CHECKED))
+
+
+def test_a_subject_s_message_is_text_and_nothing_is_fetched(chromium: Browser, shots: Path) -> None:
+    page = written(shots, "findings")
+    chromium.open(page, 1280, 900, "light")
+    asked = [e["params"]["request"]["url"] for e in chromium.events if e.get("method") == "Network.requestWillBeSent"]
+    assert [url for url in asked if not url.startswith("data:")] == [page.as_uri()]
+    assert chromium.evaluate("document.title").startswith("3 findings in 2 subjects")
+    assert chromium.evaluate("document.querySelectorAll('main script, .story b').length") == 0
+
+
+def test_the_copy_button_copies_the_whole_replay_line(chromium: Browser, shots: Path) -> None:
+    chromium.open(written(shots, "findings"), 1280, 900, "light")
+    (short, *_), (long, *_) = (
+        [s.replay for s in each.stories] for each in told(rich(), entries(rich().findings()))[:2]
+    )
+    assert len(long) > 1000
+    for number, line in ((1, short), (2, long)):
+        command = f"document.querySelector('#finding-{number} .command')"
+        assert copied(chromium, command) == [line]
+        assert chromium.evaluate(f"{command}.querySelector('button').textContent") == "Copied"
+
+
+def copied(chromium: Browser, command: str) -> Any:
+    """What a click on a command's button puts on the clipboard."""
+    return chromium.evaluate(
+        f"""(async () => {{
+          const written = [];
+          navigator.clipboard.writeText = async (text) => {{ written.push(text); }};
+          {command}.querySelector("button").click();
+          await new Promise((done) => setTimeout(done));
+          return written;
+        }})()"""
+    )
+
+
+def test_the_page_works_without_scripts(chromium: Browser, shots: Path) -> None:
+    chromium.open(written(shots, "findings"), 390, 844, "light", scripts=False)
+    chromium.picture(shots / "findings-no-scripts.png")
+    nodes = chromium.call("Accessibility.getFullAXTree")["nodes"]
+    assert "Copy" not in {node.get("name", {}).get("value") for node in nodes}
+    assert any("broker-tck replay" in str(node.get("name", {}).get("value")) for node in nodes)
