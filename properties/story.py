@@ -89,9 +89,13 @@ def scalar(value: Any, clock: int | None) -> str:
         return repr(value)
 
 
-def rule_named(model: type[Reference], number: str) -> Rule:
-    """A rule of a model by its number."""
-    return next(rule for rule in rules_of(model) if rule.number == number)
+def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
+    """A rule of a model by its number; a variation, which every conforming subject keeps, by its name."""
+    for rule in rules_of(model):
+        if rule.number == name:
+            return rule
+    sentence = next(variation.sentence for variation in contract.variations if variation.name == name)
+    return Rule(name, sentence, source="follows from the rules", look="what depends on more than the rules say")
 
 
 def replay_command(finding: Finding) -> str:
@@ -107,7 +111,7 @@ def story(finding: Finding) -> str:
     config = " ".join(f"{f}={plain_text(getattr(finding.config, f))}" for f in finding.config.__struct_fields__)
     out = [f"{' or '.join(finding.diagnosis.rules)} is broken by {finding.subject} ({finding.profile}; {config})", ""]
     for number in finding.diagnosis.rules:
-        rule = rule_named(model, number)
+        rule = rule_named(finding.contract, model, number)
         out += [
             f"  {number}  {rule.sentence}",
             f"         Look first at: {rule.look}.",
@@ -136,7 +140,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "contract": finding.contract.name,
         "profile": finding.profile,
         "rules": list(finding.diagnosis.rules),
-        "sentences": [rule_named(model, number).sentence for number in finding.diagnosis.rules],
+        "sentences": [rule_named(finding.contract, model, number).sentence for number in finding.diagnosis.rules],
         "ways": [str(way) for way in finding.diagnosis.ways],
         "diagnosis": finding.diagnosis.sentence,
         "config": msgspec.to_builtins(finding.config),

@@ -72,9 +72,8 @@ class Finder:
         row = self.finding.run(found)
         if row and not isinstance(row, Death):
             return row
-        rule = number if law else self.blamed(done)
         broken = replace(done, difference=Difference(RESULT, f"{number} to hold", text))
-        return self.as_it_is(broken, f"{number} does not hold: {text}", rule)
+        return self.as_it_is(broken, f"{number} does not hold: {text}", number)
 
     def of_fatal(self, failed: Walk) -> Row:
         """The row of a walk with no answer: each replay has a process of its own, and no way is compared."""

@@ -1,0 +1,205 @@
+"""Shards: the same rows everywhere, as many walks as without isolation, and findings of whatever a subject does."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from typing import Any
+
+import msgspec
+import pytest
+import refresh
+from kit import CONTRACT, MODEL, ROOT, python, subject_of, trace_of, walked, wrong
+
+from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.properties.delayed_delivery.abstract import abstract
+from broker_tck.properties.operation import letters, shape
+from broker_tck.properties.run import Run, walks
+from broker_tck.properties.subjects import resolve
+from broker_tck.spark_fuzz.findings import UNREPEATED, Finder
+from broker_tck.spark_fuzz.manifest import Lane
+from broker_tck.spark_fuzz.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
+from broker_tck.spark_fuzz.shard import BATCH, COUNTED, MOST_ALIKE, MOST_FAILING, shard_rows, shard_seed
+
+MUTANT = Lane("mutant:strict-rounded-down", "timebucket-ideal")
+PLAIN = Lane("time-bucket", "timebucket-ideal")
+
+
+class Remembers(TimeBucketTracker):
+    """Wrong in the fifth tracker that a process makes."""
+
+    made = 0
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        Remembers.made += 1
+        self.wrong = Remembers.made == 5
+
+    def has_message_available(self) -> bool:
+        return super().has_message_available() is not self.wrong
+
+
+class Leaves(TimeBucketTracker):
+    """Ends the process where others of its kind raise: when it is cleared."""
+
+    def clear(self) -> None:
+        os._exit(3)
+
+
+class Raises(TimeBucketTracker):
+    def clear(self) -> None:
+        raise LookupError("cleared")
+
+
+def rows(*lanes: Lane, operations: int = 20_000, round_number: int = 0, shard: int = 0) -> list[Row]:
+    manifest = refresh.manifest(list(lanes), operations)
+    return list(shard_rows(manifest, round_number, shard))
+
+
+def figures(found: list[Row]) -> dict[str, int]:
+    return {row.name: row.count for row in found if row.kind == FIGURE}
+
+
+def findings(found: list[Row]) -> list[Row]:
+    return [row for row in found if row.kind == FINDING]
+
+
+def test_digest_of_a_shard_is_the_committed_one() -> None:
+    """`python tests/refresh.py` writes it, where shards are meant to change."""
+    assert refresh.shard_digest() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))["shard"]
+
+
+def test_digest_of_a_shard_does_not_depend_on_the_hash_seed() -> None:
+    done = python("-c", "import refresh; print(refresh.shard_digest())", cwd=ROOT / "tests", PYTHONHASHSEED="77")
+    assert done.stdout.strip() == refresh.shard_digest(), done.stderr
+
+
+def test_rounds_and_shards_make_other_walks() -> None:
+    manifest = refresh.manifest([PLAIN], 1)
+    seeds = {shard_seed(manifest, number, shard) for number in range(50) for shard in range(50)}
+    assert len(seeds) == 2500
+    other = msgspec.structs.replace(manifest, seed=manifest.seed + 1)
+    assert shard_seed(other, 0, 0) - shard_seed(manifest, 2**30, 2**24 - 1) > 2**62
+
+
+def test_isolation_changes_nothing_of_what_is_walked() -> None:
+    found = rows(PLAIN, operations=130_000)
+    subject = resolve(PLAIN.subject)
+    run = Run(subject, PLAIN.profile, shard_seed(refresh.manifest([PLAIN], 1), 0, 0))
+    for _ in walks(run, range(figures(found)["walks"]), COUNTED):
+        pass
+    assert run.walks > BATCH
+    assert figures(found) | {"milliseconds": 0} == {
+        "walks": run.walks,
+        "operations": run.operations,
+        "counted": run.counted,
+        "failing": 0,
+        "milliseconds": 0,
+    }
+    states = Counter({(r.name, r.key): r.count for r in found if r.kind == STATE})
+    assert states == {(tag, " ".join(map(str, map(int, key)))): n for (tag, key), n in run.states.items()}
+    met = {r.name: r.count for r in found if r.kind == RULE}
+    assert {number: met[number] for number in run.met} | {"DD-23": 0, "DD-35": 0} == {**run.met, "DD-23": 0, "DD-35": 0}
+    assert all(0 < r.count <= run.counted for r in found if r.kind == RULE_WALKS)
+
+
+def test_shard_makes_its_operations_and_little_more() -> None:
+    assert 20_000 <= figures(rows(PLAIN))["operations"] < 21_000
+
+
+def test_failing_walks_are_reduced_a_few_of_a_kind_and_counted() -> None:
+    found = rows(MUTANT, operations=200_000)
+    assert figures(found)["failing"] == MOST_FAILING
+    made = findings(found)
+    assert {row.name.partition(",")[0] for row in made} == {"DD-05"}
+    assert all(row.length <= 6 for row in made)
+    kinds = {row.key.rpartition(" ")[2] for row in made}
+    assert sum(row.count for row in made) <= MOST_ALIKE * 12
+    assert kinds <= {"[armed]", "[count]", "[result]"}
+
+
+def test_finding_has_its_story_and_what_to_do_with_it() -> None:
+    told = msgspec.json.decode(findings(rows(MUTANT, operations=200_000))[0].text)
+    assert told["rules"] == ["DD-05"]
+    assert "DD-05 is broken by" in told["story"]
+    assert told["replay"].startswith("broker-tck replay --subject mutant:strict-rounded-down ")
+    assert len(told["lines"]) == len(told["operations"])
+    assert told["note"] == ""
+
+
+def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    from broker_tck.properties import subjects
+
+    monkeypatch.setattr(subjects, "imported", {"m:Leaves": Leaves, "m:Raises": Raises}.__getitem__)
+    died = rows(Lane("m:Leaves", PLAIN.profile))
+    raised = rows(Lane("m:Raises", PLAIN.profile))
+    assert figures(died)["failing"] == 2 < figures(raised)["failing"]
+    assert [(r.name, r.key, r.length) for r in findings(died)] == [("DD-30", "clear [result]", 1)]
+    assert [(r.name, r.key, r.length) for r in findings(raised)] == [("DD-30", "clear [result]", 1)]
+    seen = msgspec.json.decode(findings(died)[0].text)["seen"]
+    assert seen == {"error": "Exited", "message": "the process ended itself with status 3"}
+    first = findings(raised)[0].walk
+    assert findings(died)[0].walk == first
+
+
+def finder(subject: Any) -> Finder:
+    return Finder(subject, MODEL, 2.0, 256, None)
+
+
+def test_failure_that_needs_what_went_before_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from broker_tck.properties import subjects
+
+    monkeypatch.setattr(subjects, "imported", {"m:Remembers": Remembers}.__getitem__)
+    (row,) = findings(rows(Lane("m:Remembers", PLAIN.profile), operations=3_000))
+    assert row.key == UNREPEATED
+    assert msgspec.json.decode(row.text)["note"] == UNREPEATED
+
+
+def test_law_that_is_broken_is_a_reduced_finding() -> None:
+    """A subject may agree with a model that is wrong; then only a law can tell."""
+    subject = wrong("DD-05 key: to_the_next")
+    law = next(law for law in CONTRACT.laws if law.number == "DD-07")
+    for number in range(30):
+        done = walked(subject_of(TimeBucketTracker), number)
+        row = finder(subject).of_breach(done, law.number, "late")
+        if msgspec.json.decode(row.text)["note"] == "":
+            break
+    assert (row.name, row.length < 6) == ("DD-07", True)
+
+
+def test_variation_that_differs_is_told_by_its_name() -> None:
+    done = walked(subject_of(TimeBucketTracker), 0)
+    row = finder(subject_of(TimeBucketTracker)).of_breach(done, "shift", "moved times, other answers")
+    assert (row.name, row.key) == ("shift", "shift does not hold: moved times, other answers")
+    assert "shift is broken by kit:TimeBucketTracker" in msgspec.json.decode(row.text)["story"]
+    assert row.length == len(done.operations)
+
+
+# ---- Shapes and abstract states
+
+
+def test_shape_has_kinds_and_letters_and_no_numbers() -> None:
+    operations = trace_of("add 7 9 +5; add 7 8 +6; adv 3; add 7 9 +8; fill 7 8 1 3 +9; get 4").operations
+    assert shape(operations) == "add A; add B; adv; add A; fill B; get"
+
+
+@pytest.mark.parametrize(("number", "letter"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA")])
+def test_letters_go_on_after_z(number: int, letter: str) -> None:
+    assert letters(number) == letter
+
+
+def test_abstract_states_are_few_and_tell_what_differs() -> None:
+    model: Any = MODEL(CONTRACT.config())
+    empty = abstract(model)
+    model.add(1, 0, model.now + 5000)
+    one = abstract(model)
+    model.advance(6000)
+    due = abstract(model)
+    assert len({empty, one, due}) == 3
+    assert all(0 <= part <= 5 or part == -1 for state in (empty, one, due) for part in state)
+    for entry in range(200):
+        model.add(1, entry, model.now + 5000 + 512 * entry)
+    many = abstract(model)
+    model.add(1, 200, model.now + 5000 + 512 * 200)
+    assert abstract(model) == many
