@@ -110,9 +110,9 @@ class Isolation(Generic[T]):
         sender.send(answer)
 
     def _answer(self, receiver: Connection) -> tuple[T | Death] | None:
-        before = self.mark.get()
+        before, looks = self.mark.get(), 0
         while True:
-            ready = wait([receiver, self.parent] if self.parent else [receiver], WAITING * self.seconds)
+            ready = wait([receiver, self.parent] if self.parent else [receiver], self.seconds)
             if receiver in ready:
                 try:
                     received: tuple[T | Death] = receiver.recv()
@@ -121,7 +121,8 @@ class Isolation(Generic[T]):
                 return received
             if ready:
                 raise Orphaned
-            if self.mark.get() == before:
+            looks = looks + 1 if self.mark.get() == before else 1
+            if looks > WAITING:
                 return (Death("Hang", "no answer within the limit"),)
             before = self.mark.get()
 

@@ -6,11 +6,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import monotonic, process_time
+from time import process_time
 from types import FrameType
 
 WAITING = 4
-"""How many times its limit a block may take by the clock while it hardly uses the processor."""
+"""How often a block is looked at, a limit apart, before it counts as hanging though it hardly uses the processor."""
 
 
 class Hang(BaseException):
@@ -21,16 +21,18 @@ class _Watch:
     """Bites when a block has had its limit: in seconds of the processor, or several times that by the clock.
 
     A process that gets little of a busy machine is not a hang, and one that waits for ever uses no processor at all.
+    Looks are counted and not the time between them: a process that was stopped, and goes on, has had none.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.used = process_time()
-        self.began = monotonic()
+        self.looks = 0
 
     def bite(self, _signal: int, _frame: FrameType | None) -> None:
         """Raise :class:`Hang`, or look again later."""
-        if process_time() - self.used < self.seconds / 2 and monotonic() - self.began < WAITING * self.seconds:
+        self.looks += 1
+        if process_time() - self.used < self.seconds / 2 and self.looks < WAITING:
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
             return
         raise Hang("no answer within the limit")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -13,7 +12,7 @@ import msgspec
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.manifest import Manifest
-from broker_tck.spark_fuzz.rows import FINDING, FINDINGS, REFUSED, ROWS, STATE, STATES, SUMMARY
+from broker_tck.spark_fuzz.rows import FIGURE, FINDING, FINDINGS, REFUSED, ROWS, STATE, STATES, SUMMARY, arrow_schema
 from broker_tck.spark_fuzz.store import Store, frame
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LANE = ("subject", "profile")
-SUMMARY_NAMES = [column.split()[0] for column in SUMMARY.split(",")]
+SummaryRow = dict[str, Any]
 
 
 class Rounds:
@@ -45,17 +44,16 @@ class Rounds:
         rows = self.rows(number)
         with ThreadPoolExecutor(1) as beside:  # Spark is idle for the most of either job
             states = beside.submit(self.write_states, number, rows)
-            counts = self.counts(number, rows)
-        states.result()
-        kinds = counts.column("kind").to_pylist()
+            counts = self.counts(rows).toArrow().to_pylist()
+        kinds = {row["kind"] for row in counts}
         if REFUSED in kinds:
             self.refuse(rows)
-        if FINDING in kinds:
-            self.found = True
+        new = states.result()
+        self.found = self.found or FINDING in kinds
         if self.found:
-            self.write_findings(number, rows)
-            counts = concatenated(counts, self.new_findings(number).toArrow())
-        return self.finish(number, counts, began)
+            new += self.write_findings(number, rows)
+        spent = {"kind": "round", "name": "milliseconds", "count": round(1000 * (perf_counter() - began))}
+        return self.finish(number, [*(row for row in counts if row["kind"] != FINDING), *new, spent])
 
     def write_rows(self, number: int) -> None:
         """Have the shards run."""
@@ -73,21 +71,22 @@ class Rounds:
         said, where = rows.where(rows.kind == REFUSED).limit(1).collect(), self.store.where
         raise BadInput(f"{where}: {said[0].text}; `broker-tck fuzz resume {where} --ship` sends along what it needs")
 
-    def write_states(self, number: int, rows: DataFrame) -> None:
-        """Merge the states that the round reached with those that were reached before."""
+    def write_states(self, number: int, rows: DataFrame) -> list[SummaryRow]:
+        """Merge the round's states with those before; answers with how many it was the first to reach."""
         from pyspark.sql import functions as f
 
         new = rows.where(rows.kind == STATE).select(*LANE, "name", "key", "count", f.lit(number).alias("round"))
-        self.write("states", number, merged_states(self.before("states", STATES, number).unionByName(new)))
+        return self.write("states", number, merged_states(self.before("states", STATES, number).unionByName(new)))
 
-    def write_findings(self, number: int, rows: DataFrame) -> None:
-        """Merge the round's findings with those that were found before."""
+    def write_findings(self, number: int, rows: DataFrame) -> list[SummaryRow]:
+        """Merge the round's findings with those before; answers with how many it was the first to make."""
         from pyspark.sql import functions as f
 
         columns = [c.split()[0] for c in FINDINGS.split(",")]
         new = rows.where(rows.kind == FINDING).withColumnsRenamed({"name": "rules", "key": "shape"})
         new = new.withColumn("round", f.lit(number)).select(*columns)
-        self.write("findings", number, merged_findings(self.before("findings", FINDINGS, number).unionByName(new)))
+        before = self.before("findings", FINDINGS, number)
+        return self.write("findings", number, merged_findings(before.unionByName(new)))
 
     def before(self, name: str, columns: str, number: int) -> DataFrame:
         """A merged table as it was before a round."""
@@ -95,42 +94,41 @@ class Rounds:
             return self.spark.createDataFrame([], columns)
         return frame(self.spark, columns, self.store.slot(name, number))
 
-    def write(self, name: str, number: int, merged: DataFrame) -> None:
-        """Write a merged table as it is after a round."""
-        merged.coalesce(1).write.mode("overwrite").parquet(self.store.slot(name, number + 1))
-
-    def counts(self, number: int, rows: DataFrame) -> pa.Table:
-        """The round's figures, by lane and by shard, its rules, and how many states it was the first to reach."""
+    def write(self, name: str, number: int, merged: DataFrame) -> list[SummaryRow]:
+        """Write a merged table as it is after a round; answers with how much of it is new, by lane."""
+        from pyspark.sql import Observation
         from pyspark.sql import functions as f
 
-        state = [*LANE, "name", "key"]
-        seen = rows.where(rows.kind == STATE).select(state).distinct()
-        new = seen.join(self.before("states", STATES, number), state, "left_anti").withColumn("round", f.lit(number))
-        speeds = rows.where((rows.kind == "figure") & rows.name.isin("operations", "milliseconds"))
-        shards = speeds.groupBy("shard", "name").agg(f.sum("count").alias("count"))
-        lanes = rows.where(rows.kind != STATE).groupBy("kind", *LANE, "name").agg(f.sum("count").alias("count"))
-        parts = [
-            lanes.withColumn("shard", f.lit(None).cast("int")).select(*SUMMARY_NAMES),
-            shards.withColumns({"kind": f.lit("figure"), **{name: f.lit(None).cast("string") for name in LANE}}).select(
-                *SUMMARY_NAMES
-            ),
-            new_in_rounds(new, "states").drop("round"),
+        new = Observation()
+        lanes = self.manifest.lanes
+        of_lane = [(merged.subject == lane.subject) & (merged.profile == lane.profile) for lane in lanes]
+        counts = [f.count_if(mine & (merged["round"] == number)).alias(str(i)) for i, mine in enumerate(of_lane)]
+        observed = merged.coalesce(1).observe(new, *counts)
+        observed.write.mode("overwrite").parquet(self.store.slot(name, number + 1))
+        found = new.get
+        return [
+            {"kind": name, "subject": lane.subject, "profile": lane.profile, "name": "", "count": found[str(i)]}
+            for i, lane in enumerate(lanes)
+            if found[str(i)]
         ]
-        return reduce(lambda a, b: a.unionByName(b), parts).toArrow()
 
-    def new_findings(self, number: int) -> DataFrame:
-        """How many findings the round was the first to make."""
-        known = frame(self.spark, FINDINGS, self.store.slot("findings", number + 1))
-        return new_in_rounds(known.where(known["round"] == number), "findings").drop("round")
+    def counts(self, rows: DataFrame) -> DataFrame:
+        """The round's figures and rules by lane, and what each shard did in which time."""
+        from pyspark.sql import functions as f
 
-    def finish(self, number: int, counts: pa.Table, began: float) -> pa.Table:
+        kept = rows.where(rows.kind != STATE)
+        keys = [kept[name] for name in ("kind", *LANE, "shard", "name")]
+        kind, subject, profile, shard, name = keys
+        sets = kept.groupingSets([[kind, subject, profile, name], [kind, shard, name]], *keys)
+        sums = sets.agg(f.sum("count").alias("count"))
+        speeds = (sums.kind == FIGURE) & sums.name.isin("operations", "milliseconds")
+        return sums.where(sums.shard.isNull() | speeds)
+
+    def finish(self, number: int, rows: list[SummaryRow]) -> pa.Table:
         """Write what the round came to. With it, the round is whole."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        spent = {"kind": "round", "name": "milliseconds", "count": round(1000 * (perf_counter() - began))}
-        counts = counts.filter(pc.field("kind") != FINDING)
-        summary = pa.concat_tables([counts, pa.Table.from_pylist([spent], counts.schema)])
+        summary = pa.Table.from_pylist(rows, arrow_schema(SUMMARY))
         self.store.write_table(summary, "summary", f"round={number}")
         return summary
 
@@ -160,13 +158,6 @@ def new_in_rounds(known: DataFrame, name: str) -> DataFrame:
     counts = known.groupBy(*LANE, "round").agg(f.count("*").alias("count"))
     words = f.lit(name).alias("kind"), *LANE, f.lit(None).cast("int").alias("shard"), f.lit("").alias("name")
     return counts.select(*words, "count", "round")
-
-
-def concatenated(one: pa.Table, other: pa.Table) -> pa.Table:
-    """Both tables as one."""
-    import pyarrow as pa
-
-    return pa.concat_tables([one, other.select(one.column_names).cast(one.schema)])
 
 
 def task(manifest: bytes, number: int, driver: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
