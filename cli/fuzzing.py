@@ -71,7 +71,7 @@ master_option = click.option(
     help="Where Spark runs: local[N], or the URL of a cluster's master.",
 )
 conf_option = click.option(
-    "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. Repeatable."
+    "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark, or of Hadoop. Repeatable."
 )
 python_option = click.option(
     "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else what Spark finds."
@@ -225,9 +225,10 @@ def resume(
 
 @fuzz.command("stop", epilog="\b\nExamples:\n  broker-tck fuzz stop night\n")
 @click.argument("where", metavar="STORE")
-def stop_command(where: str) -> None:
+@conf_option
+def stop_command(where: str, confs: tuple[str, ...]) -> None:
     """Have a campaign end after the round that it is in."""
-    with opened(where) as store:
+    with opened(where, confs) as store:
         stop(store)
         driver = store.driver()
     click.echo(f"{where}: {f'{driver} ends after its round' if driver else 'nobody drives this campaign'}")
@@ -236,21 +237,23 @@ def stop_command(where: str) -> None:
 @fuzz.command("merge", epilog="\b\nExamples:\n  broker-tck fuzz merge monday tuesday --into both\n")
 @click.argument("sources", nargs=-1, required=True, metavar="STORE STORE…")
 @click.option("--into", required=True, metavar="DIR", help="A new folder, or a URI that Spark can write.")
-def merge_command(sources: tuple[str, ...], into: str) -> None:
+@conf_option
+def merge_command(sources: tuple[str, ...], into: str, confs: tuple[str, ...]) -> None:
     """Merge campaigns of one contract, made with other seeds or subjects, into a new store."""
     if len(sources) < 2:
         raise BadInput("merge takes two stores or more")
-    with driving(into, "local[*]", (), None, None, check_new) as (spark, store):
+    with driving(into, "local[*]", confs, None, None, check_new) as (spark, store):
         merged = merge(spark, [store_at(source, spark) for source in sources], store)
     click.echo(f"{into}: {len(merged.merged)} campaigns, {store.rounds()} rounds")
 
 
 @click.command("watch", epilog="\b\nExamples:\n  broker-tck watch night\n  broker-tck watch night --json\n")
 @click.argument("where", metavar="STORE")
+@conf_option
 @json_option
-def watch(where: str, as_json: bool) -> None:
+def watch(where: str, confs: tuple[str, ...], as_json: bool) -> None:
     """Show how a campaign stands, until its driver ends; once, where this is no terminal."""
-    with opened(where) as store:
+    with opened(where, confs) as store:
         totals = totals_of(store)
         if as_json:
             print_json({**totals_json(totals), "driver": store.driver()})
@@ -283,7 +286,7 @@ def driving(
     """
     need_spark()
     java()
-    chosen = dict(setting(conf) for conf in confs)
+    chosen = dict(map(setting, confs))
     with ExitStack() as stack:
         folder = None if is_uri(where) else Folder(where)
         if folder:
@@ -311,14 +314,14 @@ def check_new(store: Store) -> None:
 
 
 @contextmanager
-def opened(where: str) -> Iterator[Store]:
-    """A store to read."""
+def opened(where: str, confs: Sequence[str] = ()) -> Iterator[Store]:
+    """A store to read; the settings are for one that is not a folder."""
     need_spark()
     if not is_uri(where):
         yield Folder(where)
         return
     java()
-    with session("local[1]", {}, None, None) as spark:
+    with session("local[1]", dict(map(setting, confs)), None, None) as spark:
         yield Remote(where, spark)
 
 

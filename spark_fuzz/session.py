@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 JAVA = 17
 """The oldest Java that Spark runs on."""
 INSTALL_JAVA = f"`sudo apt-get install openjdk-{JAVA}-jre-headless` installs it on Debian and Ubuntu"
-INSTALL_SPARK = "`pip install 'broker-tck[spark]'` installs it"
 LOG = Path(__file__).with_name("log4j2.properties")
 FAILURES = 4
 """How often a task is tried, on a local master too: a process of Python may be killed by others."""
@@ -56,10 +55,21 @@ def java() -> str:
 
 
 def need_spark() -> None:
-    """BadInput where pyspark or pyarrow is missing."""
-    for name in ("pyspark", "pyarrow", "pandas"):
+    """BadInput where a library of the extra ``spark`` is missing."""
+    need("campaigns", ("pyspark", "pyarrow", "pandas"), "spark")
+
+
+def need_report() -> None:
+    """BadInput where a library of the extra ``report`` is missing."""
+    need("reports", ("jinja2", "matplotlib"), "report")
+
+
+def need(what: str, names: tuple[str, ...], extra: str) -> None:
+    """BadInput where a library of an extra is missing."""
+    for name in names:
         if find_spec(name) is None:
-            raise BadInput(f"campaigns need {name}, and it is not installed; {INSTALL_SPARK}")
+            install = f"`pip install 'broker-tck[{extra}]'` installs it"
+            raise BadInput(f"{what} need {name}, and it is not installed; {install}")
 
 
 def is_local(master: str) -> bool:

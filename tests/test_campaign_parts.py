@@ -1,0 +1,231 @@
+"""What campaigns do without Spark: refuse what cannot run, in one line, and tell one campaign's code from another's."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import refresh
+from conftest import Cli
+from kit import ROOT
+
+from broker_tck.cli import fuzzing
+from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz import fingerprint, session
+from broker_tck.spark_fuzz.manifest import Code, Lane, Manifest, decoded, encoded
+from broker_tck.spark_fuzz.merging import check as check_mergeable
+from broker_tck.spark_fuzz.merging import merged_manifest
+from broker_tck.spark_fuzz.ship import KIT_PACKAGES, files
+
+JAVA_11 = 'openjdk version "11.0.2" 2019-01-15'
+JAVA_8 = 'java version "1.8.0_292"'
+JAVA_21 = 'openjdk version "21" 2023-09-19'
+CODE = Code("1.0", "d", "3.11", {"msgspec": "0.19"}, {"m:T": "x"})
+
+
+def manifest(**changes: Any) -> Manifest:
+    return msgspec.structs.replace(refresh.manifest([Lane("heap", "heap")], 1000), **changes)
+
+
+# ---- What has to be there
+
+
+@pytest.mark.parametrize("name", ["pyspark", "pyarrow", "pandas"])
+def test_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch, cli: Cli, tmp_path: Path, name: str) -> None:
+    monkeypatch.setattr(session, "find_spec", lambda wanted: None if wanted == name else wanted)
+    said = (
+        f"broker-tck: campaigns need {name}, and it is not installed; `pip install 'broker-tck[spark]'` installs it\n"
+    )
+    for command in (["fuzz", "--store", tmp_path / "s"], ["watch", tmp_path / "s"], ["fuzz", "resume", tmp_path / "s"]):
+        assert cli(*command) == (2, "", said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_java_is_one_line_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    with pytest.raises(BadInput, match="there is none; `sudo apt-get install openjdk-17-jre-headless` installs it"):
+        session.java()
+
+
+@pytest.mark.parametrize(("said", "known"), [(JAVA_11, "11"), (JAVA_8, "8"), ("what?", "none"), (JAVA_21, "")])
+def test_java_has_to_be_new_enough(monkeypatch: pytest.MonkeyPatch, said: str, known: str) -> None:
+    monkeypatch.setattr(session.shutil, "which", lambda name, path: "/bin/java")
+    done = subprocess.CompletedProcess("java", 0, stderr=said)
+    monkeypatch.setattr(session.subprocess, "run", lambda *arguments, **options: done)
+    if not known:
+        assert session.java() == "/bin/java"
+        return
+    with pytest.raises(BadInput, match=f"need Java 17 or later; /bin/java is {known}; "):
+        session.java()
+
+
+@pytest.mark.parametrize(
+    ("master", "enduring"),
+    [("local", "local[1,4]"), ("local[3]", "local[3,4]"), ("local[*]", "local[*,4]"), ("local[2,9]", "local[2,9]")],
+)
+def test_local_master_tries_a_task_again(master: str, enduring: str) -> None:
+    assert session.enduring(master) == enduring
+    assert session.is_local(master)
+
+
+def test_master_of_a_cluster_is_left_as_it_is() -> None:
+    assert session.enduring("spark://h:7077") == "spark://h:7077"
+    assert not session.is_local("spark://h:7077")
+
+
+def test_missing_library_of_reports_is_one_line(monkeypatch: pytest.MonkeyPatch, cli: Cli, tmp_path: Path) -> None:
+    monkeypatch.setattr(session, "find_spec", lambda wanted: None if wanted == "jinja2" else wanted)
+    said = "broker-tck: reports need jinja2, and it is not installed; `pip install 'broker-tck[report]'` installs it\n"
+    assert cli("report", tmp_path, "-o", tmp_path / "x.html") == (2, "", said)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- Bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("fuzz", "--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`"),
+        ("fuzz --store s --subject nosuch", "unknown subject 'nosuch'; "),
+        ("fuzz --store s --contract nosuch", "unknown contract 'nosuch'; "),
+        ("fuzz --store s --profile nosuch", "unknown profile 'nosuch'"),
+        ("fuzz --store s --rounds 0", "Invalid value for '--rounds'"),
+        ("fuzz merge s --into t", "merge takes two stores or more"),
+        ("fuzz nosuch", "No such command 'nosuch'; there are: merge, resume, stop"),
+        ("report", "report takes a store with -o FILE or --junit FILE, or --compare A B"),
+        ("report s", "report takes a store with -o FILE or --junit FILE, or --compare A B"),
+        ("report s -o x --compare a b", "report takes a store with -o FILE or --junit FILE, or --compare A B"),
+    ],
+)
+def test_bad_input_is_one_line(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = cli(*arguments.split())
+    assert (status, out) == (2, "")
+    assert err.startswith(f"broker-tck: {line}")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["spark.a", "a=b", "=b"])
+def test_setting_of_spark_is_a_name_and_a_value(text: str) -> None:
+    with pytest.raises(BadInput, match=r"a setting is written spark.name=value"):
+        fuzzing.setting(text)
+
+
+def test_setting_may_have_equals_signs() -> None:
+    assert fuzzing.setting("spark.a=b=c") == ("spark.a", "b=c")
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0, "0:00"), (61, "1:01"), (3599.6, "1:00:00"), (7322, "2:02:02")])
+def test_time_left_is_told_as_people_read_it(seconds: float, said: str) -> None:
+    assert fuzzing.clock(seconds) == said
+
+
+# ---- Manifest
+
+
+def test_manifest_is_read_as_it_was_written() -> None:
+    assert decoded(encoded(manifest()), "s") == manifest()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "s: not the store of a campaign: its manifest cannot be read"),
+        ("[1]", "s: not the store of a campaign: its manifest cannot be read"),
+        ('{"seed": 1}', "s: not the store of a campaign: its manifest cannot be read"),
+        (encoded(manifest())[:90], "s: not the store of a campaign: its manifest cannot be read"),
+        (encoded(manifest(format=2)), "s: a store of format 2; this kit reads and writes format 1"),
+        ('{"format": 1, "seed": "x"}', "s: not the manifest of a campaign: "),
+    ],
+)
+def test_manifest_that_is_none_is_one_line(text: str, line: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        decoded(text, "s")
+    assert str(raised.value).startswith(line)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, ""),
+        ({"kit": "1.1"}, "broker-tck 1.1, not 1.0"),
+        ({"python": "3.12"}, "Python 3.12, not 3.11"),
+        ({"digest": "e"}, "other code of broker-tck 1.0 (digest e, not d)"),
+        ({"libraries": {}}, "msgspec none, not 0.19"),
+        ({"subjects": {"m:T": "y"}}, "other code of the subject m:T"),
+    ],
+)
+def test_code_that_differs_is_told(change: dict[str, Any], said: str) -> None:
+    assert CODE.differs(msgspec.structs.replace(CODE, **change)) == said
+
+
+def test_digest_changes_with_a_name_and_with_a_byte(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text("a")
+    other.write_text("b")
+    digests = {fingerprint.digest([(name, path)]) for name in ("x", "y") for path in (one, other)}
+    assert len(digests) == 4
+    assert fingerprint.digest([("x", one), ("y", other)]) == fingerprint.digest([("y", other), ("x", one)])
+
+
+def test_subject_of_the_kit_needs_no_digest_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
+    found = fingerprint.subject_digests(["heap", "mutant:strict-rounded-down", "fatal:Exits"])
+    assert list(found) == ["fatal:Exits"]
+
+
+# ---- Merging and shipping
+
+
+class At:
+    """A store by its name."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+
+@pytest.mark.parametrize(
+    ("other", "line"),
+    [
+        (manifest(), "b: has walks of a: the same seed and subject; merge campaigns of other seeds"),
+        (manifest(seed=8, contract="topic-delivery"), "b: a campaign of topic-delivery; a is of delayed-delivery"),
+        (manifest(seed=8, code=msgspec.structs.replace(manifest().code, python="3.99")), "b: made with Python 3.99, "),
+    ],
+)
+def test_campaigns_that_do_not_go_together_are_told(other: Manifest, line: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        check_mergeable([At("a"), At("b")], [manifest(), other])  # type: ignore[list-item]
+    assert str(raised.value).startswith(line)
+
+
+def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
+    others = [manifest(seed=8), manifest(lanes=[Lane("time-bucket", "timebucket-ideal")])]
+    check_mergeable([At("a"), At("b"), At("c")], [manifest(), *others])  # type: ignore[list-item]
+    merged = merged_manifest([manifest(), *others])
+    assert len(merged.merged) == 3
+    assert [lane.subject for lane in merged.lanes] == ["heap", "time-bucket"]
+    again = merged_manifest([merged, manifest(seed=9)])
+    assert [part["seed"] for part in again.merged] == [7, 8, 7, 9]
+    with pytest.raises(BadInput, match="has walks of a"):
+        check_mergeable([At("a"), At("b")], [merged, manifest(seed=8)])  # type: ignore[list-item]
+
+
+def test_what_is_shipped_has_the_kit_and_its_libraries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
+    monkeypatch.setattr("broker_tck.spark_fuzz.ship.SPARK_LIBRARIES", ())
+    names = {name for name, _ in files(["heap", "fatal:Exits"])}
+    assert {"broker_tck/model/rules.py", "broker_tck/spark_fuzz/log4j2.properties", "fatal.py"} <= names
+    assert {name.split("/")[1] for name in names if name.startswith("broker_tck/")} == set(KIT_PACKAGES)
+    assert any(name.startswith("msgspec/") and name.endswith(".so") for name in names)
+    assert any(name.endswith(".dist-info/METADATA") for name in names)
+    assert not [name for name in names if "__pycache__" in name or name.startswith("..")]
