@@ -26,6 +26,7 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.errors import BadInput, Failed
+from broker_tck.properties.walk import SECONDS
 from broker_tck.spark_fuzz.campaign import planned, resumable, run, stop, totals_of
 from broker_tck.spark_fuzz.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.merging import merge
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
 
 ROUNDS = 10
 OPERATIONS = 2_000_000
-WALK_SECONDS = 5.0
 WALK_MEMORY = 512
 SHOWN = 5
 """So many findings are printed; the report has them all."""
+BAR = 10
 EVERY = 1.0
 """How often `watch` looks, in seconds."""
 
@@ -116,7 +117,7 @@ findings_option = click.option(
 )
 @click.option(
     "--walk-seconds",
-    default=WALK_SECONDS,
+    default=SECONDS,
     show_default=True,
     type=click.FloatRange(0.1),
     help="A walk that takes longer hangs.",
@@ -188,7 +189,7 @@ def fuzz(
     with driving(where, master, confs, python, names if shipped else None, check_new) as (spark, store):
         store.create(plan(spark))
         totals = watched(spark, store, goal)
-    return summarize(store, totals, goal, as_json)
+        return summarize(store, totals, goal, as_json)
 
 
 @fuzz.command("resume", epilog=RESUME_EXAMPLES)
@@ -220,7 +221,7 @@ def resume(
         manifest = store.manifest
         goal = Goal(rounds, seconds, until) if rounds or seconds or until else manifest.goal
         totals = watched(spark, store, goal)
-    return summarize(store, totals, goal, as_json)
+        return summarize(store, totals, goal, as_json)
 
 
 @fuzz.command("stop", epilog="\b\nExamples:\n  broker-tck fuzz stop night\n")
@@ -265,7 +266,7 @@ def watch(where: str, confs: tuple[str, ...], as_json: bool) -> None:
                     tell(totals_of(store))
                     Event().wait(EVERY)
             totals = totals_of(store)
-        click.echo(f"{where}: {totals_text(totals, None)}; {store.driver() or 'nobody'} drives it")
+        click.echo(f"{where}: {totals_text(totals)}; {store.driver() or 'nobody'} drives it")
 
 
 # ---- Sessions and stores
@@ -368,27 +369,34 @@ def watched(spark: SparkSession, store: Store, goal: Goal) -> Totals:
 @contextmanager
 def shown(manifest: Manifest, goal: Goal) -> Iterator[Callable[[Totals], None]]:
     """A progress bar of rounds or seconds, on a terminal."""
-    total = goal.rounds or goal.seconds
-    with progress(total, f"{manifest.contract}, {len(manifest.lanes)} subjects") as tell:
-        yield lambda totals: tell(totals.rounds if goal.rounds else totals.seconds, totals_text(totals, goal))
+    with progress(goal.rounds or goal.seconds, manifest.contract, BAR) as tell:
+        yield lambda totals: tell(
+            totals.rounds if goal.rounds else totals.seconds, "\n".join(", ".join(line) for line in told(totals, goal))
+        )
 
 
-def totals_text(totals: Totals, goal: Goal | None) -> str:
-    """How a campaign stands, in a line."""
-    parts = [
-        f"{totals.rounds:,} rounds",
-        f"{totals.sum('walks'):,} walks",
-        f"{totals.sum('operations'):,} operations",
-        f"{totals.rate:,.0f}/s",
-        f"{totals.sum('states'):,} states",
-        f"{totals.sum('findings'):,} findings",
-    ]
-    if totals.residual < 1:
-        parts.append(f"residual < {totals.residual:.2g}")
+def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
+    """How a campaign stands, in three lines of a few words each."""
     left = totals.left(goal) if goal else None
-    if left is not None:
-        parts.append(f"{clock(left)} left")
-    return ", ".join(parts)
+    rounds = many(totals.rounds, "round")
+    if goal and goal.rounds:
+        rounds = f"{totals.rounds:,} of {many(goal.rounds, 'round')}"
+    found = [f"{totals.sum('states'):,} states", many(totals.sum("findings"), "finding")]
+    return [
+        [rounds] if left is None else [rounds, f"{clock(left)} left"],
+        [f"{totals.sum('walks'):,} walks", f"{totals.sum('operations'):,} operations", f"{totals.rate:,.0f}/s"],
+        [*found, f"residual < {totals.residual:.2g}"] if totals.residual < 1 else found,
+    ]
+
+
+def many(count: int, noun: str) -> str:
+    """So many of something."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def totals_text(totals: Totals) -> str:
+    """How a campaign stands, in one line."""
+    return ", ".join(part for line in told(totals) for part in line)
 
 
 def clock(seconds: float) -> str:
@@ -448,7 +456,7 @@ def print_summary(
         )
     head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "residual"]
     print_table("", head, rows, right=(2, 3, 4, 5))
-    click.echo(f"\n{totals_text(totals, None)}")
+    click.echo(f"\n{totals_text(totals)}")
     click.echo(f"`broker-tck report {store.where} -o report.html` shows all of it")
 
 

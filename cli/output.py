@@ -39,15 +39,15 @@ def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]
 
 
 @contextmanager
-def progress(total: float | None, what: str) -> Iterator[Any]:
-    """A progress bar on standard error while the block runs; nothing where that is no terminal.
+def progress(total: float | None, what: str, width: int = 40) -> Iterator[Any]:
+    """A progress bar, so wide, on standard error while the block runs; nothing where that is no terminal.
 
     The block gets a function of how much is done and what to say of it.
     """
     if not sys.stderr.isatty():
         yield lambda done, says="": None
         return
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[says]}"), TimeElapsedColumn()
+    columns = TextColumn("{task.description}"), BarColumn(width), TextColumn("{task.fields[says]}"), TimeElapsedColumn()
     with Progress(*columns, console=console(err=True), transient=True) as bar:
         task = bar.add_task(what, total=total, says="")
         yield lambda done, says="": bar.update(task, completed=done, says=says)

@@ -22,6 +22,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 STOP = "stop"
 LOCK = "lock"
+TRIES, MOMENT = 4, 0.05
+"""A lock is tried for so often, so many seconds apart: whoever looks who drives holds it for an instant."""
 LEASE = 900.0
 """Seconds after which a driver that has not been heard of counts as gone, where a store has no locks."""
 TABLES = {"summary": f"{SUMMARY}, round int", "states": STATES, "findings": FINDINGS}
@@ -206,7 +209,7 @@ class Folder(Store):
         except OSError as error:
             raise BadInput(f"{self.where}: cannot be written: {error.strerror}") from None
         with file:
-            if not locked(file):
+            if not any(locked(file) or Event().wait(MOMENT) for _ in range(TRIES)):
                 file.seek(0)
                 raise BadInput(refused(self.where, file.read()))
             file.truncate(0)
@@ -236,9 +239,11 @@ class Remote(Store):
         from pyspark.errors import AnalysisException
 
         try:
-            lines = self.spark.read.option("wholetext", True).text(self.path(name)).collect()
+            lines = self.spark.read.text(self.path(name), wholetext=True).collect()
         except AnalysisException:
             return None
+        except Exception as error:
+            raise BadInput(f"{self.where}: cannot be read: {cause(error)}") from None
         return str(lines[0].value) if lines else None
 
     def write_text(self, name: str, text: str) -> None:
@@ -333,5 +338,6 @@ def frame(spark: SparkSession, columns: str, path: str) -> DataFrame:
 def cause(error: BaseException) -> str:
     """What Spark says is the matter, in a line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    last = next((line for line in reversed(lines) if line.startswith("Caused by: ")), lines[0] if lines else "")
-    return last.removeprefix("Caused by: ")[:300] or type(error).__name__
+    named = (line for line in reversed(lines) if line.startswith(("Caused by: ", ": ")))
+    said = next(named, lines[0] if lines else "")
+    return said.removeprefix("Caused by: ").removeprefix(": ")[:300] or type(error).__name__

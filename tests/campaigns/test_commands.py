@@ -1,0 +1,119 @@
+"""The commands of campaigns, from the first round to the report, on local cores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+
+from broker_tck.spark_fuzz import bench
+from broker_tck.spark_fuzz.campaign import stop, totals_of
+from broker_tck.spark_fuzz.manifest import Goal
+from broker_tck.spark_fuzz.store import Folder
+from broker_tck.spark_fuzz.totals import Totals
+
+SMALL = ("--operations", "30000", "--master", "local[2]", "--seed", "5")
+MUTANTS = ("--subject", "mutant:strict-rounded-down", "--subject", "mutant:duplicate-counted")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("campaign") / "store"
+
+
+def test_campaign_ends_when_enough_is_found(cli: Cli, store: Path) -> None:
+    words = ("--rounds", "9", "--until-findings", "2", "--json")
+    status, out, err = cli("fuzz", "--store", store, *SMALL, *MUTANTS, "--subject", "heap", *words)
+    assert (status, err) == (1, "")
+    told = json.loads(out)
+    assert told["rounds"] < 9
+    assert {(f["subject"], f["rules"][0]) for f in told["findings"]} == {
+        ("mutant:strict-rounded-down", "DD-05"),
+        ("mutant:duplicate-counted", "DD-11"),
+    }
+    heap = next(lane for lane in told["lanes"] if lane["subject"] == "heap")
+    assert heap["failing"] == 0 < heap["walks"]
+    assert heap["states"] > 100
+
+
+def test_goal_that_is_reached_already_needs_no_round(cli: Cli, store: Path) -> None:
+    before = Folder(str(store)).rounds()
+    status, out, _ = cli("fuzz", "resume", store, "--rounds", "1", "--master", "local[1]")
+    assert status == 1
+    assert Folder(str(store)).rounds() == before
+    assert "DD-05 is broken by mutant:strict-rounded-down" in out
+
+
+def test_watch_tells_what_the_store_has(cli: Cli, store: Path) -> None:
+    totals = totals_of(Folder(str(store)))
+    status, out, err = cli("watch", store)
+    assert (status, err) == (0, "")
+    assert f"{totals.sum('walks'):,} walks" in out
+    assert out.endswith("nobody drives it\n")
+    told = json.loads(cli("watch", store, "--json")[1])
+    assert (told["rounds"], told["driver"]) == (totals.rounds, "")
+
+
+def test_report_is_one_page_and_a_document_for_ci(cli: Cli, store: Path, tmp_path: Path) -> None:
+    status, out, _ = cli("report", store, "-o", tmp_path / "r.html", "--junit", tmp_path / "r.xml")
+    assert (status, out) == (0, "")
+    page = (tmp_path / "r.html").read_text()
+    assert "mutant:duplicate-counted" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert 'failures="2"' in (tmp_path / "r.xml").read_text()
+    assert cli("report", store, "-o", tmp_path / "no" / "r.html")[::2] == (
+        2,
+        f"broker-tck: {tmp_path}/no/r.html: cannot be written: No such file or directory\n",
+    )
+
+
+def test_campaign_is_compared_with_itself(cli: Cli, store: Path, tmp_path: Path) -> None:
+    status, out, _ = cli("report", "--compare", store, store, "-o", tmp_path / "c.html")
+    assert status == 0
+    assert "mutant:duplicate-counted" in out
+    assert (tmp_path / "c.html").exists()
+
+
+def test_rule_that_was_never_exercised_is_told(cli: Cli, tmp_path: Path) -> None:
+    arguments = ("--rounds", "1", "--operations", "1", "--master", "local[1]", "--subject", "time-bucket")
+    status, out, _ = cli("fuzz", "--store", tmp_path / "s", *arguments)
+    assert status == 1
+    assert "DD-" in next(line for line in out.splitlines() if line.startswith("time-bucket "))
+    stop(Folder(str(tmp_path / "s")))
+    assert cli("fuzz", "stop", tmp_path / "s")[1] == f"{tmp_path}/s: nobody drives this campaign\n"
+
+
+def test_bench_measures_every_way(cli: Cli) -> None:
+    status, out, err = cli("bench", "campaign", "--seconds", "1", "--rounds", "1", "--json")
+    assert (status, err) == (0, "")
+    told: dict[str, Any] = json.loads(out)
+    assert [way["name"] for way in told["ways"]] == list(bench.PROCESSES)
+    assert all(way["median"] > 0 for way in told["ways"])
+    assert told["size"]["rows_a_million"] > 0
+    assert told["size"]["states"] > 100
+
+
+# ---- Totals
+
+
+@pytest.mark.parametrize(
+    ("goal", "rounds", "seconds", "reached", "left"),
+    [
+        (Goal(rounds=4), 3, 30.0, False, 10.0),
+        (Goal(rounds=4), 4, 30.0, True, 0.0),
+        (Goal(seconds=30), 4, 30.0, True, 0.0),
+        (Goal(seconds=31), 4, 30.0, False, 1.0),
+        (Goal(rounds=10, seconds=31), 4, 30.0, False, 1.0),
+        (Goal(findings=1), 4, 30.0, False, None),
+        (Goal(rounds=4), 0, 0.0, False, None),
+    ],
+)
+def test_goal_and_time_left(goal: Goal, rounds: int, seconds: float, reached: bool, left: float | None) -> None:
+    import refresh
+
+    totals = Totals(refresh.manifest([], 1), rounds, round(1000 * seconds))
+    assert totals.reached(goal) is reached
+    assert totals.left(goal) == left
