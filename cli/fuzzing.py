@@ -30,10 +30,10 @@ from broker_tck.properties.walk import SECONDS
 from broker_tck.spark_fuzz.campaign import planned, resumable, run, stop, totals_of
 from broker_tck.spark_fuzz.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.merging import merge
-from broker_tck.spark_fuzz.session import is_local, java, need_spark, parallelism, session
+from broker_tck.spark_fuzz.session import cause, is_local, java, need_spark, parallelism, session
 from broker_tck.spark_fuzz.ship import settings as ship_settings
 from broker_tck.spark_fuzz.ship import ship
-from broker_tck.spark_fuzz.store import MANIFEST, Folder, Remote, Store, cause, is_uri
+from broker_tck.spark_fuzz.store import LOG, MANIFEST, Folder, Remote, Store, is_uri
 from broker_tck.spark_fuzz.totals import Totals
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def driving(
             to = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-tck-")))
             names = shipped or (folder.manifest.subjects if folder else [])
             chosen = {**ship_settings(ship(names, to)), **chosen}
-        log = folder.folder / "driver.log" if folder else None
+        log = folder.folder / LOG if folder else None
         spark = stack.enter_context(session(master, chosen, python, log))
         store: Store = folder or Remote(where, spark)
         if not folder:
@@ -381,7 +381,7 @@ def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
     rounds = many(totals.rounds, "round")
     if goal and goal.rounds:
         rounds = f"{totals.rounds:,} of {many(goal.rounds, 'round')}"
-    found = [f"{totals.sum('states'):,} states", many(totals.sum("findings"), "finding")]
+    found = [f"{totals.sum('states'):,} states", f"{many(totals.sum('findings'), 'shape')} of findings"]
     return [
         [rounds] if left is None else [rounds, f"{clock(left)} left"],
         [f"{totals.sum('walks'):,} walks", f"{totals.sum('operations'):,} operations", f"{totals.rate:,.0f}/s"],
@@ -455,7 +455,7 @@ def print_summary(
             )
         )
     head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "residual"]
-    print_table("", head, rows, right=(2, 3, 4, 5))
+    print_table("", head, rows, right=(2, 3, 4, 5, 7))
     click.echo(f"\n{totals_text(totals)}")
     click.echo(f"`broker-tck report {store.where} -o report.html` shows all of it")
 

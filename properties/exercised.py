@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -16,23 +17,30 @@ class Exercised:
 
     def __init__(self, model: type[Reference]) -> None:
         self.met: Counter[str] = Counter()
-        counting = {e.clause: _counting(self.met, e, getattr(model, e.clause)) for e in embodiments(model)}
+        self.paused = False
+        counting = {e.clause: self._counting(e, getattr(model, e.clause)) for e in embodiments(model)}
         self.model: type[Reference] = replaced(model, counting, f"{model.__name__} (counting)")
+
+    @contextmanager
+    def but_for(self, paused: bool) -> Iterator[None]:
+        """Count in this block, but for the one where it is not to."""
+        self.paused = paused
+        yield
+        self.paused = False
+
+    def _counting(self, embodiment: Embodiment, clause: Clause) -> Callable[..., Any]:
+        number, absent = embodiment.rule.number, embodiment.ways[ABSENT]
+
+        def ask(model: Any, *arguments: Any) -> Any:
+            answer = clause(model, *arguments)
+            if not self.paused and answer != absent(model, *arguments):
+                self.met[number] += 1
+            return answer
+
+        return ask
 
 
 @cache
 def deviating(model: type[Reference]) -> frozenset[str]:
     """The rules of which the model's profile replaces a clause."""
     return frozenset(e.rule.number for e in embodiments(model) if deviates(model, e))
-
-
-def _counting(met: Counter[str], embodiment: Embodiment, clause: Clause) -> Callable[..., Any]:
-    number, absent = embodiment.rule.number, embodiment.ways[ABSENT]
-
-    def ask(self: Any, *arguments: Any) -> Any:
-        answer = clause(self, *arguments)
-        if answer != absent(self, *arguments):
-            met[number] += 1
-        return answer
-
-    return ask

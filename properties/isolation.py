@@ -7,6 +7,7 @@ that have one thread, on systems that fork.
 from __future__ import annotations
 
 import mmap
+import os
 import resource
 import signal
 import struct
@@ -16,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from broker_tck.properties.watchdog import WAITING
+from broker_tck.properties.watchdog import WAITING, idle
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -69,10 +70,10 @@ class Isolation(Generic[T]):
         self.parent = parent
         self.mark = Mark()
 
-    def alive(self, number: int) -> None:
-        """To be called by the function: it has come so far, and has its limit in seconds once more."""
+    def alive(self, number: int, times: int = 1) -> None:
+        """To be called by the function: it has come so far, and has its limit once more, or so many times."""
         self.mark.set(number)
-        signal.setitimer(signal.ITIMER_PROF, LATER * self.seconds)
+        signal.setitimer(signal.ITIMER_PROF, LATER * times * self.seconds)
 
     def marking(self, steps: Iterable[S]) -> Iterator[S]:
         """The steps of the function, each marked by its number before it is taken."""
@@ -88,7 +89,7 @@ class Isolation(Generic[T]):
         process.start()
         sender.close()
         try:
-            answer = self._answer(receiver)
+            answer = self._answer(receiver, process.pid or 0)
             if answer is None:
                 process.join(self.seconds)
         finally:
@@ -109,8 +110,8 @@ class Isolation(Generic[T]):
             answer = (Death("Exited", f"{type(error).__name__} was raised out of the harness: {error}"),)
         sender.send(answer)
 
-    def _answer(self, receiver: Connection) -> tuple[T | Death] | None:
-        before, looks = self.mark.get(), 0
+    def _answer(self, receiver: Connection, pid: int) -> tuple[T | Death] | None:
+        before, looks = (self.mark.get(), 0.0), 0
         while True:
             ready = wait([receiver, self.parent] if self.parent else [receiver], self.seconds)
             if receiver in ready:
@@ -121,10 +122,20 @@ class Isolation(Generic[T]):
                 return received
             if ready:
                 raise Orphaned
-            looks = looks + 1 if self.mark.get() == before else 1
-            if looks > WAITING:
+            now = self.mark.get(), used(pid)
+            waits = now[0] == before[0] and now[1] - before[1] < idle(self.seconds)
+            looks, before = (looks + 1 if waits else 0), now
+            if looks >= WAITING:
                 return (Death("Hang", "no answer within the limit"),)
-            before = self.mark.get()
+
+
+def used(pid: int) -> float:
+    """The seconds of the processor that a process has used; always 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def limit_growth(memory: int) -> None:

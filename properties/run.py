@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from broker_tck.model.reference import Reference
+from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import Rule, Way, deviations_of, rules_of
-from broker_tck.properties.check import record, unanswered
+from broker_tck.properties.check import concrete, record, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.exercised import Exercised, deviating
-from broker_tck.properties.finding import Finding, find
-from broker_tck.properties.operation import Operation
+from broker_tck.properties.finding import Finding, bulk, find
 from broker_tck.properties.subjects import Subject
-from broker_tck.properties.walk import SECONDS, Walk, Watch, walk, walk_seed
+from broker_tck.properties.walk import SECONDS, Walk, walk, walk_seed
 from broker_tck.properties.watchdog import Hang, limit
 
 COUNTED = 16
 """One walk in so many counts which rules it exercises, where there are many walks."""
 SAMPLED = 4
 """One walk in so many does so in a check, and is judged by the laws, on the subject alone."""
+MOST_COUNTED = 64
+"""Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
 MOST_FINDINGS = 12
 """A run ends after so many failing walks."""
 DEVIATION_WALKS = 400
@@ -115,37 +117,33 @@ def residual(walks: float) -> float:
 
 
 def walks(run: Run, numbers: Iterable[int], every: int = COUNTED, seconds: float = SECONDS) -> Iterator[Walk]:
-    """Make the walks of these numbers, one in ``every`` counting rules; every walk is handed out as it ends."""
-    contract, subject, model = run.subject.contract, run.subject, run.model
+    """Make the walks of these numbers, one in ``every`` counted; every walk is handed out as it ends."""
+    subject, model = run.subject, run.model
     counting = Exercised(model)
-    states = watching(contract, run.states)
     for number in numbers:
-        counted = number % every == 0
         began = perf_counter()
         seed = walk_seed(run.seed, number)
-        reference, watch = (counting.model, states) if counted else (model, None)
-        done = walk(contract, seed, subject.rig, reference, subject.capabilities, seconds=seconds, watch=watch)
-        run.seconds += perf_counter() - began
+        done = walk(subject.contract, seed, subject.rig, model, subject.capabilities, seconds=seconds)
         run.walks += 1
-        run.counted += counted
         run.operations += len(done.operations)
-        if counted:
-            run.met.update(counting.met)
-            run.met_in.update(counting.met.keys())
-            counting.met.clear()
+        if number % every == 0:
+            count(run, counting, done)
+        run.seconds += perf_counter() - began
         yield done
 
 
-def watching(contract: Contract, states: Counter[State]) -> Watch:
-    """Counts the operations of a walk by the abstract states in which they are made."""
-    abstract = contract.abstract
-
-    def watch(model: Any, operations: Iterator[Operation]) -> Iterator[Operation]:
-        for operation in operations:
-            states[operation.tag, abstract(model)] += 1
-            yield operation
-
-    return watch
+def count(run: Run, counting: Exercised, done: Walk) -> None:
+    """Count which rules a walk exercises, and in which states. The subject has no part in it, so nor has its limit."""
+    abstract, model = run.subject.contract.abstract, counting.model(done.config)
+    for operation in done.operations:
+        run.states[operation.tag, abstract(model)] += 1
+        with suppress(Fault), counting.but_for(bulk([operation]) > MOST_COUNTED):
+            concrete(operation.on(model))
+        model.seen()
+    run.counted += 1
+    run.met.update(counting.met)
+    run.met_in.update(counting.met.keys())
+    counting.met.clear()
 
 
 def run_subject(

@@ -10,7 +10,7 @@ from time import process_time
 from types import FrameType
 
 WAITING = 4
-"""How often a block is looked at, a limit apart, before it counts as hanging though it hardly uses the processor."""
+"""How often a block is looked at, a limit apart, and found idle, before it counts as hanging."""
 
 
 class Hang(BaseException):
@@ -27,15 +27,23 @@ class _Watch:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.used = process_time()
-        self.looks = 0
+        self.last = self.used
+        self.idle = 0
 
     def bite(self, _signal: int, _frame: FrameType | None) -> None:
         """Raise :class:`Hang`, or look again later."""
-        self.looks += 1
-        if process_time() - self.used < self.seconds / 2 and self.looks < WAITING:
+        now = process_time()
+        self.idle += now - self.last < idle(self.seconds)
+        self.last = now
+        if now - self.used < self.seconds / 2 and self.idle < WAITING:
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
             return
         raise Hang("no answer within the limit")
+
+
+def idle(seconds: float) -> float:
+    """A process that uses less of the processor between two looks, so many seconds apart, is not kept from working."""
+    return max(0.002, seconds / 200)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import msgspec
 
-from broker_tck.properties.errors import BadInput
+from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.manifest import Manifest
 from broker_tck.spark_fuzz.rows import FIGURE, FINDING, FINDINGS, REFUSED, ROWS, STATE, STATES, SUMMARY, arrow_schema
 from broker_tck.spark_fuzz.store import Store, frame
@@ -48,6 +48,10 @@ class Rounds:
         kinds = {row["kind"] for row in counts}
         if REFUSED in kinds:
             self.refuse(rows)
+        told = {row["shard"] for row in counts} - {None}
+        if len(told) != self.manifest.shards:
+            shards = f"rows of {len(told)} of {self.manifest.shards} shards"
+            raise Failed(f"round {number}: {shards} are in the store; all machines have to see it by one name")
         new = states.result()
         self.found = self.found or FINDING in kinds
         if self.found:
@@ -69,7 +73,7 @@ class Rounds:
     def refuse(self, rows: DataFrame) -> None:
         """Raise BadInput with what an executor had to say."""
         said, where = rows.where(rows.kind == REFUSED).limit(1).collect(), self.store.where
-        raise BadInput(f"{where}: {said[0].text}; `broker-tck fuzz resume {where} --ship` sends along what it needs")
+        raise BadInput(f"{where}: {said[0].text}; `fuzz resume` with --ship sends along what it needs")
 
     def write_states(self, number: int, rows: DataFrame) -> list[SummaryRow]:
         """Merge the round's states with those before; answers with how many it was the first to reach."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 JAVA = 17
 """The oldest Java that Spark runs on."""
 INSTALL_JAVA = f"`sudo apt-get install openjdk-{JAVA}-jre-headless` installs it on Debian and Ubuntu"
+ERROR = re.compile(r"(?:Caused by: |: )?((?:\w+\.)*\w*(?:Error|Exception)\b.*)")
 LOG = Path(__file__).with_name("log4j2.properties")
 FAILURES = 4
 """How often a task is tried, on a local master too: a process of Python may be killed by others."""
@@ -115,7 +116,7 @@ def session(master: str, settings: dict[str, str], python: str | None, log: Path
         try:
             spark: SparkSession = builder.getOrCreate()
         except Exception as error:
-            raise BadInput(f"{master}: no session of Spark: {one_line(error)}") from None
+            raise BadInput(f"{master}: no session of Spark: {cause(error)}") from None
     try:
         yield spark
     finally:
@@ -136,7 +137,8 @@ def stderr_in(log: Path | None) -> Iterator[None]:
         os.close(file)
 
 
-def one_line(error: BaseException) -> str:
-    """The first line of an error that says something."""
+def cause(error: BaseException) -> str:
+    """What Spark says is the matter, in a line: the innermost error that it tells of."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:300] if lines else type(error).__name__
+    told = [found[1] for line in lines if (found := ERROR.match(line))]
+    return (told or lines or [type(error).__name__])[-1 if told else 0][:300]

@@ -30,6 +30,8 @@ BATCH = 256
 """How many walks a process makes."""
 COUNTED = 64
 """One walk in so many counts rules and states, and is judged by the laws."""
+KIT = 20
+"""So many times the limit of a walk, where the kit itself has more to do with it than its subject: it is counted."""
 MOST_FAILING = 24
 """After so many failing walks, a shard leaves a lane alone until the next round."""
 MOST_FATAL = 2
@@ -63,7 +65,8 @@ class Lanework:
     met: Counter[str] = field(default_factory=Counter)
     met_in: Counter[str] = field(default_factory=Counter)
     states: Counter[State] = field(default_factory=Counter)
-    alike: Counter[Any] = field(default_factory=Counter)
+    alike: dict[Any, list[tuple[str, str]]] = field(default_factory=dict)
+    """What walks that fail alike were found to be: rules and shape."""
     fatal: int = 0
     findings: dict[tuple[str, str], Row] = field(default_factory=dict)
 
@@ -75,12 +78,15 @@ class Lanework:
         self.states.update(part.states)
 
     def keep(self, alike: Any, make: Callable[[], Row]) -> None:
-        """Count a failing walk, and make a finding of it unless enough are known that fail alike."""
+        """Make a finding of a failing walk; where enough are known that fail alike, count it with the first."""
         self.figures["failing"] += 1
-        self.alike[alike] += 1
-        if self.alike[alike] > (1 if self.fatal else MOST_ALIKE):
+        found = self.alike.setdefault(alike, [])
+        if len(found) >= (1 if self.fatal else MOST_ALIKE):
+            first = self.findings[found[0]]
+            self.findings[found[0]] = structs.replace(first, count=first.count + 1)
             return
         row = make()
+        found.append((row.name, row.key))
         known = self.findings.get((row.name, row.key))
         best = row if known is None or row.length < known.length else known
         self.findings[row.name, row.key] = structs.replace(best, count=row.count + (known.count if known else 0))
@@ -127,17 +133,18 @@ class LaneWalker:
         """Make walks until there are enough, or too many fail. It runs in a process of its own."""
         run = Run(self.work.subject, self.work.model.PROFILE, self.work.seed)
         breaches: list[tuple[Walk, str, str]] = []
-        self.isolation.alive(first)
+        self.isolation.alive(first, KIT)
         for number, done in enumerate(walks(run, range(first, stop), COUNTED, self.seconds), first):
             if done.difference:
                 run.failing.append(done)
             elif number % COUNTED == 0:
+                self.isolation.alive(number, KIT)
                 judge(run, done)
                 breaches += [(done, law, text) for _, law, text in run.complaints]
                 run.complaints.clear()
             if run.operations >= operations or len(run.failing) >= MOST_FAILING or hung(done):
                 break
-            self.isolation.alive(number + 1)
+            self.isolation.alive(number + 1, KIT if (number + 1) % COUNTED == 0 else 1)
         return Part(run.walks, run.operations, run.counted, run.met, run.met_in, run.states, run.failing, breaches)
 
     def take(self, part: Part) -> None:

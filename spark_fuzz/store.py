@@ -9,6 +9,7 @@
     findings/slot=0, 1    the findings, likewise
     stop                  that somebody asked the driver to end
     lock                  who drives
+    driver.log            what Java had to say, in a folder
 
 A folder needs no Spark to be read.
 """
@@ -20,7 +21,7 @@ import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, TextIO
@@ -30,6 +31,7 @@ import msgspec
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.manifest import Manifest, decoded, encoded
 from broker_tck.spark_fuzz.rows import FINDINGS, STATES, SUMMARY, arrow_schema
+from broker_tck.spark_fuzz.session import cause
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 STOP = "stop"
 LOCK = "lock"
+LOG = "driver.log"
 TRIES, MOMENT = 4, 0.05
 """A lock is tried for so often, so many seconds apart: whoever looks who drives holds it for an instant."""
 LEASE = 900.0
@@ -215,7 +218,18 @@ class Folder(Store):
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}")
             file.flush()
-            yield
+            try:
+                yield
+            finally:
+                if not (self.folder / MANIFEST).exists():
+                    self.forsake()
+
+    def forsake(self) -> None:
+        """Leave nothing behind of a campaign that did not begin."""
+        for name in (LOCK, LOG):
+            (self.folder / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
 
     def driver(self) -> str:
         try:
@@ -333,11 +347,3 @@ def frame(spark: SparkSession, columns: str, path: str) -> DataFrame:
         return spark.read.schema(columns).parquet(path)
     except AnalysisException:
         return spark.createDataFrame([], columns)
-
-
-def cause(error: BaseException) -> str:
-    """What Spark says is the matter, in a line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    named = (line for line in reversed(lines) if line.startswith(("Caused by: ", ": ")))
-    said = next(named, lines[0] if lines else "")
-    return said.removeprefix("Caused by: ").removeprefix(": ")[:300] or type(error).__name__

@@ -6,16 +6,18 @@ import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
+import click
 import jsonschema
 import msgspec
 import pytest
 
 from broker_tck import fixtures
-from broker_tck.cli.main import run
+from broker_tck.cli.main import cli, run
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.replay import declaring, replay
@@ -25,6 +27,7 @@ REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted((REPO / "examples").rglob("*.md"))]
 TOP = [REPO / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+BLOCK = re.compile(r"^ *```.*?^ *```$", flags=re.DOTALL | re.MULTILINE)
 TRACES = (DOCS / "trace-format.md").read_text(encoding="utf-8")
 
 
@@ -113,6 +116,44 @@ def test_output_is_what_is_printed(page: str, words: list[str], told: list[str],
     lines = [line.rstrip() for line in (printed.out + printed.err).rstrip("\n").splitlines()]
     pattern = "\n".join(".*" if line == "…" else re.escape(line).replace("…", ".*") for line in told)
     assert re.fullmatch(pattern, "\n".join(lines), flags=re.DOTALL), f"{page}: {shlex.join(words)} prints otherwise"
+
+
+# ---- Command lines
+
+
+def command_lines(page: Path) -> set[str]:
+    """The command lines of a page: those in its blocks, and those in its sentences."""
+    text = page.read_text(encoding="utf-8")
+    lines = [line.strip().removeprefix("$ ") for block in re.findall(BLOCK, text) for line in block.splitlines()]
+    quoted = [" ".join(words.split()) for words in re.findall(r"`([^`]+)`", re.sub(BLOCK, "", text))]
+    quoted += [words for line in lines for words in re.findall(r"`([^`]+)`", line)]
+    return {line for line in (*lines, *quoted) if line.startswith("broker-tck ")}
+
+
+def parsed(command: click.Command, words: list[str]) -> None:
+    """See that a command takes these options and so many arguments; their values are not looked at."""
+    context = click.Context(command)
+    _, left, _ = command.make_parser(context).parse_args(words)
+    if isinstance(command, click.Group) and left:
+        below = command.get_command(context, left[0])
+        assert below, f"there is no command {left[0]}"
+        parsed(below, left[1:])
+    else:
+        assert not left, f"what is {left[0]}?"
+
+
+@pytest.mark.parametrize("page", [*PAGES, *TOP], ids=lambda page: page.name)
+def test_command_lines_parse(page: Path) -> None:
+    for line in sorted(command_lines(page)):
+        _, *words = takewhile(lambda word: word not in ("|", ">", "&", "&&"), shlex.split(line, comments=True))
+        if words[0] not in ("COMMAND", "…"):
+            parsed(cli, words)
+
+
+def test_command_lines_that_are_wrong_do_not_parse() -> None:
+    for line, says in (("fuzz --stor x", "--stor"), ("fuzz start", "no command start"), ("watch a b", "what is b")):
+        with pytest.raises((click.UsageError, AssertionError), match=says):
+            parsed(cli, line.split())
 
 
 def test_code_of_the_tutorial_is_that_of_the_template() -> None:

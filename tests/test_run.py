@@ -177,7 +177,7 @@ def test_run_ends_when_enough_was_found() -> None:
 
 
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit.walk, "__defaults__", (*(kit.walk.__defaults__ or ())[:-1], 2.0))
+    monkeypatch.setattr(walks, "__defaults__", (*(walks.__defaults__ or ())[:-1], 2.0))
     monkeypatch.setattr("broker_tck.properties.finding.PROBE_SECONDS", 0.2)
     run = run_subject(subject_of(kit.Hanging), IDEAL, 0, 100)
     assert len(run.failing) == 1
