@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 LANE = ("subject", "profile")
 SummaryRow = dict[str, Any]
+LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
 
 
 class Rounds:
@@ -60,10 +62,16 @@ class Rounds:
         return self.finish(number, [*(row for row in counts if row["kind"] != FINDING), *new, spent])
 
     def write_rows(self, number: int) -> None:
-        """Have the shards run."""
+        """Have the shards run. BadInput where the executors' Python lacks what Spark itself needs there."""
         run = task(msgspec.json.encode(self.manifest), number, self.driver)
         shards = self.spark.range(0, self.manifest.shards, 1, self.manifest.shards)
-        shards.mapInArrow(run, ROWS).write.mode("overwrite").parquet(self.store.path("rows", f"round={number}"))
+        rows = shards.mapInArrow(run, ROWS).write.mode("overwrite")
+        try:
+            rows.parquet(self.store.path("rows", f"round={number}"))
+        except Exception as error:
+            if lacking := LACKING.search(str(error)):
+                raise self.refusal(f"the executors' Python: {lacking[1]}") from None
+            raise
 
     def rows(self, number: int) -> DataFrame:
         """The rows that this driver's shards wrote."""
@@ -72,8 +80,11 @@ class Rounds:
 
     def refuse(self, rows: DataFrame) -> None:
         """Raise BadInput with what an executor had to say."""
-        said, where = rows.where(rows.kind == REFUSED).limit(1).collect(), self.store.where
-        raise BadInput(f"{where}: {said[0].text}; `fuzz resume` with --ship sends along what it needs")
+        raise self.refusal(rows.where(rows.kind == REFUSED).limit(1).collect()[0].text)
+
+    def refusal(self, why: str) -> BadInput:
+        """What is said where executors cannot run the shards."""
+        return BadInput(f"{self.store.where}: {why}; `fuzz resume` with --ship sends along what it needs")
 
     def write_states(self, number: int, rows: DataFrame) -> list[SummaryRow]:
         """Merge the round's states with those before; answers with how many it was the first to reach."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -112,15 +115,29 @@ def session(master: str, settings: dict[str, str], python: str | None, log: Path
     builder: Any = SparkSession.builder.master(enduring(master))
     for name, value in chosen.items():
         builder = builder.config(name, value)
-    with stderr_in(log):
+    with stderr_in(log), interruptible():
         try:
             spark: SparkSession = builder.getOrCreate()
         except Exception as error:
             raise BadInput(f"{master}: no session of Spark: {cause(error)}") from None
+    silent = logging.NullHandler()
+    logging.getLogger().addHandler(silent)  # Spark's connection logs a trace when it is interrupted
     try:
         yield spark
     finally:
         spark.stop()
+        logging.getLogger().removeHandler(silent)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Have SIGINT do what it did before the block. Spark's handler talks to Java while Java is being talked to."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
