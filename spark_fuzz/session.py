@@ -97,7 +97,8 @@ def parallelism(spark: SparkSession) -> int:
     """How many tasks a cluster runs at a time, as it tells when nobody asks for a number of tasks."""
     from pyspark.sql import functions as f
 
-    return spark.range(100_000).select(f.spark_partition_id()).distinct().count()
+    tasks: int = spark.range(100_000).select(f.spark_partition_id()).distinct().count()
+    return tasks
 
 
 @contextmanager
