@@ -31,6 +31,7 @@ from broker_tck.spark_fuzz.campaign import planned, resumable, run, stop, totals
 from broker_tck.spark_fuzz.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.merging import merge
 from broker_tck.spark_fuzz.session import cause, is_local, java, need_spark, parallelism, session
+from broker_tck.spark_fuzz.shard import SHARDS_A_CORE
 from broker_tck.spark_fuzz.ship import settings as ship_settings
 from broker_tck.spark_fuzz.ship import ship
 from broker_tck.spark_fuzz.store import LOG, MANIFEST, Folder, Remote, Store, is_uri
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROUNDS = 10
-OPERATIONS = 2_000_000
+OPERATIONS = 500_000
 WALK_MEMORY = 512
 SHOWN = 5
 """So many findings are printed; the report has them all."""
@@ -112,9 +113,7 @@ findings_option = click.option(
 )
 @seconds_option
 @findings_option
-@click.option(
-    "--shards", type=click.IntRange(1, 2**24 - 1), help="Tasks in a round. Default: as many as there are cores."
-)
+@click.option("--shards", type=click.IntRange(1, 2**24 - 1), help="Tasks in a round. Default: four times the cores.")
 @click.option(
     "--walk-seconds",
     default=SECONDS,
@@ -178,7 +177,7 @@ def fuzz(
             lanes,
             goal,
             seed=seed,
-            shards=shards or cores(spark, master),
+            shards=shards or SHARDS_A_CORE * cores(spark, master),
             operations=operations,
             walk_seconds=walk_seconds,
             walk_memory=walk_memory,

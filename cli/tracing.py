@@ -9,13 +9,14 @@ import msgspec
 
 from broker_tck.cli.options import json_option, known_profile, one_subject_option
 from broker_tck.cli.output import print_json, progress
-from broker_tck.properties.check import plain
+from broker_tck.properties.check import plain, unanswered
 from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.finding import find
-from broker_tck.properties.replay import Disagreement, Replay, declaring, replay
+from broker_tck.properties.finding import Finding, failure, find
+from broker_tck.properties.protected import Protected, probing
+from broker_tck.properties.replay import SECONDS, Disagreement, Replay, declaring, replay
 from broker_tck.properties.story import finding_json, lines, story, table
-from broker_tck.properties.subjects import resolve
+from broker_tck.properties.subjects import Subject, resolve
 from broker_tck.properties.trace import Trace, load
 
 subjects_option = click.option(
@@ -124,8 +125,17 @@ def reduce_command(trace: str, subject_name: str, profile: str | None, as_json: 
                 f"{candidate.where}: a trace of {candidate.contract.name}; {subject.name} is no such subject"
             )
         diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
-        finding = find(subject, diagnoser, candidate.config, list(candidate.operations), None)
+        finding = found_in(subject, diagnoser, candidate)
         if finding:
             print_json(finding_json(finding)) if as_json else click.echo(story(finding))
             return 1
     raise BadInput(f"{trace}: {subject.name} does as the model on every step; there is nothing to reduce")
+
+
+def found_in(subject: Subject, diagnoser: Diagnoser, trace: Trace) -> Finding | None:
+    """The finding that a trace is reduced to. Where the subject gives no answer, no replay is in this process."""
+    failing = Protected(SECONDS).failure(subject, diagnoser.model, trace.config, trace.operations)
+    if failing is None:
+        return None
+    judge = probing(failing[1], SECONDS).failure if unanswered(failing[1]) else failure
+    return find(subject, diagnoser, trace.config, list(trace.operations), None, judge)

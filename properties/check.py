@@ -14,7 +14,8 @@ from broker_tck.properties.operation import Operation
 from broker_tck.properties.watchdog import Hang
 
 RESULT = "result"
-NO_ANSWERS = ("Hang", "MemoryError", "Exited", "Killed")
+HANG = "Hang"
+NO_ANSWERS = (HANG, "MemoryError", "Exited", "Killed")
 """Why a subject may give no answer: it does not come back, wants too much memory, or ends its own process."""
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -114,7 +115,7 @@ def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> t
         try:
             bad = check(operation, model, rig)
         except Hang as hang:
-            bad = no_answer("Hang", str(hang))
+            bad = no_answer(HANG, str(hang))
         if bad:
             return i, bad
     return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import RESULT, Difference, first_difference, no_answer, record, unanswered
+from broker_tck.properties.check import HANG, RESULT, Difference, first_difference, no_answer, record, unanswered
 from broker_tck.properties.contract import Contract, Law
 from broker_tck.properties.diagnose import Diagnoser, Diagnosis, observable
 from broker_tck.properties.operation import Operation
@@ -54,16 +54,14 @@ Judge = Callable[[Subject, type[Reference], Any, Sequence[Operation]], Failure |
 """Replays a trace: a subject, the model, a configuration and operations. None: it does not fail."""
 
 
-def failure(
-    subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation], seconds: float = 0
-) -> Failure | None:
-    """Where a trace fails, and how; ``seconds`` limits it otherwise than by its length."""
+def failure(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
+    """Where a trace fails, and how."""
     try:
-        with limit(seconds or patience(PROBE_SECONDS, bulk(operations))):
+        with limit(patience(PROBE_SECONDS, bulk(operations))):
             rig = subject.rig(config, subject.capabilities)
             return first_difference(operations, model(config), rig)
     except Hang as hang:
-        return 0, no_answer("Hang", str(hang))
+        return 0, no_answer(HANG, str(hang))
 
 
 def find(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import check, no_answer
+from broker_tck.properties.check import HANG, check, no_answer
 from broker_tck.properties.choices import ByteChoices
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.subjects import Subject
@@ -68,7 +68,7 @@ class Machine(RuleBasedStateMachine):
             with limit(patience(SECONDS, getattr(operation, "n", 0))):
                 difference = check(operation, self.reference, self.rig)
         except Hang as hang:
-            difference = no_answer("Hang", str(hang))
+            difference = no_answer(HANG, str(hang))
         if difference:
             self.failed = type(self).failed = Walk(None, self.config, self.done, difference)
             raise Broken("the subject left the specification")

@@ -10,12 +10,12 @@ from broker_tck.model.reference import Allowed
 from broker_tck.properties.check import RESULT, Difference, apart, concrete, failed, plain
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import observable
-from broker_tck.properties.finding import failure
+from broker_tck.properties.protected import Protected
 from broker_tck.properties.subjects import Subject, bundled
 from broker_tck.properties.trace import Trace
 
-SECONDS = 30.0
-"""How long a subject may take over a trace."""
+SECONDS = 5.0
+"""How long a subject may take over an operation."""
 MODEL = "model"
 
 
@@ -88,5 +88,5 @@ def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) ->
 
 def on_subject(trace: Trace, subject: Subject, profile: str) -> Disagreement | None:
     """Replay on a subject beside the model."""
-    found = failure(subject, trace.contract.model(profile), trace.config, trace.operations, SECONDS)
+    found = Protected(SECONDS).failure(subject, trace.contract.model(profile), trace.config, trace.operations)
     return Disagreement(trace, profile, subject.name, *found) if found else None

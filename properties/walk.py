@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import Difference, check, no_answer
+from broker_tck.properties.check import HANG, Difference, check, no_answer
 from broker_tck.properties.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.operation import Operation
@@ -78,5 +78,5 @@ def walk(
                 if difference := check(operation, reference, rig):
                     break
     except Hang as hang:
-        difference = no_answer("Hang", str(hang))
+        difference = no_answer(HANG, str(hang))
     return Walk(seed, config, operations, difference)

@@ -1,10 +1,12 @@
 """``bench campaign``: what Spark and isolation cost, measured in turns: the same walks plain, isolated, and on Spark.
 
-Each way has a process of its own, which makes a round whenever it is told to and is idle otherwise.
+Each way has a process of its own, which makes a round whenever it is told to and is idle otherwise. Walks are unequal,
+and so are rounds. So ways are compared by how long they take over the same shards of the same round.
 """
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import tempfile
@@ -24,7 +26,7 @@ from broker_tck.spark_fuzz.loopback import Cluster
 from broker_tck.spark_fuzz.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.rounds import Rounds
 from broker_tck.spark_fuzz.session import session
-from broker_tck.spark_fuzz.shard import COUNTED, shard_rows, shard_seed
+from broker_tck.spark_fuzz.shard import COUNTED, SHARDS_A_CORE, shard_rows, shard_seed
 from broker_tck.spark_fuzz.store import Folder
 
 ONE, TWO = "one plain process", "two plain processes"
@@ -33,7 +35,7 @@ LOCAL_1, LOCAL_2, STANDALONE = "local[1]", "local[2]", "standalone, 2 workers"
 PROCESSES = {ONE: 1, TWO: 2, ISOLATED: 1, LOCAL_1: 1, LOCAL_2: 2, STANDALONE: 2}
 NOTES = {
     ONE: "the walks alone, as `broker-tck walk` makes them",
-    TWO: "the same twice, at the same time: what the machine's cores can do",
+    TWO: "the same walks, half of them each, at the same time: what the machine's cores can do",
     ISOLATED: "subjects in processes of their own, a batch of walks each",
     LOCAL_1: "with Spark: rows written as Parquet, merged with all before",
     LOCAL_2: "likewise",
@@ -44,7 +46,7 @@ CALIBRATION = 200_000
 
 
 class Turn(msgspec.Struct):
-    """One round of one way."""
+    """A round of one way, or a part of it: the shards of one core."""
 
     operations: int
     seconds: float
@@ -62,7 +64,7 @@ class Way(msgspec.Struct):
     low: float
     high: float
     times: float
-    """As many times one plain process."""
+    """As many times one plain process over the same walks; the median of the rounds."""
     merging: float
     """The share of a round that is merging."""
     note: str
@@ -138,25 +140,27 @@ def isolated_shard(manifest: Manifest, number: int, shard: int) -> int:
 # ---- A way's process: it makes a round for each line that it reads
 
 
-def serve(way: str, operations: int, shard: int, where: str, master: str) -> None:
-    """Make rounds as long as there are lines to read."""
+def serve(way: str, operations: int, core: int, where: str, master: str) -> None:
+    """Make a round, or a core's part of one, as long as there are lines to read."""
     with ExitStack() as stack:
-        manifest = manifest_of(operations, PROCESSES[way] if way not in (ONE, TWO, ISOLATED) else 1)
+        manifest = manifest_of(operations, SHARDS_A_CORE * PROCESSES[way])
         make: Callable[[int], Turn]
         if way in (ONE, TWO, ISOLATED):
-            make = on_its_own(isolated_shard if way == ISOLATED else plain_shard, manifest, shard)
+            make = on_its_own(isolated_shard if way == ISOLATED else plain_shard, manifest, core)
         else:
             make = stack.enter_context(on_spark(manifest, where, master))
-        for number, _ in enumerate(sys.stdin):
-            print(msgspec.json.encode(make(number)).decode(), flush=True)  # noqa: T201 (the other end reads it)
+        gc.freeze()  # as in a worker
+        for line in sys.stdin:
+            print(msgspec.json.encode(make(int(line))).decode(), flush=True)  # noqa: T201 (the other end reads it)
 
 
-def on_its_own(run: Callable[[Manifest, int, int], int], manifest: Manifest, shard: int) -> Callable[[int], Turn]:
-    """Rounds of one shard without Spark."""
+def on_its_own(run: Callable[[Manifest, int, int], int], manifest: Manifest, core: int) -> Callable[[int], Turn]:
+    """The shards of one core, without Spark."""
+    shards = range(core * SHARDS_A_CORE, (core + 1) * SHARDS_A_CORE)
 
     def make(number: int) -> Turn:
         began = perf_counter()
-        operations = run(manifest, number, shard)
+        operations = sum(run(manifest, number, shard) for shard in shards)
         return Turn(operations, perf_counter() - began)
 
     return make
@@ -187,21 +191,21 @@ def on_spark(manifest: Manifest, where: str, master: str) -> Iterator[Callable[[
 
 
 class Process:
-    """The process of a way, or of one of its two."""
+    """The process of a way, or of one core of it."""
 
-    def __init__(self, way: str, operations: int, shard: int, where: str, master: str) -> None:
-        arguments = [way, str(operations), str(shard), where, master]
+    def __init__(self, way: str, operations: int, core: int, where: str, master: str) -> None:
+        arguments = [way, str(operations), str(core), where, master]
         command = [sys.executable, "-m", "broker_tck.spark_fuzz.bench", *arguments]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def tell(self) -> None:
-        """Have it make a round."""
+    def tell(self, number: int) -> None:
+        """Have it make its part of a round."""
         assert self.process.stdin
-        self.process.stdin.write("\n")
+        self.process.stdin.write(f"{number}\n")
         self.process.stdin.flush()
 
     def turn(self) -> Turn:
-        """What the round came to."""
+        """What its part came to."""
         assert self.process.stdout
         return msgspec.json.decode(self.process.stdout.readline(), type=Turn)
 
@@ -210,12 +214,14 @@ class Process:
         self.process.communicate()
 
 
-def turn(processes: Sequence[Process]) -> Turn:
-    """A round of a way: of all its processes at the same time."""
+def made(way: str, processes: Sequence[Process], number: int) -> list[Turn]:
+    """A round of a way, as one turn; of one plain process a turn for each core, one after the other."""
+    if way == ONE:
+        return [turn for process in processes for turn in made("", [process], number)]
     for process in processes:
-        process.tell()
+        process.tell(number)
     turns = [process.turn() for process in processes]
-    return Turn(sum(t.operations for t in turns), max(t.seconds for t in turns), max(t.merging for t in turns))
+    return [Turn(sum(t.operations for t in turns), max(t.seconds for t in turns), max(t.merging for t in turns))]
 
 
 def campaign(seconds: float, rounds: int, tell: Callable[[int, str], None]) -> Result:
@@ -226,37 +232,36 @@ def campaign(seconds: float, rounds: int, tell: Callable[[int, str], None]) -> R
         cluster = stack.enter_context(Cluster(folder / "cluster", workers=2))
         masters = {LOCAL_1: LOCAL_1, LOCAL_2: LOCAL_2, STANDALONE: cluster.url}
         ways: dict[str, list[Process]] = {}
-        for way, number in PROCESSES.items():
-            places = range(number) if way == TWO else range(1)
-            ways[way] = [
-                Process(way, operations, i, str(folder / str(len(ways))), masters.get(way, "")) for i in places
-            ]
+        for way in PROCESSES:
+            cores = range(2) if way in (ONE, TWO) else range(1)
+            where = str(folder / str(len(ways)))
+            ways[way] = [Process(way, operations, core, where, masters.get(way, "")) for core in cores]
             for process in ways[way]:
                 stack.callback(process.end)
-        turns: dict[str, list[Turn]] = {way: [] for way in ways}
+        turns: dict[str, list[list[Turn]]] = {way: [] for way in ways}
         for number in range(rounds + 1):  # the first warms up
             for way, processes in ways.items():
                 tell(number, way)
-                made = turn(processes)
+                turn = made(way, processes, number)
                 if number:
-                    turns[way].append(made)
+                    turns[way].append(turn)
         size = size_of(Folder(str(folder / str(list(ways).index(LOCAL_2)))))
     return result(operations, rounds, turns, size)
 
 
 def calibrated(seconds: float) -> int:
-    """How many operations a shard makes in about so many seconds."""
+    """How many operations a shard makes, where a core makes all of its shards in about so many seconds."""
     manifest = manifest_of(CALIBRATION, 1)
     plain_shard(manifest, 0, 0)
     began = perf_counter()
-    made = plain_shard(manifest, 1, 0)
-    return 10_000 * max(1, round(made / (perf_counter() - began) * seconds / 10_000))
+    done = plain_shard(manifest, 1, 0)
+    return 10_000 * max(1, round(done / (perf_counter() - began) * seconds / SHARDS_A_CORE / 10_000))
 
 
-def result(operations: int, rounds: int, turns: dict[str, list[Turn]], size: Size) -> Result:
+def result(operations: int, rounds: int, turns: dict[str, list[list[Turn]]], size: Size) -> Result:
     """The figures of all ways."""
-    rates = {way: [t.operations / t.seconds for t in made] for way, made in turns.items()}
-    plain = median(rates[ONE])
+    rates = {way: [t.operations / t.seconds for turn in found for t in turn] for way, found in turns.items()}
+    times = {way: median(map(times_plain, turns[ONE], found)) for way, found in turns.items()}
     return Result(
         subjects=[lane.subject for lane in manifest_of(1, 1).lanes],
         operations=operations,
@@ -268,18 +273,27 @@ def result(operations: int, rounds: int, turns: dict[str, list[Turn]], size: Siz
                 median(found),
                 min(found),
                 max(found),
-                median(found) / plain,
-                median(t.merging / t.seconds for t in turns[way]),
+                times[way],
+                median(t.merging / t.seconds for turn in turns[way] for t in turn),
                 NOTES[way],
             )
             for way, found in rates.items()
         ],
-        isolation=1 - median(rates[ISOLATED]) / plain,
-        spark_and_isolation=1 - median(rates[LOCAL_1]) / plain,
-        two_cores=median(rates[LOCAL_2]) / plain,
-        of_two_processes=median(rates[LOCAL_2]) / median(rates[TWO]),
+        isolation=1 - times[ISOLATED],
+        spark_and_isolation=1 - times[LOCAL_1],
+        two_cores=times[LOCAL_2],
+        of_two_processes=median(
+            two[0].seconds / cores[0].seconds for two, cores in zip(turns[TWO], turns[LOCAL_2], strict=True)
+        ),
         size=size,
     )
+
+
+def times_plain(plain: list[Turn], turn: list[Turn]) -> float:
+    """How many times as fast a turn was as one plain process over the same walks."""
+    operations = sum(t.operations for t in turn)
+    of_one_core = operations < sum(t.operations for t in plain)
+    return sum(t.seconds for t in (plain[:1] if of_one_core else plain)) / sum(t.seconds for t in turn)
 
 
 def size_of(store: Folder) -> Size:

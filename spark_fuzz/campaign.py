@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from broker_tck.properties.contract import Contract
@@ -88,8 +89,9 @@ def run(spark: SparkSession, store: Store, goal: Goal, tell: Tell) -> Totals:
         store.write_text(STOP, NOT_ASKED)
     tell(totals)
     while not (totals.reached(goal) or found(store, totals, goal) or store.read_text(STOP) == ASKED):
+        began = perf_counter()
         totals.add(rounds.make(totals.rounds))
-        store.heard()
+        store.heard(perf_counter() - began)
         tell(totals)
     return totals
 

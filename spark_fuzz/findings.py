@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from os import write
 from typing import Any
@@ -11,16 +11,16 @@ from typing import Any
 import msgspec
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import RESULT, Difference, first_difference, no_answer, unanswered
+from broker_tck.properties.check import RESULT, Difference, no_answer, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.diagnose import Diagnoser, Diagnosis, observable
-from broker_tck.properties.finding import PROBE_SECONDS, Failure, Finding, bulk, find, find_breach
+from broker_tck.properties.finding import PROBE_SECONDS, Finding, find, find_breach
 from broker_tck.properties.isolation import Death, Isolation
 from broker_tck.properties.operation import Operation, shape
+from broker_tck.properties.protected import probing
 from broker_tck.properties.story import finding_json, lines, story
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import OPERATIONS, Walk, generated, walk
-from broker_tck.properties.watchdog import patience
 from broker_tck.spark_fuzz.rows import FINDING, Row
 
 OPERATION = 4
@@ -39,7 +39,7 @@ class Finder:
         self.subject = subject
         self.model = model
         self.walking: Isolation[None] = Isolation(max(seconds / OPERATION, PROBE_SECONDS), memory, parent)
-        self.probing: Isolation[Failure | None] = Isolation(PROBE_SECONDS, memory, parent)
+        self.limits = self.walking.seconds, memory, parent
         self.finding: Isolation[Row | None] = Isolation(FIND_SECONDS, memory, parent)
 
     def diagnoser(self) -> Diagnoser:
@@ -77,29 +77,15 @@ class Finder:
 
     def of_fatal(self, failed: Walk) -> Row:
         """The row of a walk with no answer: each replay has a process of its own, and no way is compared."""
-        again = self.failure(self.subject, self.model, failed.config, failed.operations)
+        assert failed.difference
+        judge = probing(failed.difference, *self.limits).failure
+        again = judge(self.subject, self.model, failed.config, failed.operations)
         if again is None:
             return self.as_it_is(failed, UNREPEATED)
         if not unanswered(again[1]):
             return self.as_it_is(failed, "It was not reduced: traces near it end the subject's process.")
-        finding = find(self.subject, self.diagnoser(), failed.config, failed.operations, failed.seed, self.failure)
+        finding = find(self.subject, self.diagnoser(), failed.config, failed.operations, failed.seed, judge)
         return row_of(finding, self.model) if finding else self.as_it_is(failed, UNREPEATED)
-
-    def failure(
-        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
-    ) -> Failure | None:
-        """Where a trace fails, replayed in a process of its own."""
-        if not operations:
-            return None
-        probing = self.probing
-        probing.seconds = patience(PROBE_SECONDS, bulk(operations))
-
-        def replay() -> Failure | None:
-            rig = subject.rig(config, subject.capabilities)
-            return first_difference(probing.marking(operations), model(config), rig)
-
-        answer = probing.run(replay)
-        return (max(probing.mark.get(), 0), no_answer(*answer)) if isinstance(answer, Death) else answer
 
     def fatal_walk(self, seed: int, death: Death) -> Walk:
         """The walk that ended its process, made once more: each operation is written down before it is done."""

@@ -28,13 +28,14 @@ ERROR = re.compile(r"(?:Caused by: |: )?((?:\w+\.)*\w*(?:Error|Exception)\b.*)")
 LOG = Path(__file__).with_name("log4j2.properties")
 FAILURES = 4
 """How often a task is tried, on a local master too: a process of Python may be killed by others."""
-QUIET = {
-    "spark.log.level": "ERROR",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG.as_uri()}",
-}
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""The walks need the cores: what a round is merged from is small, and not worth Java's optimizing compiler."""
 SETTINGS = {
     "spark.app.name": "broker-tck fuzz",
+    "spark.log.level": "ERROR",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG.as_uri()} {JVM}",
+    "spark.executor.extraJavaOptions": JVM,
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "8",
@@ -112,7 +113,7 @@ def session(master: str, settings: dict[str, str], python: str | None, log: Path
     if python:
         os.environ["PYSPARK_PYTHON"] = python
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    chosen = {**QUIET, **SETTINGS, **(LOCAL if is_local(master) else {}), **settings}
+    chosen = {**SETTINGS, **(LOCAL if is_local(master) else {}), **settings}
     builder: Any = SparkSession.builder.master(enduring(master))
     for name, value in chosen.items():
         builder = builder.config(name, value)

@@ -43,8 +43,9 @@ LOCK = "lock"
 LOG = "driver.log"
 TRIES, MOMENT = 4, 0.05
 """A lock is tried for so often, so many seconds apart: whoever looks who drives holds it for an instant."""
-LEASE = 900.0
-"""Seconds after which a driver that has not been heard of counts as gone, where a store has no locks."""
+LEASE, ROUNDS = 900.0, 4
+"""Where a store has no locks, a driver that has not been heard of for so many seconds counts as gone, or for as long as
+so many of its rounds take."""
 TABLES = {"summary": f"{SUMMARY}, round int", "states": STATES, "findings": FINDINGS}
 Key = tuple[str, str, str, str]
 """A finding's subject, profile, rules and shape."""
@@ -55,8 +56,8 @@ class Driver(msgspec.Struct):
 
     host: str
     pid: int
-    seen: float
-    """When it was last heard of, in seconds of the epoch; 0: it has ended."""
+    until: float
+    """When it counts as gone unless it is heard of again, in seconds of the epoch; 0: it has ended."""
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
@@ -104,8 +105,8 @@ class Store(ABC):
     def driver(self) -> str:
         """Who drives the campaign; empty: nobody."""
 
-    def heard(self) -> None:  # noqa: B027 (a store with locks need not be told)
-        """Tell that the driver lives."""
+    def heard(self, seconds: float) -> None:  # noqa: B027 (a store with locks need not be told)
+        """Tell that the driver lives, and how long its last round took."""
 
     @property
     def manifest(self) -> Manifest:
@@ -298,23 +299,23 @@ class Remote(Store):
     def driver(self) -> str:
         text = self.read_text(LOCK)
         known = msgspec.json.decode(text, type=Driver) if text else None
-        return str(known) if known and time.time() - known.seen < LEASE else ""
+        return str(known) if known and time.time() < known.until else ""
 
     @contextmanager
     def driven(self) -> Iterator[None]:
         if by := self.driver():
             raise BadInput(refused(self.where, by))
-        self.heard()
+        self.heard(0)
         try:
             yield
         finally:
             self._lease(0)
 
-    def heard(self) -> None:
-        self._lease(time.time())
+    def heard(self, seconds: float) -> None:
+        self._lease(time.time() + max(LEASE, ROUNDS * seconds))
 
-    def _lease(self, seen: float) -> None:
-        driver = Driver(socket.gethostname(), os.getpid(), seen)
+    def _lease(self, until: float) -> None:
+        driver = Driver(socket.gethostname(), os.getpid(), until)
         self.write_text(LOCK, msgspec.json.encode(driver).decode())
 
 

@@ -1,0 +1,49 @@
+"""Replays that a subject cannot hurt: each in a process of its own, where it may hang, eat memory, exit or crash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from broker_tck.model.reference import Reference
+from broker_tck.properties.check import HANG, Difference, first_difference, no_answer, unanswered
+from broker_tck.properties.finding import PROBE_SECONDS, Failure, bulk
+from broker_tck.properties.isolation import Death, Isolation
+from broker_tck.properties.operation import Operation
+from broker_tck.properties.subjects import Subject
+from broker_tck.properties.watchdog import patience
+
+MEMORY = 256
+"""How many MiB a subject may take over one trace."""
+
+
+class Protected:
+    """Replays traces, each in a process of its own, under the limits of an :class:`Isolation`.
+
+    ``seconds`` limits each operation; one that does more in bulk has as much again for each thousand.
+    """
+
+    def __init__(self, seconds: float, memory: int = MEMORY, parent: Any = None) -> None:
+        self.seconds = seconds
+        self.isolation: Isolation[Failure | None] = Isolation(seconds, memory, parent)
+
+    def failure(
+        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
+    ) -> Failure | None:
+        """Where a trace fails, and how; at the operation that was not answered, if one is not."""
+        if not operations:
+            return None
+        isolation = self.isolation
+        isolation.seconds = patience(self.seconds, bulk(operations))
+
+        def replay() -> Failure | None:
+            rig = subject.rig(config, subject.capabilities)
+            return first_difference(isolation.marking(operations), model(config), rig)
+
+        answer = isolation.run(replay)
+        return (max(isolation.mark.get(), 0), no_answer(*answer)) if isinstance(answer, Death) else answer
+
+
+def probing(difference: Difference, seconds: float, memory: int = MEMORY, parent: Any = None) -> Protected:
+    """Replays to reduce a trace by that has no answer. Little time is spent on a hang; all else ends by itself."""
+    return Protected(PROBE_SECONDS if unanswered(difference) == HANG else seconds, memory, parent)

@@ -1,0 +1,37 @@
+"""Replays of subjects that end their process: the command lives on and says what happened."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import Cli
+
+from broker_tck.cli import tracing
+from broker_tck.properties import replay
+
+TRACE = "add 1 0 +2000; add 1 1 +2000; add 1 2 +9000; adv 2000; get 10"
+FATAL = {
+    "HangsInC": ("Hang", "no answer within the limit"),
+    "Exits": ("Exited", "the process ended itself with status 3"),
+    "Crashes": ("Killed", "the process died of SIGSEGV"),
+}
+
+
+@pytest.mark.parametrize("name", FATAL)
+def test_fatal_subject_is_replayed_and_reduced(cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    for module in (replay, tracing):
+        monkeypatch.setattr(module, "SECONDS", 1.0)
+    subject = ("--subject", f"campaigns.fatal:{name}", "--profile", "timebucket-ideal", "--json")
+    seen = dict(zip(("error", "message"), FATAL[name], strict=True))
+
+    status, out, err = cli("replay", TRACE, *subject)
+    assert (status, err) == (1, "")
+    (found,) = json.loads(out)["disagreements"]
+    assert (found["step"], found["seen"]) == (5, seen)
+
+    status, out, err = cli("reduce", TRACE, *subject)
+    assert (status, err) == (1, "")
+    finding = json.loads(out)
+    assert [operation[0] for operation in finding["operations"]] == ["add", "add", "add", "get"]
+    assert finding["seen"] == seen
