@@ -11,7 +11,7 @@ import os
 import resource
 import signal
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -83,32 +83,46 @@ class Isolation(Generic[T]):
 
     def run(self, function: Callable[[], T]) -> T | Death:
         """What the function answers, or how its process died."""
+        return next(self.run_each([function]))
+
+    def run_each(self, functions: Sequence[Callable[[], T]]) -> Iterator[T | Death]:
+        """What each function answers, all of them run by one process, one after the other.
+
+        The first that its process dies of is the last of which there is an answer.
+        """
         self.mark.set(-1)
         receiver, sender = FORK.Pipe(duplex=False)
-        process = FORK.Process(target=self._inside, args=(function, sender))
+        process = FORK.Process(target=self._inside, args=(functions, sender))
         process.start()
         sender.close()
         try:
-            answer = self._answer(receiver, process.pid or 0)
-            if answer is None:
-                process.join(self.seconds)
+            for _ in functions:
+                answer = self._answer(receiver, process.pid or 0)
+                if answer is None:
+                    process.join(self.seconds)
+                    process.kill()
+                    process.join()
+                    answer = (death(process.exitcode),)
+                yield answer[0]
+                if isinstance(answer[0], Death):
+                    return
         finally:
             process.kill()
             process.join()
             receiver.close()
-        return death(process.exitcode) if answer is None else answer[0]
 
-    def _inside(self, function: Callable[[], T], sender: Connection) -> None:
+    def _inside(self, functions: Sequence[Callable[[], T]], sender: Connection) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        limit_growth(self.memory)
-        self.alive(-1)
-        try:
-            answer: Any = (function(),)
-        except BaseException as error:
-            answer = (Death("Exited", f"{type(error).__name__} was raised out of the harness: {error}"),)
-        sender.send(answer)
+        for function in functions:
+            limit_growth(self.memory)
+            self.alive(-1)
+            try:
+                answer: Any = (function(),)
+            except BaseException as error:
+                answer = (Death("Exited", f"{type(error).__name__} was raised out of the harness: {error}"),)
+            sender.send(answer)
 
     def _answer(self, receiver: Connection, pid: int) -> tuple[T | Death] | None:
         before, looks = (self.mark.get(), 0.0), 0
@@ -143,7 +157,7 @@ def limit_growth(memory: int) -> None:
     pages = Path("/proc/self/statm")
     if pages.exists():
         size = int(pages.read_text().split()[0]) * resource.getpagesize() + memory * MIB
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def death(status: int | None) -> Death:

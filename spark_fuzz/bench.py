@@ -1,17 +1,20 @@
 """``bench campaign``: what Spark and isolation cost, measured in turns: the same walks plain, isolated, and on Spark.
 
-Each way has a process of its own, which makes a round whenever it is told to and is idle otherwise. Walks are unequal,
-and so are rounds. So ways are compared by how long they take over the same shards of the same round.
+Each way has a process of its own, which makes a round whenever it is told to and is stopped otherwise: Java is never
+quite idle. Walks are unequal, and so are rounds; ways are compared by how long they take over the same shards of the
+same round.
 """
 
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -41,6 +44,8 @@ NOTES = {
     LOCAL_2: "likewise",
     STANDALONE: "likewise, on a cluster on this machine",
 }
+STOPPED = "3600s"
+"""For so long may a process be stopped before Spark takes it for dead."""
 CALIBRATION = 200_000
 """Operations that tell how many a round of so many seconds makes."""
 
@@ -171,7 +176,7 @@ def on_spark(manifest: Manifest, where: str, master: str) -> Iterator[Callable[[
     """Rounds of a campaign."""
     store = Folder(where)
     store.create(manifest)
-    settings = {} if master.startswith("local") else {"spark.driver.host": "127.0.0.1"}
+    settings = {"spark.driver.host": "127.0.0.1", "spark.network.timeout": STOPPED}
     with session(master, settings, sys.executable, Path(where) / "driver.log") as spark:
         rounds = Rounds(spark, store, manifest)
 
@@ -196,7 +201,14 @@ class Process:
     def __init__(self, way: str, operations: int, core: int, where: str, master: str) -> None:
         arguments = [way, str(operations), str(core), where, master]
         command = [sys.executable, "-m", "broker_tck.spark_fuzz.bench", *arguments]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
+        )
+
+    def signal(self, number: int) -> None:
+        """Send a signal to it and to Java below it."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
 
     def tell(self, number: int) -> None:
         """Have it make its part of a round."""
@@ -211,7 +223,18 @@ class Process:
 
     def end(self) -> None:
         """Have it end."""
+        self.signal(signal.SIGCONT)
         self.process.communicate()
+
+
+@contextmanager
+def going(parts: Sequence[Process | Cluster]) -> Iterator[None]:
+    """Have these go on while the block runs, and stop them after it."""
+    for part in parts:
+        part.signal(signal.SIGCONT)
+    yield
+    for part in parts:
+        part.signal(signal.SIGSTOP)
 
 
 def made(way: str, processes: Sequence[Process], number: int) -> list[Turn]:
@@ -229,6 +252,7 @@ def campaign(seconds: float, rounds: int, tell: Callable[[int, str], None]) -> R
     operations = calibrated(seconds)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-tck-")))
+        os.environ["SPARK_MASTER_OPTS"] = f"-Dspark.worker.timeout={STOPPED.removesuffix('s')}"
         cluster = stack.enter_context(Cluster(folder / "cluster", workers=2))
         masters = {LOCAL_1: LOCAL_1, LOCAL_2: LOCAL_2, STANDALONE: cluster.url}
         ways: dict[str, list[Process]] = {}
@@ -238,11 +262,14 @@ def campaign(seconds: float, rounds: int, tell: Callable[[int, str], None]) -> R
             ways[way] = [Process(way, operations, core, where, masters.get(way, "")) for core in cores]
             for process in ways[way]:
                 stack.callback(process.end)
+        stack.callback(cluster.signal, signal.SIGCONT)
         turns: dict[str, list[list[Turn]]] = {way: [] for way in ways}
         for number in range(rounds + 1):  # the first warms up
             for way, processes in ways.items():
                 tell(number, way)
-                turn = made(way, processes, number)
+                parts: list[Process | Cluster] = [*processes, *[cluster] * (way == STANDALONE)]
+                with going(parts):
+                    turn = made(way, processes, number)
                 if number:
                     turns[way].append(turn)
         size = size_of(Folder(str(folder / str(list(ways).index(LOCAL_2)))))

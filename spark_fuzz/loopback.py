@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from types import TracebackType
@@ -78,7 +79,14 @@ class Cluster:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                process_group=0,
             )
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all of it, the executors as well."""
+        for process in [self.master, *self.workers]:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
 
     def state(self) -> dict[str, Any] | None:
         """What the master tells of the cluster; None: it is not up."""

@@ -54,6 +54,7 @@ class Part(NamedTuple):
     failing: list[Walk]
     breaches: list[tuple[Walk, str, str]]
     """Walks that break a law: which one, and what was wrong."""
+    seconds: float
 
 
 @dataclass
@@ -74,7 +75,10 @@ class Lanework:
 
     def add(self, part: Part) -> None:
         """Take in what a batch did."""
-        self.figures.update(walks=part.walks, operations=part.operations, counted=part.counted)
+        milliseconds = round(1000 * part.seconds)
+        self.figures.update(
+            walks=part.walks, operations=part.operations, counted=part.counted, milliseconds=milliseconds
+        )
         self.met.update(part.met)
         self.met_in.update(part.met_in)
         self.states.update(part.states)
@@ -100,57 +104,69 @@ class Lanework:
 
 
 class LaneWalker:
-    """Walks one lane of a shard, a batch after the other."""
+    """Walks one lane of a shard, a batch after the other, until so many operations are made or enough walks failed."""
 
     def __init__(self, manifest: Manifest, lane: Lane, seed: int, parent: Any = None) -> None:
         subject = resolve(lane.subject)
+        self.lane = lane
         self.seconds = manifest.walk_seconds
+        self.operations = max(1, manifest.operations // len(manifest.lanes))
         self.work = Lanework(subject, subject.contract.model(lane.profile), seed)
-        self.isolation: Isolation[Part] = Isolation(manifest.walk_seconds, manifest.walk_memory, parent)
+        self.isolation: Isolation[Part] = isolation(manifest, parent)
         self.finder = Finder(subject, self.work.model, manifest.walk_seconds, manifest.walk_memory, parent)
+        self.number = 0
+        """The walk to go on with."""
 
-    def walk(self, operations: int) -> Lanework:
-        """Walk until so many operations are made, or enough walks failed."""
-        number, work = 0, self.work
-        while work.figures["operations"] < operations and not work.over:
-            number = self.walk_batch(number, operations - work.figures["operations"])
-        return work
+    @property
+    def left(self) -> int:
+        """How many operations are left to make; 0: it is done."""
+        return 0 if self.work.over else max(0, self.operations - self.work.figures["operations"])
 
-    def walk_batch(self, number: int, operations: int) -> int:
-        """Make a batch of walks; answers with the number of the walk to go on with."""
-        stop, death = number + BATCH, None
-        while stop > number:
-            part = self.isolation.run(partial(self.batch, number, stop, operations))
-            if not isinstance(part, Death):
-                self.take(part)
-                number += part.walks
-                break
-            stop, death = max(self.isolation.mark.get(), number), part
-        if death is None:
-            return number
-        self.died(stop, death)
-        return stop + 1
+    def batch(self, isolation: Isolation[Part], stop: int) -> Part:
+        """Make the walks up to this one, fewer if there are enough operations, or too many fail.
 
-    def batch(self, first: int, stop: int, operations: int) -> Part:
-        """Make walks until there are enough, or too many fail. It runs in a process of its own."""
+        It runs in a process of its own.
+        """
+        began, first = perf_counter(), self.number
         run = Run(self.work.subject, self.work.model.PROFILE, self.work.seed)
         breaches: list[tuple[Walk, str, str]] = []
-        self.isolation.alive(first, KIT)
+        isolation.alive(first, KIT)
         for number, done in enumerate(walks(run, range(first, stop), COUNTED, self.seconds), first):
             if done.difference:
                 run.failing.append(done)
             elif number % COUNTED == 0:
-                self.isolation.alive(number, KIT)
+                isolation.alive(number, KIT)
                 judge(run, done)
                 breaches += [(done, law, text) for _, law, text in run.complaints]
                 run.complaints.clear()
-            if run.operations >= operations or len(run.failing) >= MOST_FAILING or hung(done):
+            if run.operations >= self.left or len(run.failing) >= MOST_FAILING or hung(done):
                 break
-            self.isolation.alive(number + 1, KIT if (number + 1) % COUNTED == 0 else 1)
-        return Part(run.walks, run.operations, run.counted, run.met, run.met_in, run.states, run.failing, breaches)
+            isolation.alive(number + 1, KIT if (number + 1) % COUNTED == 0 else 1)
+        seconds = perf_counter() - began
+        return Part(
+            run.walks, run.operations, run.counted, run.met, run.met_in, run.states, run.failing, breaches, seconds
+        )
+
+    def follow(self, answer: Part | Death, mark: int) -> None:
+        """Take in what a batch answered; ``mark`` is the walk at which it died, if it died."""
+        began = perf_counter()
+        while isinstance(answer, Death):
+            death, stop = answer, max(mark, self.number)
+            if stop == self.number:
+                self.died(death)
+                break
+            answer, mark = self.isolation.run(partial(self.batch, self.isolation, stop)), self.isolation.mark.get()
+            if not isinstance(answer, Death):
+                self.take(answer)
+                self.died(death)
+                break
+        else:
+            self.take(answer)
+        self.work.figures["milliseconds"] += round(1000 * (perf_counter() - began))
 
     def take(self, part: Part) -> None:
         """Take in a batch, and make findings of what failed in it."""
+        self.number += part.walks
         self.work.add(part)
         for failed in part.failing:
             assert failed.difference
@@ -160,10 +176,11 @@ class LaneWalker:
         for breach in part.breaches:
             self.work.keep(breach[1], partial(self.finder.of_breach, *breach))
 
-    def died(self, number: int, death: Death) -> None:
-        """Make a finding of a walk that ended its process, or hung in it."""
+    def died(self, death: Death) -> None:
+        """Make a finding of the next walk, which ends its process, or hangs in it."""
         work = self.work
-        failed = self.finder.fatal_walk(walk_seed(work.seed, number), death)
+        failed = self.finder.fatal_walk(walk_seed(work.seed, self.number), death)
+        self.number += 1
         work.fatal += 1
         work.figures.update(walks=1, operations=len(failed.operations))
         work.keep((failed.operations[-1].tag, death), partial(self.finder.of_fatal, failed))
@@ -181,12 +198,19 @@ def shard_seed(manifest: Manifest, round_number: int, shard: int) -> int:
 
 def shard_rows(manifest: Manifest, round_number: int, shard: int, parent: Any = None) -> Iterator[Row]:
     """The rows of a shard in a round. ``parent`` is a stream that ends when nobody waits for them any more."""
-    operations = max(1, manifest.operations // len(manifest.lanes))
-    for lane in manifest.lanes:
-        began = perf_counter()
-        work = LaneWalker(manifest, lane, shard_seed(manifest, round_number, shard), parent).walk(operations)
-        work.figures["milliseconds"] = round(1000 * (perf_counter() - began))
-        yield from lane_rows(lane, work)
+    walkers = [LaneWalker(manifest, lane, shard_seed(manifest, round_number, shard), parent) for lane in manifest.lanes]
+    isolated = isolation(manifest, parent)
+    while left := [walker for walker in walkers if walker.left]:
+        batches = [partial(walker.batch, isolated, walker.number + BATCH) for walker in left]
+        for walker, answer in zip(left, isolated.run_each(batches), strict=False):
+            walker.follow(answer, isolated.mark.get())
+    for walker in walkers:
+        yield from lane_rows(walker.lane, walker.work)
+
+
+def isolation(manifest: Manifest, parent: Any) -> Isolation[Part]:
+    """A process of its own for walks, with the limits of a campaign."""
+    return Isolation(manifest.walk_seconds, manifest.walk_memory, parent)
 
 
 def lane_rows(lane: Lane, work: Lanework) -> Iterator[Row]:

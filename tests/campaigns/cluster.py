@@ -96,7 +96,9 @@ def kill_all(folder: Path) -> None:
 @contextmanager
 def guarded(folder: Path) -> Iterator[None]:
     """No process that works below a folder outlives this block, nor this very process."""
-    guard = subprocess.Popen([sys.executable, __file__, str(folder)], stdin=subprocess.PIPE, cwd="/")
+    guard = subprocess.Popen(
+        [sys.executable, __file__, str(folder)], stdin=subprocess.PIPE, cwd="/", start_new_session=True
+    )
     try:
         yield
     finally:
@@ -142,7 +144,10 @@ class Command:
 
     def end(self) -> Ended:
         """Wait until it has ended, and all that it has started has let go of its output."""
-        out, err = self.process.communicate(timeout=PATIENCE)
+        try:
+            out, err = self.process.communicate(timeout=PATIENCE)
+        finally:
+            self.process.kill()
         return Ended(self.process.returncode, out, err)
 
     @contextmanager

@@ -1,0 +1,84 @@
+"""Subjects that hang, eat memory, or end their process: each is a finding, and nothing beside it is disturbed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaigns import fatal
+from campaigns.cluster import Ended
+
+from broker_tck.properties.run import Run, walks
+from broker_tck.properties.subjects import resolve
+from broker_tck.spark_fuzz.report.grouping import entries
+from broker_tck.spark_fuzz.shard import COUNTED, shard_seed
+from broker_tck.spark_fuzz.store import Folder
+
+SEEN = {
+    "Hangs": ("Hang", "no answer within the limit"),
+    "HangsInC": ("Hang", "no answer within the limit"),
+    "EatsMemory": ("MemoryError", ""),
+    "Exits": ("Exited", "the process ended itself with status 3"),
+    "Leaves": ("SystemExit", "enough"),
+    "Crashes": ("Killed", "the process died of SIGSEGV"),
+    "KillsItself": ("Killed", "the process died of SIGKILL"),
+    "Interrupts": ("Exited", "KeyboardInterrupt was raised out of the harness: "),
+}
+CONFORMING, PROFILE = "time-bucket", "timebucket-ideal"
+SHARDS, OPERATIONS = 2, 4_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fatal")
+
+
+@pytest.fixture(scope="module")
+def ended(ground: Path, folder: Path) -> Ended:
+    """A campaign over every fatal subject, and at last one that conforms."""
+    from campaigns.cluster import Command
+
+    shutil.copy(fatal.__file__, folder)
+    names = [*(f"fatal:{name}" for name in SEEN), CONFORMING]
+    subjects = [word for name in names for word in ("--subject", name)]
+    limits = ["--walk-seconds", 1, "--walk-memory", 256, "--rounds", 1, "--shards", SHARDS]
+    work = ["--operations", OPERATIONS * len(names), "--master", "local[2]", "--json"]
+    return Command(folder, "fuzz", "--store", "store", *subjects, *limits, *work).end()
+
+
+@pytest.fixture(scope="module")
+def store(ended: Ended, folder: Path) -> Folder:
+    return Folder(str(folder / "store"))
+
+
+def test_campaign_over_fatal_subjects_ends_as_any_other(ended: Ended, store: Folder) -> None:
+    assert (ended.status, ended.err) == (1, "")
+    assert json.loads(ended.out)["rounds"] == store.rounds() == 1
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_fatal_subject_is_one_reduced_finding(ended: Ended, store: Folder, name: str) -> None:
+    (entry,) = [entry for entry in entries(store.findings()) if entry.place.subject == f"fatal:{name}"]
+    assert entry.shortest == 4
+    assert entry.walks >= SHARDS
+    (found,) = [finding for finding in json.loads(ended.out)["findings"] if finding["subject"] == f"fatal:{name}"]
+    assert [operation[0] for operation in found["operations"]] == ["add", "add", "add", "get"]
+    assert (found["seen"]["error"], found["seen"]["message"]) == SEEN[name]
+
+
+def test_conforming_subject_beside_them_is_not_disturbed(store: Folder) -> None:
+    alone: Counter[str] = Counter()
+    for shard in range(SHARDS):
+        run = Run(resolve(CONFORMING), PROFILE, shard_seed(store.manifest, 0, shard))
+        for _ in walks(run, count(), COUNTED):
+            if run.operations >= OPERATIONS:
+                break
+        alone.update(walks=run.walks, operations=run.operations, counted=run.counted)
+    rows: list[dict[str, Any]] = store.summary().to_pylist()
+    mine = {row["name"]: row["count"] for row in rows if (row["kind"], row["subject"]) == ("figure", CONFORMING)}
+    assert mine | {"milliseconds": 0} == {**alone, "failing": 0, "milliseconds": 0}
