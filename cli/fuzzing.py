@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROUNDS = 10
-OPERATIONS = 500_000
+OPERATIONS = 1_000_000
 WALK_MEMORY = 512
 SHOWN = 5
 """So many findings are printed; the report has them all."""
@@ -113,7 +113,7 @@ findings_option = click.option(
 )
 @seconds_option
 @findings_option
-@click.option("--shards", type=click.IntRange(1, 2**24 - 1), help="Tasks in a round. Default: four times the cores.")
+@click.option("--shards", type=click.IntRange(1, 2**24 - 1), help="Tasks in a round. Default: twice the cores.")
 @click.option(
     "--walk-seconds",
     default=SECONDS,

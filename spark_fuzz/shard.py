@@ -26,8 +26,8 @@ from broker_tck.spark_fuzz.findings import Finder
 from broker_tck.spark_fuzz.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.rows import FIGURE, RULE, RULE_WALKS, STATE, Row
 
-SHARDS_A_CORE = 4
-"""Walks are unequal, and so are shards: of several to a core, none is waited for long."""
+SHARDS_A_CORE = 2
+"""Walks are unequal, and so are shards: of several to a core, none is waited for long. Each is a task, which costs."""
 BATCH = 512
 """How many walks a process makes. A fork costs as much as a few walks, for the pages that both go on to use."""
 COUNTED = 64
