@@ -25,8 +25,10 @@ class Exercised:
     def but_for(self, paused: bool) -> Iterator[None]:
         """Count in this block, but for the one where it is not to."""
         self.paused = paused
-        yield
-        self.paused = False
+        try:
+            yield
+        finally:
+            self.paused = False
 
     def _counting(self, embodiment: Embodiment, clause: Clause) -> Callable[..., Any]:
         number, absent = embodiment.rule.number, embodiment.ways[ABSENT]

@@ -148,20 +148,22 @@ class LaneWalker:
         )
 
     def follow(self, answer: Part | Death, mark: int) -> None:
-        """Take in what a batch answered; ``mark`` is the walk at which it died, if it died."""
-        began = perf_counter()
+        """Take in what a batch answered; ``mark`` is the walk at which it died, if it died.
+
+        Then the walks before that one are made again. Each time there are fewer, wherever the process says it died.
+        """
+        began, stop = perf_counter(), self.number + BATCH
+        death: Death | None = None
         while isinstance(answer, Death):
-            death, stop = answer, max(mark, self.number)
+            death, stop = answer, max(self.number, min(mark, stop - 1))
             if stop == self.number:
-                self.died(death)
                 break
             answer, mark = self.isolation.run(partial(self.batch, self.isolation, stop)), self.isolation.mark.get()
-            if not isinstance(answer, Death):
-                self.take(answer)
-                self.died(death)
-                break
-        else:
+        if not isinstance(answer, Death):
             self.take(answer)
+        if death:
+            self.number = stop
+            self.died(death)
         self.work.figures["milliseconds"] += round(1000 * (perf_counter() - began))
 
     def take(self, part: Part) -> None:

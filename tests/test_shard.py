@@ -14,9 +14,11 @@ from kit import CONTRACT, MODEL, ROOT, python, subject_of, trace_of, walked, wro
 
 from broker_tck.implementations.time_bucket import TimeBucketTracker
 from broker_tck.properties.delayed_delivery.abstract import abstract
+from broker_tck.properties.isolation import Death
 from broker_tck.properties.operation import letters, shape
 from broker_tck.properties.run import Run, walks
 from broker_tck.properties.subjects import resolve
+from broker_tck.spark_fuzz import shard
 from broker_tck.spark_fuzz.findings import UNREPEATED, Finder
 from broker_tck.spark_fuzz.manifest import Lane
 from broker_tck.spark_fuzz.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
@@ -203,3 +205,20 @@ def test_abstract_states_are_few_and_tell_what_differs() -> None:
     many = abstract(model)
     model.add(1, 200, model.now + 5000 + 512 * 200)
     assert abstract(model) == many
+
+
+def test_batch_that_always_dies_behind_its_walks_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "BATCH", 4)
+    walker = shard.LaneWalker(refresh.manifest([PLAIN], 1), PLAIN, 5)
+    again: list[int] = []
+
+    def dies(batch: Any) -> Death:
+        again.append(batch.args[1])
+        walker.isolation.mark.set(batch.args[1])
+        return Death("Killed", "the process died of SIGKILL")
+
+    monkeypatch.setattr(walker.isolation, "run", dies)
+    walker.follow(Death("Killed", "the process died of SIGKILL"), 4)
+    assert again == [3, 2, 1]
+    assert (walker.number, walker.work.fatal, walker.work.figures["failing"]) == (1, 1, 1)
+    assert [row.key for row in walker.work.findings.values()] == [UNREPEATED]

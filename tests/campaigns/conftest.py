@@ -17,11 +17,9 @@ if not collect_ignore_glob:
 
     from broker_tck.properties.errors import BadInput
     from broker_tck.spark_fuzz.loopback import Cluster
-    from broker_tck.spark_fuzz.session import java
+    from broker_tck.spark_fuzz.session import JVM, java
 
 WORKERS = 2
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java compiles in haste: it halves what these short campaigns take."""
 Start = Callable[..., "Command"]
 Run = Callable[..., "Ended"]
 
@@ -42,7 +40,7 @@ def ground(spark: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
     """The folder below which all works; whatever still runs there in the end is killed, however the tests end."""
     folder = tmp_path_factory.getbasetemp()
     with guarded(folder), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", QUICK)
+        patch.setenv("JDK_JAVA_OPTIONS", JVM)  # the cluster's own processes as well
         yield folder
 
 
