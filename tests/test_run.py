@@ -25,6 +25,7 @@ from broker_tck.properties.conforming import (
     golden_traces,
     run_part,
 )
+from broker_tck.properties.exercised import Exercised
 from broker_tck.properties.run import Run, deviations, judge, run_subject, walks
 from broker_tck.properties.subjects import Subject
 
@@ -301,3 +302,12 @@ def test_subject_may_have_another_name() -> None:
     subject = replace(subject_of(HeapTracker), name="mine")
     assert isinstance(subject, Subject)
     assert subject.name == "mine"
+
+
+def test_counting_goes_on_after_a_block_in_which_it_was_paused_and_an_error_came() -> None:
+    counting = Exercised(MODEL)
+    with pytest.raises(LookupError), counting.but_for(True):
+        raise LookupError
+    model: Any = counting.model(CONTRACT.config())
+    model.add(1, 0, CONTRACT.config().clock + 5_000)
+    assert counting.met["DD-28"] > 0
