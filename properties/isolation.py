@@ -6,6 +6,7 @@ that have one thread, on systems that fork.
 
 from __future__ import annotations
 
+import faulthandler
 import mmap
 import os
 import resource
@@ -115,6 +116,7 @@ class Isolation(Generic[T]):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        faulthandler.disable()  # how it died is told once, and not in each replay of a reduction
         for function in functions:
             limit_growth(self.memory)
             self.alive(-1)

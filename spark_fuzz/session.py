@@ -10,8 +10,9 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,7 +128,9 @@ def session(master: str, settings: dict[str, str], python: str | None, log: Path
     try:
         yield spark
     finally:
-        spark.stop()
+        with warnings.catch_warnings(), suppress(OSError):  # Java may have ended already, by the same interrupt
+            warnings.simplefilter("ignore", RuntimeWarning)
+            spark.stop()
         logging.getLogger().removeHandler(silent)
 
 

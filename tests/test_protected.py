@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from conftest import Cli
@@ -35,3 +38,11 @@ def test_fatal_subject_is_replayed_and_reduced(cli: Cli, monkeypatch: pytest.Mon
     finding = json.loads(out)
     assert [operation[0] for operation in finding["operations"]] == ["add", "add", "add", "get"]
     assert finding["seen"] == seen
+
+
+def test_death_is_told_once() -> None:
+    words = ["replay", TRACE, "--subject", "campaigns.fatal:Crashes", "--profile", "timebucket-ideal"]
+    command = [sys.executable, "-X", "faulthandler", "-m", "broker_tck.cli.main", *words]
+    ended = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, "")
+    assert "SIGSEGV" in ended.stdout

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +119,17 @@ def test_goal_and_time_left(goal: Goal, rounds: int, seconds: float, reached: bo
     totals = Totals(refresh.manifest([], 1), rounds, round(1000 * seconds))
     assert totals.reached(goal) is reached
     assert totals.left(goal) == left
+
+
+def test_session_ends_quietly_where_java_is_gone(tmp_path: Path) -> None:
+    script = """
+import os
+import signal
+from broker_tck.spark_fuzz.session import session
+
+with session("local[1]", {}, None, None) as spark:
+    os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)
+    spark.sparkContext._gateway.proc.wait()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
