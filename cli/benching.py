@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
 import click
 import msgspec
 
-from broker_tck.cli.options import json_option
+from broker_tck.cli.options import chosen_contract, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.implementations import nack_memory_bench
 from broker_tck.implementations.memory_bench import ROWS, MemoryRow
 from broker_tck.implementations.memory_bench import rows as memory_rows
+from broker_tck.implementations.nack_memory_bench import MemoryRow as NackRow
 from broker_tck.properties.bench import drivers as measure_drivers
 from broker_tck.properties.bench import machine_words
 from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz.session import need
 
 
 @click.group(epilog="\b\nExamples:\n  broker-tck bench drivers\n  broker-tck bench memory --json\n")
@@ -44,32 +50,101 @@ def bench_drivers(subject_name: str, rounds: int, as_json: bool) -> None:
     )
 
 
-@bench.command("memory", epilog="\b\nExamples:\n  broker-tck bench memory\n  broker-tck bench memory --row 1-10\n")
+MEMORY_EXAMPLES = """\b
+Examples:
+  broker-tck bench memory
+  broker-tck bench memory --row 1-10
+  broker-tck bench memory --contract negative-acks --plot nacks.svg
+"""
+
+
+@bench.command("memory", epilog=MEMORY_EXAMPLES)
+@contract_option
+@click.option("--row", "names", multiple=True, metavar="ROW", help="A row of the table, by name. Default: all.")
 @click.option(
-    "--row", "names", multiple=True, metavar="ROW", help="heap, 1-10, 4-10, 8-10, 8-15 or random. Default: all."
+    "--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Also draw the table; negative-acks only."
 )
 @json_option
-def bench_memory(names: tuple[str, ...], as_json: bool) -> int:
-    """Growth of the resident set of a fresh process that tracks 10 million messages, content verified.
+def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | None, as_json: bool) -> int:
+    """Growth of the resident set of a fresh process that tracks many messages, content verified.
 
-    A row is messages a millisecond and the bits of a bucket's width; the figures of the design's authors stand beside.
+    delayed-delivery: 10 million messages; a row is messages a millisecond and the bits of a bucket's width, and the
+    figures of the design's authors stand beside. negative-acks: a million; a row is workload A or nacks a second, and
+    the bits; the pair map and Java's figures stand beside.
     """
+    contract = chosen_contract(contract_name)
+    if contract.name not in MEMORY:
+        raise BadInput(f"there is no memory bench of {contract.name}; there are those of {', '.join(MEMORY)}")
+    if plot and contract.name != "negative-acks":
+        raise BadInput(f"the memory bench of {contract.name} draws no plot")
+    if plot:
+        need("plots", ("matplotlib",), "bench")
+    known, measure, shown = MEMORY[contract.name]
     for name in names:
-        if name not in ROWS:
-            raise BadInput(f"unknown row {name!r}; there are: {', '.join(ROWS)}")
-    chosen = names or tuple(ROWS)
-    table: list[MemoryRow] = []
-    with progress(len(chosen), "rows of 10 million messages") as tell:
-        for row in memory_rows(chosen):
+        if name not in known:
+            raise BadInput(f"unknown row {name!r}; there are: {', '.join(known)}")
+    chosen = names or tuple(known)
+    table: list[Any] = []
+    with progress(len(chosen), "rows") as tell:
+        for row in measure(chosen):
             table.append(row)
             tell(len(table), row.name)
     if as_json:
         print_json({"machine": machine_words(), "rows": msgspec.to_builtins(table)})
     else:
-        head = ["row", "messages", "buckets", "growth MiB", "batch MiB", "bytes/message", "limit MiB", "seed MiB"]
-        head += ["adds/s", "batch adds/s", "content", ""]
-        print_table(machine_words(), head, [memory_cells(row) for row in table], right=tuple(range(1, 10)))
+        shown(table)
+    if plot:
+        from broker_tck.cli.nacks_plot import drawn
+
+        drawn(table, plot)
     return 0 if all(row.passed for row in table) else 1
+
+
+def print_memory(table: Sequence[MemoryRow]) -> None:
+    """Print the memory table of delayed delivery."""
+    head = ["row", "messages", "buckets", "growth MiB", "batch MiB", "bytes/message", "limit MiB", "seed MiB"]
+    head += ["adds/s", "batch adds/s", "content", ""]
+    print_table(machine_words(), head, [memory_cells(row) for row in table], right=tuple(range(1, 10)))
+
+
+def print_nacks(table: Sequence[NackRow]) -> None:
+    """Print the memory table of negative acks."""
+    head = [
+        "row",
+        "nacks/s",
+        "bits",
+        "bytes/entry",
+        "pair map",
+        "Java",
+        "nacks/s taken",
+        "redelivered/s",
+        "content",
+        "",
+    ]
+    print_table(machine_words(), head, [nack_cells(row) for row in table], right=tuple(range(1, 8)))
+
+
+def nack_cells(row: NackRow) -> tuple[str, ...]:
+    """A row of the memory table of negative acks."""
+    return (
+        row.name,
+        f"{row.a_second:,}",
+        str(row.bits),
+        f"{row.buckets.bytes_an_entry:.2f}",
+        f"{row.pair_map.bytes_an_entry:.2f}",
+        "-" if row.java_bytes is None else f"{row.java_bytes:g}",
+        f"{row.buckets.nacks_per_second:,}",
+        f"{row.buckets.redeliveries_per_second:,}",
+        "exact" if row.buckets.content_verified and row.pair_map.content_verified else "WRONG",
+        "" if row.passed else "OVER",
+    )
+
+
+MEMORY: dict[str, tuple[Collection[str], Callable[..., Iterable[Any]], Callable[[Any], None]]] = {
+    "delayed-delivery": (ROWS, memory_rows, print_memory),
+    "negative-acks": (nack_memory_bench.ROWS, nack_memory_bench.rows, print_nacks),
+}
+"""By contract: the rows by name, how they are measured, and how they are shown."""
 
 
 def memory_cells(row: MemoryRow) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ Examples:
 @click.option("--fail-fast", is_flag=True, help="End at the first failing walk.")
 @json_option
 def check(
-    contract_name: str,
+    contract_name: str | None,
     subject_names: tuple[str, ...],
     profile: str | None,
     count: int,
@@ -78,7 +78,7 @@ def check(
     Hypothesis machine; each deviation that its profile declares has to be seen. Without --subject all bundled
     subjects are checked, each under the profiles that it declares.
     """
-    contract = chosen_contract(contract_name)
+    contract = chosen_contract(contract_name, subject_names)
     pairs = [(s, p) for s in chosen_subjects(contract, subject_names) for p in chosen_profiles(s, profile)]
     done: list[Checked] = []
     with progress(len(pairs) * count, "checking") as tell:
@@ -162,7 +162,7 @@ def checked_json(checked: Checked) -> dict[str, Any]:
 @seed_option
 @json_option
 def walk_command(
-    contract_name: str,
+    contract_name: str | None,
     subject_names: tuple[str, ...],
     profile: str | None,
     count: int | None,
@@ -175,7 +175,7 @@ def walk_command(
 
     The same seed makes the same walks everywhere. A run ends at the first walk that fails.
     """
-    contract = chosen_contract(contract_name)
+    contract = chosen_contract(contract_name, subject_names)
     pairs = [(s, p) for s in chosen_subjects(contract, subject_names) for p in chosen_profiles(s, profile)]
     recorder = Recorder(record) if record else None
     runs = [walked(Run(s, p, seed), count or (10**9 if operations else 100), operations, recorder) for s, p in pairs]

@@ -139,7 +139,7 @@ findings_option = click.option(
 def fuzz(
     context: click.Context,
     /,
-    contract_name: str,
+    contract_name: str | None,
     subject_names: tuple[str, ...],
     profile: str | None,
     where: str | None,
@@ -166,7 +166,7 @@ def fuzz(
         return None
     if where is None:
         raise BadInput("--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`")
-    contract = chosen_contract(contract_name)
+    contract = chosen_contract(contract_name, subject_names)
     subjects = chosen_subjects(contract, subject_names)
     lanes = list(dict.fromkeys(Lane(s.name, p) for s in subjects for p in chosen_profiles(s, profile)))
     goal = Goal(rounds if rounds or seconds else ROUNDS, seconds, until)

@@ -28,9 +28,9 @@ Examples:
 @contract_option
 @click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
 @json_option
-def rules(numbers: tuple[str, ...], contract_name: str, profile: str | None, as_json: bool) -> None:
+def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | None, as_json: bool) -> None:
     """List a contract's rules; with numbers, all that is known of these."""
-    contract = chosen_contract(contract_name)
+    contract = chosen_contract(contract_name, rules=numbers)
     model = contract.model(known_profile(contract, profile or contract.default))
     known = {rule.number: rule for rule in rules_of(model)}
     for number in numbers:
@@ -87,7 +87,7 @@ def print_rule(rule: dict[str, Any]) -> None:
 @click.command(epilog="\b\nExamples:\n  broker-tck subjects\n  broker-tck subjects --json\n")
 @contract_option
 @json_option
-def subjects(contract_name: str, as_json: bool) -> None:
+def subjects(contract_name: str | None, as_json: bool) -> None:
     """List the subjects of a contract: bundled ones and those of other installed packages."""
     contract = chosen_contract(contract_name)
     found = [(subject, "bundled") for subject in bundled(contract)]

@@ -9,6 +9,7 @@ import click
 
 from broker_tck.cli.benching import bench
 from broker_tck.cli.checking import check, walk_command
+from broker_tck.cli.comparing import compare
 from broker_tck.cli.fuzzing import fuzz, watch
 from broker_tck.cli.listing import rules, subjects
 from broker_tck.cli.proving import mutants_command, power
@@ -40,6 +41,7 @@ for command in (
     reduce_command,
     rules,
     subjects,
+    compare,
     power,
     mutants_command,
     fuzz,

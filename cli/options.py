@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
@@ -15,7 +16,10 @@ from broker_tck.properties.subjects import Subject, bundled, contract_named, res
 F = TypeVar("F", bound=Callable[..., Any])
 
 contract_option = click.option(
-    "--contract", "contract_name", default=next(iter(CONTRACTS)), show_default=True, metavar="C", help="The contract."
+    "--contract",
+    "contract_name",
+    metavar="C",
+    help=f"The contract. Default: that of the subjects or rules that are named, else {next(iter(CONTRACTS))}.",
 )
 subject_option = click.option(
     "--subject",
@@ -54,11 +58,18 @@ def chosen_profiles(subject: Subject, profile: str | None) -> tuple[str, ...]:
 
 def known_profile(contract: Contract, profile: str) -> str:
     """A profile of the contract."""
-    if profile not in contract.profiles:
-        raise BadInput(f"unknown profile {profile!r} of {contract.name}; there are: {', '.join(contract.profiles)}")
+    try:
+        contract.model(profile)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
     return profile
 
 
-def chosen_contract(name: str) -> Contract:
-    """The contract that was named."""
-    return contract_named(name)
+def chosen_contract(name: str | None, subjects: Sequence[str] = (), rules: Sequence[str] = ()) -> Contract:
+    """The contract that was named, else that of the first subject or rule, else the first of all."""
+    if name:
+        return contract_named(name)
+    if subjects:
+        return resolve(subjects[0]).contract
+    having = (c for c in CONTRACTS.values() if {*rules} & {rule.number for rule in rules_of(c.specification)})
+    return next(having, next(iter(CONTRACTS.values())))

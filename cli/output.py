@@ -6,12 +6,15 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from broker_tck.properties.errors import BadInput
 
 WIDTH = 160
 """How wide tables are where there is no terminal to ask."""
@@ -51,3 +54,12 @@ def progress(total: float | None, what: str, width: int = 40) -> Iterator[Any]:
     with Progress(*columns, console=console(err=True), transient=True) as bar:
         task = bar.add_task(what, total=total, says="")
         yield lambda done, says="": bar.update(task, completed=done, says=says)
+
+
+def written(output: str, text: str) -> None:
+    """Write a file. BadInput where it cannot be written."""
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{output}: cannot be written: {error.strerror}") from None
+    click.echo(f"{output}: {len(text.encode()) / 1000:,.0f} kB", err=True)

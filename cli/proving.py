@@ -39,7 +39,7 @@ Examples:
 @click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
 @seed_option
 @json_option
-def power(contract_name: str, profile: str | None, seed: int, as_json: bool) -> int:
+def power(contract_name: str | None, profile: str | None, seed: int, as_json: bool) -> int:
     """Run every known wrong way of every rule as the subject, and see it killed.
 
     A way that survives shows a rule that nothing can violate, or a generator that does not get there. Exit status 1
@@ -80,14 +80,14 @@ def power_row(p: Power) -> tuple[object, ...]:
 @click.option("--list", "listed", is_flag=True, help="Only list the mutants.")
 @json_option
 def mutants_command(
-    contract_name: str, driver: str, names: tuple[str, ...], seeds: int | None, listed: bool, as_json: bool
+    contract_name: str | None, driver: str, names: tuple[str, ...], seeds: int | None, listed: bool, as_json: bool
 ) -> int:
     """Set walk and machine on every mutant: each has to be killed, by its own rule.
 
     Each seed of the walk has 200,000 operations, each seed of the machine 2,000 examples; the machine is not asked
     for the deep mutants. Exit status 1 if one survives or is not named by its own rule.
     """
-    contract = chosen_contract(contract_name)
+    contract = chosen_contract(contract_name, [f"mutant:{name}" for name in names])
     chosen = [m for m in mutants(contract) if not names or m.name in names]
     for name in names:
         if name not in {m.name for m in chosen}:

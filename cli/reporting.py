@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from broker_tck.cli.fuzzing import conf_option, opened
-from broker_tck.cli.output import print_table
+from broker_tck.cli.output import print_table, written
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.session import need_report
 
@@ -44,7 +43,8 @@ def report(
     if compare:
         return compared(*compare, output, confs)
     assert where
-    from broker_tck.spark_fuzz.report import junit_xml, report_html
+    from broker_tck.spark_fuzz.report.junit import junit_xml
+    from broker_tck.spark_fuzz.report.page import report_html
 
     with opened(where, confs) as store:
         if output:
@@ -56,7 +56,7 @@ def report(
 
 def compared(a: str, b: str, output: str | None, confs: Sequence[str]) -> int:
     """Print a comparison of two campaigns, and write it as a page if there is a file to write."""
-    from broker_tck.spark_fuzz.report import compare_html, compare_text
+    from broker_tck.spark_fuzz.report.compare import compare_html, compare_text
 
     with opened(a, confs) as before, opened(b, confs) as after:
         for section in compare_text(before, after, (a, b)):
@@ -67,12 +67,3 @@ def compared(a: str, b: str, output: str | None, confs: Sequence[str]) -> int:
         if output:
             written(output, compare_html(before, after, (a, b)))
     return 0
-
-
-def written(output: str, text: str) -> None:
-    """Write a file. BadInput where it cannot be written."""
-    try:
-        Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{output}: cannot be written: {error.strerror}") from None
-    click.echo(f"{output}: {len(text.encode()) / 1000:,.0f} kB", err=True)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.heap import HeapTracker
+from broker_tck.implementations.nack_clients import Cpp, CppOld, FSharp, Go, GoOld, JavaPip393, PairMap
+from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
 from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.implementations.time_bucket_2025 import TimeBucket2025Tracker
 
@@ -14,4 +16,12 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "time-bucket-2026": TimeBucket2026Tracker,
     "time-bucket-2025": TimeBucket2025Tracker,
     "heap": HeapTracker,
+    "sorted-buckets": SortedBucketsTracker,
+    "java": JavaPip393,
+    "pair-map": PairMap,
+    "go": Go,
+    "go-old": GoOld,
+    "cpp": Cpp,
+    "cpp-old": CppOld,
+    "fsharp": FSharp,
 }

@@ -125,7 +125,13 @@ def rules_of(model: type) -> list[Rule]:
     """Every rule of the model's contract, by number."""
     found = {e.rule.number: e.rule for e in embodiments(model)}
     found |= {r.number: r for r in getattr(model, "UNEMBODIED", ())}
-    return [found[number] for number in sorted(found)]
+    return [found[number] for number in sorted(found, key=by_number)]
+
+
+def by_number(number: str) -> tuple[str, int]:
+    """Sorts the numbers of rules: by what comes before the digits, then by what they say."""
+    letters = number.rstrip("0123456789")
+    return letters, int(number[len(letters) :] or 0)
 
 
 def ways_of(model: type) -> list[Way]:

@@ -165,7 +165,7 @@ def run_part(subject: Subject, profile: str, part: str, seed: int = 0) -> None:
 def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: str | None = None, seed: int = 0) -> Any:
     """Make a pytest test of a factory. A module that assigns it to a name with ``test_`` in front is complete.
 
-    ``factory`` is called as ``Factory(config, clock, timer)``, or is the name of a subject. ``profile`` is one of the
+    ``factory`` is called as the contract says, or is the name of a subject. ``profile`` is one of the
     contract's; without one, those that the factory declares are checked. One test for each profile and part: the
     recorded traces, walks, the Hypothesis machine, the profile's deviations, as far as it has any.
     """

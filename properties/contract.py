@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from broker_tck.model.reference import Reference
+from broker_tck.model.rules import deviations_of, replaced
 from broker_tck.properties.choices import Choices
 from broker_tck.properties.operation import Operation
 
@@ -73,6 +75,8 @@ class Contract:
     """The union of the operations' types."""
     interface: type
     """The protocol that a subject implements."""
+    call: str
+    """How a subject's factory is called."""
     rig: Callable[[Any, Any, Any], Any]
     """Puts a subject, made by a factory for a configuration, behind the names of the operations."""
     draw_config: Callable[[Choices, Any], Any]
@@ -93,10 +97,11 @@ class Contract:
     """
 
     def model(self, profile: str) -> type[Reference]:
-        """The reference model of a profile. ValueError names the profiles that there are."""
-        if profile not in self.profiles:
-            raise ValueError(f"unknown profile {profile!r} of {self.name}; there are: {', '.join(self.profiles)}")
-        return self.profiles[profile]
+        """The reference model of a profile; of ``P+RULE+…`` it is that of P with these rules kept as specified.
+
+        ValueError names the profiles, or the rules from which the profile deviates.
+        """
+        return _model(self, profile)
 
     @property
     def default(self) -> str:
@@ -107,3 +112,21 @@ class Contract:
     def specification(self) -> type[Reference]:
         """The reference model of the default profile."""
         return self.profiles[self.default]
+
+
+@cache
+def _model(contract: Contract, profile: str) -> type[Reference]:
+    name, *kept = profile.split("+")
+    if name not in contract.profiles:
+        raise ValueError(f"unknown profile {name!r} of {contract.name}; there are: {', '.join(contract.profiles)}")
+    model = contract.profiles[name]
+    ways = deviations_of(model)
+    for number in kept:
+        if number not in {way.rule.number for way in ways}:
+            known = ", ".join(sorted({way.rule.number for way in ways})) or "none"
+            raise ValueError(f"profile {name} does not deviate from {number}; of its rules {known} can be kept")
+    if not kept:
+        return model
+    clauses = {way.clause: way.instead for way in ways if way.rule.number in kept}
+    laws = {"BREAKS": (), "MOOT": (*model.MOOT, *model.BREAKS)}  # which of them it breaks now, nobody says
+    return replaced(model, {**clauses, **laws, "PROFILE": profile}, profile)

@@ -1,5 +1,6 @@
 """The contracts that there are, by name; the first is the default."""
 
 from broker_tck.properties.delayed_delivery.contract import DELAYED_DELIVERY
+from broker_tck.properties.negative_acks.contract import NEGATIVE_ACKS
 
-CONTRACTS = {contract.name: contract for contract in (DELAYED_DELIVERY,)}
+CONTRACTS = {contract.name: contract for contract in (DELAYED_DELIVERY, NEGATIVE_ACKS)}

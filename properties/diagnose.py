@@ -21,7 +21,7 @@ from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, way
 from broker_tck.properties.check import RESULT, Difference, Recorded, first_difference, record, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract, Step
-from broker_tck.properties.operation import Operation, time_fields, valid
+from broker_tck.properties.operation import TIME, Operation, bulk, marked, valid
 from broker_tck.properties.walk import generated, walk, walk_seed
 from broker_tck.properties.watchdog import Hang, limit
 
@@ -59,10 +59,14 @@ class Diagnosis:
     walks: int
     whole: bool = False
     """Whether the subject behaves so everywhere, as far as was walked."""
+    law: bool = False
+    """Whether the rule is a law, which no model was needed for."""
 
     @property
     def sentence(self) -> str:
         """What the subject behaves like, in words."""
+        if self.law:
+            return "Judged on what was observed alone."
         if not self.ways:
             return "No known wrong way of a rule explains this."
         behaves = "Behaves" if self.whole else "Here, though not everywhere, it behaves"
@@ -190,17 +194,18 @@ def nearby(config: Any, operations: Sequence[Operation]) -> list[Trace]:
         near += [(config, [*before, after[0], operation, *after[1:]])] if after else []
         near += [(config, [*before, other, *after]) for other in changed(operation, config)]
     near += [(other, operations) for other in changed(config, config)]
-    cost = sum(1 + getattr(operation, "n", 0) for operation in operations)
+    cost = len(operations) + bulk(operations)
     return near[:: 1 + len(near) * cost // MOST_NEARBY]
 
 
 def changed(record: S, config: Any) -> Iterator[S]:
     """A configuration or an operation with one field changed."""
-    times = time_fields(type(record))
+    times = marked(type(record), TIME)
     for name in record.__struct_fields__:
         value = getattr(record, name)
         if isinstance(value, bool):
             yield structs.replace(record, **{name: not value})
+        if type(value) is not int:
             continue
         zero = config.clock if name in times else 0
         for other in (value - 1, value + 1, value - 100, value + 100, zero + 2 * (value - zero)):

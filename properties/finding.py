@@ -8,15 +8,20 @@ from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.properties.check import HANG, RESULT, Difference, first_difference, no_answer, record, unanswered
-from broker_tck.properties.contract import Contract, Law
+from broker_tck.properties.choices import SeededChoices
+from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import Diagnoser, Diagnosis, observable
-from broker_tck.properties.operation import Operation
+from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.reduce import Reducer
 from broker_tck.properties.subjects import Subject
+from broker_tck.properties.trace import operation_text
+from broker_tck.properties.walk import Walk
 from broker_tck.properties.watchdog import Hang, limit, patience
 
 PROBE_SECONDS = 0.3
 """How long a subject may take over one trace while a finding is reduced."""
+VARIED = 12
+"""In how many ways a trace is varied while a breach is reduced."""
 MOST_BULK = 1_000
 """Beyond so much in bulk, a trace is not compared with every way."""
 
@@ -71,8 +76,9 @@ def find(
     operations: Sequence[Operation],
     seed: int | None,
     failure: Judge = failure,
+    known: Diagnosis | None = None,
 ) -> Finding | None:
-    """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose.
+    """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose, unless ``known``.
 
     Where no way explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
     more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken.
@@ -96,7 +102,7 @@ def find(
         found = failure(subject, model, plain, short)
         if found is None or found[0] != len(short) - 1:
             return None
-        diagnosis = diagnoser.diagnose((plain, short), found[1])
+        diagnosis = known or diagnoser.diagnose((plain, short), found[1])
         return Finding(
             subject.name, contract, model.PROFILE, plain, tuple(short), found[1], diagnosis, seed, len(failing)
         )
@@ -111,36 +117,47 @@ def find(
     return other if other and len(other.operations) <= len(finding.operations) else finding
 
 
-def bulk(operations: Sequence[Operation]) -> int:
-    """How much the bulk operations of a trace do."""
-    return sum(getattr(operation, "n", 0) for operation in operations)
-
-
 def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
     """What a failure is like: the kind of operation, what differed, and whether it was an error or no answer."""
     error = "error" if isinstance(difference.seen, dict) and "error" in difference.seen else ""
     return operation.tag, observable(contract, difference), unanswered(difference) or error
 
 
-def find_breach(
-    subject: Subject, model: type[Reference], law: Law, config: Any, operations: Sequence[Operation], seed: int | None
-) -> Finding | None:
-    """Make a finding of a trace on which a subject, alone, breaks a law: reduce it while the law stays broken."""
+def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk) -> Finding | None:
+    """Make a finding of a walk on which a subject, alone, breaks a law or a variation: reduce it while it does."""
 
     def breach(config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
         try:
             with limit(patience(PROBE_SECONDS, bulk(operations))):
-                return law.check(config, record(operations, subject.rig(config, subject.capabilities)))[1:]
+                return breach_of(subject, name, config, operations)
         except Hang:
             return None, ""
 
-    if breach(config, operations)[0] is None:
+    if breach(done.config, done.operations)[0] is None:
         return None
-    reducer = Reducer(lambda config, operations: breach(config, operations)[0], subject.contract.config())
-    plain, short = reducer.reduce(config, operations)
-    difference = Difference(RESULT, f"{law.number} to hold", breach(plain, short)[1])
-    diagnosis = Diagnosis((law.number,), (), 0)
     contract = subject.contract
+    reducer = Reducer(lambda config, operations: breach(config, operations)[0], contract.config())
+    plain, short = reducer.reduce(done.config, done.operations)
+    difference = Difference(RESULT, f"{name} to hold", breach(plain, short)[1])
+    diagnosis = Diagnosis((name,), (), 0, law=True)
+    operations = len(done.operations)
     return Finding(
-        subject.name, contract, model.PROFILE, plain, tuple(short), difference, diagnosis, seed, len(operations)
+        subject.name, contract, model.PROFILE, plain, tuple(short), difference, diagnosis, done.seed, operations
     )
+
+
+def breach_of(subject: Subject, name: str, config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
+    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not."""
+    contract = subject.contract
+    steps = record(operations, subject.rig(config, subject.capabilities))
+    for law in contract.laws:
+        if law.number == name:
+            return law.check(config, steps)[1:]
+    variation = next(variation for variation in contract.variations if variation.name == name)
+    for number in range(VARIED):
+        if varied := variation.vary(config, operations, SeededChoices(number)):
+            other = record(varied[1], subject.rig(varied[0], subject.capabilities))
+            if not variation.equal(config, steps, varied[0], other):
+                text = "; ".join(operation_text(o, getattr(varied[0], "clock", None)) for o in varied[1])
+                return len(operations) - 1, f"{variation.sentence} Not so for: {text}"
+    return None, ""

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from broker_tck.model.reference import Reference
 from broker_tck.properties.check import HANG, check, no_answer
 from broker_tck.properties.choices import ByteChoices
-from broker_tck.properties.operation import Operation
+from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import Walk
 from broker_tck.properties.watchdog import Hang, limit, patience
@@ -65,7 +65,7 @@ class Machine(RuleBasedStateMachine):
         """Check an operation."""
         self.done.append(operation)
         try:
-            with limit(patience(SECONDS, getattr(operation, "n", 0))):
+            with limit(patience(SECONDS, bulk([operation]))):
                 difference = check(operation, self.reference, self.rig)
         except Hang as hang:
             difference = no_answer(HANG, str(hang))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from string import ascii_uppercase
 from typing import Annotated, Any
@@ -13,11 +13,21 @@ from msgspec import Meta
 TIME = {"kind": "time"}
 """Marks a field that holds an absolute time: it moves with the clock where a trace is shifted or written short."""
 
+DURATION = {"kind": "duration"}
+"""Marks how far an operation moves the clock: two of a kind in a row can be one, as far as both."""
+
+BUDGET = {"kind": "budget"}
+"""Marks how much an operation asks for at most: with less to be had, less will do."""
+
+BULK = {"kind": "bulk"}
+"""Marks how often an operation does what it does."""
+
 POSITION = {"kind": "position"}
 """Marks the fields that together name a message."""
 
 Time = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=TIME)]
-Duration = Annotated[int, Meta(ge=0, le=2**53)]
+Duration = Annotated[int, Meta(ge=0, le=2**53, extra=DURATION)]
+Bulk = Annotated[int, Meta(ge=0, le=1_000_000, extra=BULK)]
 
 
 class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
@@ -36,9 +46,24 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
         return str(self.__struct_config__.tag)
 
 
-def marked(field: msgspec.structs.FieldInfo, mark: dict[str, str]) -> bool:
-    """Whether the field has this mark."""
-    return any(isinstance(part, Meta) and part.extra == mark for part in getattr(field.type, "__metadata__", ()))
+def marked(record: type[msgspec.Struct], mark: dict[str, str]) -> tuple[str, ...]:
+    """The names of the fields with a mark."""
+    return _marked(record, mark["kind"])
+
+
+@cache
+def _marked(record: type[msgspec.Struct], kind: str) -> tuple[str, ...]:
+    return tuple(f.name for f in msgspec.structs.fields(record) if kind in _kinds(f))
+
+
+def _kinds(field: msgspec.structs.FieldInfo) -> set[str]:
+    metas = (part for part in getattr(field.type, "__metadata__", ()) if isinstance(part, Meta))
+    return {meta.extra["kind"] for meta in metas if meta.extra}
+
+
+def bulk(operations: Iterable[Operation]) -> int:
+    """How much the bulk operations of a trace do."""
+    return sum(getattr(operation, name) for operation in operations for name in marked(type(operation), BULK))
 
 
 def valid(record: msgspec.Struct) -> bool:
@@ -50,23 +75,12 @@ def valid(record: msgspec.Struct) -> bool:
     return True
 
 
-def time_fields(operation: type[msgspec.Struct]) -> frozenset[str]:
-    """The names of the fields that hold absolute times."""
-    return frozenset(f.name for f in msgspec.structs.fields(operation) if marked(f, TIME))
-
-
-@cache
-def position_fields(operation: type[msgspec.Struct]) -> tuple[str, ...]:
-    """The names of the fields that name a message."""
-    return tuple(f.name for f in msgspec.structs.fields(operation) if marked(f, POSITION))
-
-
 def shape(operations: Sequence[Operation]) -> str:
     """What a trace is like: the kinds of its operations, its positions by letters of first use, and no numbers."""
     names: dict[tuple[Any, ...], str] = {}
     words = []
     for operation in operations:
-        position = tuple(getattr(operation, name) for name in position_fields(type(operation)))
+        position = tuple(getattr(operation, name) for name in marked(type(operation), POSITION))
         letter = names.setdefault(position, letters(len(names))) if position else ""
         words.append(f"{operation.tag} {letter}".strip())
     return "; ".join(words)
@@ -80,5 +94,5 @@ def letters(number: int) -> str:
 
 def shifted(operation: Operation, ms: int) -> Operation:
     """The operation with every time moved; negative times mean "none" and stay."""
-    times = {name: getattr(operation, name) for name in time_fields(type(operation))}
+    times = {name: getattr(operation, name) for name in marked(type(operation), TIME)}
     return msgspec.structs.replace(operation, **{name: at + ms for name, at in times.items() if at >= 0})

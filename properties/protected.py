@@ -7,9 +7,9 @@ from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.properties.check import HANG, Difference, first_difference, no_answer, unanswered
-from broker_tck.properties.finding import PROBE_SECONDS, Failure, bulk
+from broker_tck.properties.finding import PROBE_SECONDS, Failure
 from broker_tck.properties.isolation import Death, Isolation
-from broker_tck.properties.operation import Operation
+from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.watchdog import patience
 

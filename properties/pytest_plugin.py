@@ -28,8 +28,11 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
     try:
         named = [resolve(name) for name in metafunc.config.getoption("--subject")]
-        subjects = named or [s for contract in CONTRACTS.values() for s in bundled(contract)]
         profile = metafunc.config.getoption("--profile")
+        every = list(CONTRACTS.values())
+        having = [c for c in every if profile and profile.partition("+")[0] in c.profiles]
+        contracts = having or (every[:1] if profile else every)
+        subjects = named or [s for contract in contracts for s in bundled(contract)]
         found = [(subject, *case) for subject in subjects for case in cases(subject, profile)]
     except (BadInput, ValueError) as error:
         raise pytest.UsageError(f"broker-tck: {error}") from None

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import structs
 
-from broker_tck.properties.operation import Operation, time_fields, valid
+from broker_tck.properties.operation import BUDGET, BULK, DURATION, POSITION, TIME, Operation, marked, valid
 
 Trace = tuple[Any, list[Operation]]
 """Configuration and operations."""
@@ -28,6 +28,14 @@ class Reducer:
         self.fails = fails
         self.defaults = defaults
         self.probes = 0
+        self.passes = (
+            self.one_by_one,
+            self.merged,
+            self.simpler_positions,
+            self.simpler_fields,
+            self.pairs,
+            self.simpler_config,
+        )
 
     def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
         """The shortest trace found. It fails, and no single operation can be left out."""
@@ -35,7 +43,7 @@ class Reducer:
         trace = self.in_chunks(self.smaller_bulk(trace))
         while True:
             before = trace
-            for smaller in (self.one_by_one, self.merged, self.simpler_fields, self.pairs, self.simpler_config):
+            for smaller in self.passes:
                 trace = smaller(trace)
             if trace == before or self.probes > MOST_PROBES:
                 return self.one_by_one(trace)
@@ -52,9 +60,9 @@ class Reducer:
         """Make bulk operations small first of all, as each probe pays for them."""
         config, operations = trace
         for i in range(len(operations) - 1, -1, -1):
-            if i < len(operations) and "n" in operations[i].__struct_fields__:
+            for field in marked(type(operations[i]), BULK) if i < len(operations) else ():
                 without = self.cut(config, operations[:i] + operations[i + 1 :])
-                operations = without[1] if without else self.simpler_field(config, operations, i, "n")
+                operations = without[1] if without else self.simpler_field(config, operations, i, field)
         return config, operations
 
     def in_chunks(self, trace: Trace) -> Trace:
@@ -89,12 +97,25 @@ class Reducer:
         i = 0
         while i + 1 < len(operations):
             a, b = operations[i], operations[i + 1]
-            if a.tag == b.tag == "adv":
-                both = structs.replace(a, ms=a.ms + b.ms)  # type: ignore[attr-defined]
-                if shorter := self.cut(config, [*operations[:i], both, *operations[i + 2 :]]):
+            steps = {
+                field: getattr(a, field) + getattr(b, field) for field in marked(type(a), DURATION) if a.tag == b.tag
+            }
+            both = [structs.replace(a, **steps)] if steps else [a, b]
+            if steps and (shorter := self.cut(config, [*operations[:i], *both, *operations[i + 2 :]])):
+                operations = shorter[1]
+            else:
+                i += 1
+        return config, operations
+
+    def simpler_positions(self, trace: Trace) -> Trace:
+        """Make ledgers and entries plain, each wherever it is named."""
+        config, operations = trace
+        for field, value in dict.fromkeys(part for operation in operations for part in position(operation)):
+            for plainer in plainer_values(value, 0):
+                renamed = [renumbered(operation, field, value, plainer) for operation in operations]
+                if shorter := self.cut(config, renamed):
                     operations = shorter[1]
-                    continue
-            i += 1
+                    break
         return config, operations
 
     def simpler_fields(self, trace: Trace) -> Trace:
@@ -107,7 +128,7 @@ class Reducer:
 
     def simpler_field(self, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
         """Try plainer values of one field, the plainest first, until none helps."""
-        zero = config.clock if field in time_fields(type(operations[i])) else 0
+        zero = config.clock if field in marked(type(operations[i]), TIME) else 0
         tried: set[Any] = set()
         again = True
         while again:
@@ -168,17 +189,28 @@ def plainer_values(value: Any, zero: int) -> Iterator[Any]:
     yield from (zero + sign * (size - (1 << bit)) for bit in range(size.bit_length() - 1, -1, -1) if 1 << bit < size)
 
 
+def position(operation: Operation) -> list[tuple[str, int]]:
+    """The fields that name a message, with what is in them."""
+    return [(field, getattr(operation, field)) for field in marked(type(operation), POSITION)]
+
+
+def renumbered(operation: Operation, field: str, value: int, other: int) -> Operation:
+    """The operation with another value in one of these fields, if this one is in it."""
+    return structs.replace(operation, **{field: other}) if (field, value) in position(operation) else operation
+
+
 def without(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
     """The operations without one of them, where another makes up for what may have gone with it."""
     rest = operations[:i] + operations[i + 1 :]
-    dropped = getattr(operations[i], "ms", 1)
+    dropped = sum(getattr(operations[i], field) for field in marked(type(operations[i]), DURATION)) or 1
     for j, o in enumerate(rest):
-        for field, change in (("ms", dropped), ("most", -1), ("n", -1)):
-            if field in o.__struct_fields__ and (value := getattr(o, field) + change) >= 0:
-                yield [*rest[:j], structs.replace(o, **{field: value}), *rest[j + 1 :]]
+        for mark, change in ((DURATION, dropped), (BUDGET, -1), (BULK, -1)):
+            for field in marked(type(o), mark):
+                if (value := getattr(o, field) + change) >= 0:
+                    yield [*rest[:j], structs.replace(o, **{field: value}), *rest[j + 1 :]]
 
 
 def at_clock(operation: Operation, ms: int) -> Operation:
     """The operation with its times moved along with the clock."""
-    times = {f: at + ms for f in time_fields(type(operation)) if (at := getattr(operation, f)) >= 0}
+    times = {f: at + ms for f in marked(type(operation), TIME) if (at := getattr(operation, f)) >= 0}
     return structs.replace(operation, **times) if times else operation

@@ -10,13 +10,15 @@ from time import perf_counter
 from typing import Any
 
 from broker_tck.model.reference import Fault, Reference
-from broker_tck.model.rules import Rule, Way, deviations_of, rules_of
+from broker_tck.model.rules import Rule, deviations_of, rules_of
 from broker_tck.properties.check import concrete, record, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
+from broker_tck.properties.deviating import breaking, broken_by, happens, peeled
 from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.exercised import Exercised, deviating
-from broker_tck.properties.finding import Finding, bulk, find
+from broker_tck.properties.finding import Finding, find
+from broker_tck.properties.operation import bulk
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import SECONDS, Walk, walk, walk_seed
 from broker_tck.properties.watchdog import Hang, limit
@@ -29,8 +31,6 @@ MOST_COUNTED = 64
 """Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
 MOST_FINDINGS = 12
 """A run ends after so many failing walks."""
-DEVIATION_WALKS = 400
-"""A deviation that no walk out of so many shows is gone."""
 
 Progress = Callable[["Run"], None]
 State = tuple[str, tuple[int, ...]]
@@ -166,10 +166,21 @@ def run_subject(
             judge(run, done)
         if progress and number % 8 == 0:
             progress(run)
-    run.findings = findings(run)
+    run.findings = findings(run) if fail_fast else explained(run)
     if not run.failing:
         deviations(run)
     return run
+
+
+def explained(run: Run) -> list[Finding]:
+    """What the failing walks come to.
+
+    A subject that breaks the specification as some profile does is told so, one finding for each rule that it breaks.
+    """
+    foreign = run.failing and run.profile == run.subject.contract.default
+    if foreign and not any(unanswered(done.difference) for done in run.failing if done.difference):
+        return peeled(run.subject, run.seed) or findings(run)
+    return findings(run)
 
 
 def findings(run: Run) -> list[Finding]:
@@ -192,6 +203,7 @@ def findings(run: Run) -> list[Finding]:
 def judge(run: Run, done: Walk) -> None:
     """Judge a walk by the laws and by one variation of it, without the model."""
     contract, subject = run.subject.contract, run.subject
+    exempt = {*run.model.BREAKS, *run.model.MOOT}
     try:
         with limit(10):
             steps = record(done.operations, subject.rig(done.config, subject.capabilities))
@@ -199,7 +211,7 @@ def judge(run: Run, done: Walk) -> None:
                 met, _, complaint = law.check(done.config, steps)
                 run.met[law.number] += met
                 run.met_in[law.number] += bool(met)
-                if complaint and law.number not in run.model.BREAKS:
+                if complaint and law.number not in exempt:
                     run.complaints.append((done.seed, law.number, complaint))
             choices = SeededChoices(done.seed or 0)
             variation = contract.variations[choices.below(len(contract.variations))]
@@ -207,7 +219,8 @@ def judge(run: Run, done: Walk) -> None:
             if varied:
                 other = record(varied[1], subject.rig(varied[0], subject.capabilities))
                 run.met[variation.name] += 1
-                if not variation.equal(done.config, steps, varied[0], other):
+                kept = variation.equal(done.config, steps, varied[0], other)
+                if not kept and variation.name not in exempt:
                     run.complaints.append((done.seed, variation.name, variation.sentence))
     except Hang:
         run.complaints.append((done.seed, "hang", "no answer within the limit"))
@@ -219,45 +232,17 @@ def judge(run: Run, done: Walk) -> None:
 def deviations(run: Run) -> None:
     """See each declared deviation of the profile happen: put back as specified, the model no longer agrees."""
     for way in deviations_of(run.model):
-        run.deviations[f"{way.rule.number} ({way.clause})"] = _seen(run, way)
-    for number in run.model.BREAKS:
-        run.deviations[number] = _broken(run, number)
-
-
-def _seen(run: Run, way: Way) -> bool:
-    model = way.applied_to(run.model)
-    subject = run.subject
-    for number in range(DEVIATION_WALKS):
-        seed = walk_seed(run.seed, number)
-        if walk(subject.contract, seed, subject.rig, model, subject.capabilities).difference:
-            return True
-    return False
-
-
-def _broken(run: Run, number: str) -> bool:
-    law = next(law for law in run.subject.contract.laws if law.number == number)
-    subject, contract = run.subject, run.subject.contract
-    for index in range(DEVIATION_WALKS):
-        done = walk(contract, walk_seed(run.seed, index), subject.rig, run.model, subject.capabilities)
-        steps = record(done.operations, subject.rig(done.config, subject.capabilities))
-        if law.check(done.config, steps)[2]:
-            return True
-    return False
+        run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, run.model, way, run.seed)
+    for name in run.model.BREAKS:
+        run.deviations[name] = next(breaking(run.subject, run.model, name, run.seed), None) is not None
 
 
 def laws_broken(
     contract: Contract, rigged: Any, model: type[Reference], capabilities: Any, count: int, seed: int
 ) -> Counter[str]:
-    """How many of so many traces, made with the model, break each law on a subject that runs alone."""
+    """How many of so many traces, made with the model, break each law and variation on a subject that runs alone."""
     broken: Counter[str] = Counter()
     for number in range(count):
-        choices = SeededChoices(walk_seed(seed, number))
         done = walk(contract, walk_seed(seed, number), lambda c, k: model(c), model, capabilities)
-        steps = record(done.operations, rigged(done.config, capabilities))
-        for law in contract.laws:
-            broken[law.number] += bool(law.check(done.config, steps)[2])
-        for variation in contract.variations:
-            if varied := variation.vary(done.config, done.operations, choices):
-                other = record(varied[1], rigged(varied[0], capabilities))
-                broken[variation.name] += not variation.equal(done.config, steps, varied[0], other)
+        broken.update(broken_by(contract, done, rigged, capabilities, walk_seed(seed, number)))
     return broken

@@ -108,8 +108,8 @@ def story(finding: Finding) -> str:
     """A finding as text."""
     model = finding.contract.model(finding.profile)
     told = lines(finding.contract, model, finding.config, finding.operations, finding.difference)
-    config = " ".join(f"{f}={plain_text(getattr(finding.config, f))}" for f in finding.config.__struct_fields__)
-    out = [f"{' or '.join(finding.diagnosis.rules)} is broken by {finding.subject} ({finding.profile}; {config})", ""]
+    by = f"{finding.subject} ({finding.profile}; {config_text(finding)})"
+    out = [f"{' or '.join(finding.diagnosis.rules)} is broken by {by}", ""]
     for number in finding.diagnosis.rules:
         rule = rule_named(finding.contract, model, number)
         out += [
@@ -119,6 +119,11 @@ def story(finding: Finding) -> str:
         ]
     out += ["", f"  {finding.diagnosis.sentence}", "", *table(told), "", f"  {replay_command(finding)}"]
     return "\n".join(out)
+
+
+def config_text(finding: Finding) -> str:
+    """The configuration in one line."""
+    return " ".join(f"{f}={plain_text(getattr(finding.config, f))}" for f in finding.config.__struct_fields__)
 
 
 def table(told: Sequence[Line], first: int = 1) -> list[str]:

@@ -65,17 +65,19 @@ def declared(name: str, factory: Callable[..., Any], contract: Contract | None =
 
     All three are optional: the given contract or the first, its default profile and its default capabilities stand in.
     """
-    if not callable(factory):
-        raise BadInput(f"{name}: a factory is called as Factory(config, clock, timer); {factory!r} cannot be called")
     contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
+    if not callable(factory):
+        raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} cannot be called")
     profiles = getattr(factory, "profiles", (contract.default,))
     if not isinstance(profiles, list | tuple) or not profiles:
         raise BadInput(
             f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}"
         )
     for profile in profiles:
-        if profile not in contract.profiles:
-            raise BadInput(f"{name}: unknown profile {profile!r}; {contract.name} has {', '.join(contract.profiles)}")
+        try:
+            contract.model(profile)
+        except ValueError as error:
+            raise BadInput(f"{name}: {error}") from None
     try:
         capabilities = msgspec.convert(dict(getattr(factory, "capabilities", {})), contract.capabilities)
     except (msgspec.ValidationError, TypeError, ValueError) as error:

@@ -22,7 +22,7 @@ import msgspec
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.operation import Operation, time_fields
+from broker_tck.properties.operation import TIME, Operation, marked
 from broker_tck.properties.subjects import contract_named
 
 VERSION = 1
@@ -119,9 +119,10 @@ def from_json(line: str, where: str) -> Trace:
 
 def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], where: str, strict: bool) -> Trace:
     """A trace out of its parts, each step still an array."""
-    if profile not in contract.profiles:
-        known = ", ".join(contract.profiles)
-        raise BadInput(f"{where}: unknown profile {profile!r} of {contract.name}; there are: {known}")
+    try:
+        contract.model(profile)
+    except ValueError as error:
+        raise BadInput(f"{where}: {error}") from None
     try:
         configured = msgspec.convert(config, contract.config, strict=strict)
     except msgspec.ValidationError as error:
@@ -208,7 +209,7 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
     written, _, outcome = part.partition(ARROW)
     words: list[Any] = written.split()
     kind = next((o for o in get_args(contract.operations) if words and o.__struct_config__.tag == words[0]), None)
-    times = time_fields(kind) if kind else frozenset()
+    times = marked(kind, TIME) if kind else ()
     for i, field in enumerate(kind.__struct_fields__ if kind else (), 1):
         if i < len(words) and field in times and words[i][0] == "+":
             try:
@@ -239,7 +240,7 @@ def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[
 
 def operation_text(operation: Operation, clock: int | None) -> str:
     """An operation as text, times counted from the clock."""
-    times = time_fields(type(operation))
+    times = marked(type(operation), TIME)
     words = [operation.tag]
     for name in operation.__struct_fields__:
         value = getattr(operation, name)
@@ -280,7 +281,7 @@ def schema(contract: Contract) -> dict[str, Any]:
         "properties": {
             "version": {"const": VERSION},
             "contract": {"const": contract.name},
-            "profile": {"enum": list(contract.profiles)},
+            "profile": {"pattern": rf"^({'|'.join(contract.profiles)})(\+[A-Z]+-[0-9]+)*$"},
             "config": config,
             "steps": {"type": "array", "items": {"anyOf": [operation, {"$ref": "#/$defs/with_outcome"}]}},
         },

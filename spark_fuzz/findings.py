@@ -61,12 +61,9 @@ class Finder:
 
     def of_breach(self, done: Walk, number: str, text: str) -> Row:
         """The row of a walk that agrees with the model and breaks a law, or differs from its variation."""
-        law = next((law for law in self.subject.contract.laws if law.number == number), None)
 
         def found() -> Row | None:
-            if law is None:
-                return None
-            finding = find_breach(self.subject, self.model, law, done.config, done.operations, done.seed)
+            finding = find_breach(self.subject, self.model, number, done)
             return row_of(finding, self.model) if finding else None
 
         row = self.finding.run(found)

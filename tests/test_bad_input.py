@@ -92,7 +92,7 @@ CASES = [
         "(see `broker-tck mutants --help`)",
     ),
     # Names
-    Case("contract", "check --contract topic", "unknown contract 'topic'; there are: delayed-delivery"),
+    Case("contract", "check --contract topic", "unknown contract 'topic'; there are: delayed-delivery, negative-acks"),
     Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of power", "power --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
@@ -131,9 +131,11 @@ CASES = [
     subject("Number", "a factory is called as Factory(config, clock, timer); 5 cannot be called"),
     subject("Text", "profiles is 'heap'; it has to be a tuple of names, such as ('timebucket-ideal',)"),
     subject("Nothing", "profiles is (); it has to be a tuple of names, such as ('timebucket-ideal',)"),
-    subject("Unknown", f"unknown profile 'legacy-java'; delayed-delivery has {PROFILES}"),
+    subject("Unknown", f"unknown profile 'legacy-java' of delayed-delivery; there are: {PROFILES}"),
     Case(
-        "subject Other", "check --subject odd:Other", "~unknown contract 'topic-delivery'; there are: delayed-delivery"
+        "subject Other",
+        "check --subject odd:Other",
+        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks",
     ),
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
@@ -151,7 +153,9 @@ CASES = [
     trace("array", "t:1: not a trace: Expected `object`, got `array`", "[]"),
     trace("unknown part", "t:1: not a trace: Object contains unknown field `more`", {"more": 1}),
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
-    trace("contract in a file", "t:1: unknown contract 'x'; there are: delayed-delivery", {"contract": "x"}),
+    trace(
+        "contract in a file", "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks", {"contract": "x"}
+    ),
     trace(
         "profile in a file",
         f"t:1: unknown profile 'x' of delayed-delivery; there are: {PROFILES}",

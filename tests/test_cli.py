@@ -20,8 +20,9 @@ from broker_tck.cli.main import cli as group
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of
 from broker_tck.properties import bench, killing
+from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.run import laws_broken
-from broker_tck.properties.subjects import Subject, resolve
+from broker_tck.properties.subjects import Subject, mutants, resolve
 from broker_tck.properties.trace import load
 from broker_tck.spark_fuzz import fingerprint
 
@@ -382,11 +383,16 @@ def right() -> Subject:
 
 
 def test_mutants_are_listed(cli: Cli) -> None:
-    status, out, err = cli("mutants", "--list")
-    assert (status, err) == (0, "")
-    assert all(name in out for name in MUTANTS)
-    told = document(cli("mutants", "--list", "--json"))
-    assert [mutant["name"] for mutant in told["mutants"]] == list(MUTANTS)
+    told = []
+    for contract in CONTRACTS.values():
+        names = {m.name for m in mutants(contract)}
+        status, out, err = cli("mutants", "--list", "--contract", contract.name)
+        assert (status, err) == (0, "")
+        assert all(name in out for name in names)
+        listed = document(cli("mutants", "--list", "--json", "--contract", contract.name))["mutants"]
+        assert {mutant["name"] for mutant in listed} == names
+        told += listed
+    assert [mutant["name"] for mutant in told] == list(MUTANTS)
 
 
 def easy() -> list[str]:

@@ -13,7 +13,7 @@ from broker_tck.properties import finding as findings
 from broker_tck.properties.check import unanswered
 from broker_tck.properties.finding import failure, kind
 from broker_tck.properties.killing import is_minimal
-from broker_tck.properties.operation import Operation
+from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.reduce import Reducer, at_clock, plainer_values, without
 from broker_tck.properties.story import finding_json, story
 
@@ -202,7 +202,7 @@ def test_bulk_operations_become_small() -> None:
     def fails(config: Any, operations: Sequence[Operation]) -> int | None:
         held = 0
         for i, operation in enumerate(operations):
-            held += getattr(operation, "n", 0)
+            held += bulk([operation])
             if operation.tag == "get" and held >= 37:
                 return i
         return None

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from broker_tck import fixtures
 from broker_tck.properties.check import record
-from broker_tck.properties.operation import Operation, shifted, time_fields
+from broker_tck.properties.operation import TIME, Operation, marked, shifted
 from broker_tck.properties.subjects import bundled
 from broker_tck.properties.trace import Trace, from_json, from_text, load, schema, to_json, to_text
 
@@ -162,7 +162,7 @@ def test_shifted_operations_move_their_times_alone(operations: list[Operation], 
         moved = shifted(operation, ms)
         for name in operation.__struct_fields__:
             value = getattr(operation, name)
-            by = ms if name in time_fields(type(operation)) and value >= 0 else 0
+            by = ms if name in marked(type(operation), TIME) and value >= 0 else 0
             assert getattr(moved, name) == value + by
 
 

@@ -47,6 +47,7 @@ DELAYED_DELIVERY = Contract(
     capabilities=Capabilities,
     operations=AnyOperation,
     interface=DelayedDeliveryTracker,
+    call="Factory(config, clock, timer)",
     rig=Rig,
     draw_config=draw_config,
     makers=makers,

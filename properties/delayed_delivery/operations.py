@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from broker_tck.properties.operation import POSITION, Duration, Operation, Time
+from broker_tck.properties.operation import BUDGET, POSITION, Bulk, Duration, Operation, Time
 
 Tick = Annotated[int, Meta(ge=0, le=2**40)]
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
@@ -52,7 +52,7 @@ class Fill(Operation, frozen=True, tag="fill"):
     ledger: LedgerId
     entry: EntryId
     step: Annotated[int, Meta(ge=1, le=65_536)]
-    n: Annotated[int, Meta(ge=0, le=1_000_000)]
+    n: Bulk
     at: Time
 
     def on(self, to: Any) -> Any:
@@ -69,7 +69,7 @@ class Has(Operation, frozen=True, tag="has"):
 class Get(Operation, frozen=True, tag="get"):
     """``get_scheduled_messages``; result: the positions."""
 
-    most: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+    most: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1, extra=BUDGET)]
 
     def on(self, to: Any) -> Any:
         return to.get(self.most)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from broker_tck.spark_fuzz.report.data import Lane, Report
 from broker_tck.spark_fuzz.report.figures import LaneKey
-from broker_tck.spark_fuzz.report.words import counted, rounded, share
+from broker_tck.spark_fuzz.report.words import counted, listed, rounded, share
 
 FEW = 1_000
 """Among fewer counted walks, a rule that was never met may just have been missed."""
@@ -20,12 +20,6 @@ class Step(NamedTuple):
     what: str
     why: str
     command: str = ""
-
-
-def listed(names: list[str], most: int = 4) -> str:
-    """Names in a sentence; beyond some, only how many more there are."""
-    shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def steps(report: Report, replays: Mapping[int, str]) -> list[Step]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from broker_tck.spark_fuzz.report import page
 from broker_tck.spark_fuzz.report.data import Lane, Report, report_of
 from broker_tck.spark_fuzz.report.figures import LaneKey
 from broker_tck.spark_fuzz.report.grouping import COLUMNS, Entry, Place, entries, owners
+from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.source import Source
 from broker_tck.spark_fuzz.report.stories import told
 from broker_tck.spark_fuzz.report.words import counted, moment, one_in, rounded
@@ -118,7 +118,7 @@ def compare_html(a: Source, b: Source, names: tuple[str, str]) -> str:
     comparison = compare(a, b, names)
     new = [change.after for change in comparison.new if change.after]
     stories = told(b, new)
-    return page.rendered(
+    return rendered(
         "compare.html",
         comparison=comparison,
         sections=list(sections(comparison)),

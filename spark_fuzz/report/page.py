@@ -3,59 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from broker_tck.spark_fuzz.report import plots, words
-from broker_tck.spark_fuzz.report.advice import listed, named, steps
+from broker_tck.spark_fuzz.report.advice import named, steps
 from broker_tck.spark_fuzz.report.data import MAPS, Lane, Report, RuleFigures, report_of
 from broker_tck.spark_fuzz.report.figures import residual
+from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.source import Source
 from broker_tck.spark_fuzz.report.stories import told
 
-TEMPLATES = Path(__file__).parent / "templates"
 CURVES = 8
 """So many lanes have a line of their own in the plot of the states."""
 SHARDS = 16
 """So many shards are listed; of more, the slowest."""
 MOST_ROWS = 1_500
 """The longest list of further entries."""
-
-
-@cache
-def environment() -> Any:
-    """Jinja, escaping everything: what a subject says is not trusted."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for filter_ in (
-        words.visible,
-        words.short,
-        words.share,
-        words.duration,
-        words.one_in,
-        words.small,
-        words.counted,
-        words.moment,
-        words.parts,
-    ):
-        made.filters[filter_.__name__] = filter_
-    made.filters["listed"] = listed
-    made.filters["number"] = "{:,}".format
-    made.filters["whole"] = "{:,.0f}".format
-    return made
-
-
-def rendered(template: str, **given: Any) -> str:
-    """A page."""
-    return str(environment().get_template(template).render(**given))
 
 
 def report_html(source: Source, where: str) -> str:

@@ -99,3 +99,9 @@ def moment(iso: str) -> str:
     except ValueError:
         return visible(iso)
     return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def listed(names: list[str], most: int = 4) -> str:
+    """Names in a sentence; beyond some, only how many more there are."""
+    shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -30,15 +30,17 @@ from campaigns.fake_store import (
 )
 
 from broker_tck.spark_fuzz.findings import row_of
-from broker_tck.spark_fuzz.report import compare, compare_html, compare_text, junit_xml, report_html
-from broker_tck.spark_fuzz.report.advice import listed, steps
+from broker_tck.spark_fuzz.report.advice import steps
+from broker_tck.spark_fuzz.report.compare import compare, compare_html, compare_text
 from broker_tck.spark_fuzz.report.data import report_of
 from broker_tck.spark_fuzz.report.facts import required
 from broker_tck.spark_fuzz.report.figures import Summary, late_share, residual
 from broker_tck.spark_fuzz.report.grouping import Listed, cover, entries, owners
+from broker_tck.spark_fuzz.report.junit import junit_xml
+from broker_tck.spark_fuzz.report.page import report_html
 from broker_tck.spark_fuzz.report.plots import apart, brief, level_of, strip
 from broker_tck.spark_fuzz.report.stories import CELL, MOST_STORIES, told
-from broker_tck.spark_fuzz.report.words import clipped, counted, duration, moment, one_in, short, small, visible
+from broker_tck.spark_fuzz.report.words import clipped, counted, duration, listed, moment, one_in, short, small, visible
 from broker_tck.spark_fuzz.report.words import share as percent
 
 TIME_BUCKET, HEAP, MUTANT = BUNDLED
@@ -379,7 +381,8 @@ def test_what_a_subject_says_is_escaped() -> None:
 def test_the_same_input_gives_the_same_page() -> None:
     assert report_html(rich(), "store") == report_html(rich(), "store")
     code = (
-        "from campaigns.fake_store import rich; from broker_tck.spark_fuzz.report import report_html; import hashlib;"
+        "from campaigns.fake_store import rich; from broker_tck.spark_fuzz.report.page import report_html;"
+        "import hashlib;"
         "print(hashlib.sha256(report_html(rich(), 'store').encode()).hexdigest())"
     )
     path = ":".join(filter(None, [str(kit.ROOT / "tests"), *sys.path]))

@@ -14,8 +14,9 @@ import pytest
 from campaigns.browser import CHROMIUM, Browser, browser
 from campaigns.fake_store import BUNDLED, campaign, flood, found, rich
 
-from broker_tck.spark_fuzz.report import compare_html, report_html
+from broker_tck.spark_fuzz.report.compare import compare_html
 from broker_tck.spark_fuzz.report.grouping import entries
+from broker_tck.spark_fuzz.report.page import report_html
 from broker_tck.spark_fuzz.report.stories import told
 
 SCREENS = {"phone": (390, 844), "desk": (1280, 900)}

@@ -1,0 +1,73 @@
+"""What subjects keep and break of a contract's specification, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from broker_tck.model.rules import Rule, rules_of
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.deviating import behaves_as, broken_rules, deviation
+from broker_tck.properties.exercised import deviating
+from broker_tck.properties.finding import Finding
+from broker_tck.properties.run import SAMPLED, Run, findings, judge, run_subject, to_exercise, walks
+from broker_tck.properties.subjects import Subject
+
+Told = Callable[[str], None]
+"""Is told what is being looked at."""
+
+
+class Verdict(StrEnum):
+    """What is known of a subject and a rule."""
+
+    KEEPS = "keeps"
+    BREAKS = "breaks"
+    NOT_EXERCISED = "not exercised"
+    """Its condition was never met, or it decides nothing of what the subject has."""
+
+
+@dataclass
+class Column:
+    """What is known of one subject."""
+
+    subject: Subject
+    profile: str | None
+    """The profile as which it behaves; None: as none, so that no rule is said to be kept."""
+    verdicts: dict[str, Verdict]
+    findings: dict[str, Finding] = field(default_factory=dict)
+    """The shortest trace for each rule that it breaks."""
+    walks: int = 0
+    operations: int = 0
+
+
+def compared_rules(contract: Contract) -> list[Rule]:
+    """The rules that subjects are compared by: the checkable ones of the specification."""
+    return [rule for rule in rules_of(contract.specification) if rule.checkable]
+
+
+def column(subject: Subject, count: int, seed: int, told: Told) -> Column:
+    """See what a subject keeps and breaks, in so many walks and in those that show what it breaks."""
+    contract = subject.contract
+    verdicts = {rule.number: Verdict.NOT_EXERCISED for rule in compared_rules(contract)}
+    told("")
+    profile = behaves_as(subject, seed)
+    if profile is None:
+        run = run_subject(subject, contract.default, seed, count)
+        found = {finding.rule: finding for finding in run.findings}
+        return Column(subject, None, verdicts | dict.fromkeys(found, Verdict.BREAKS), found, run.walks, run.operations)
+    run = Run(subject, profile, seed)
+    for index, done in enumerate(walks(run, range(count), SAMPLED)):
+        if done.difference:
+            run.failing.append(done)
+        elif index % SAMPLED == 0:
+            judge(run, done)
+    kept = {rule.number for rule in to_exercise(subject, run.model)} & set(run.exercised) - deviating(run.model)
+    verdicts |= dict.fromkeys(kept, Verdict.KEEPS)
+    found = {finding.rule: finding for finding in findings(run)}
+    for number in broken_rules(contract, profile):
+        told(number)
+        finding = deviation(subject, profile, number, seed)
+        found |= {number: finding} if finding else {}
+    verdicts |= dict.fromkeys(found, Verdict.BREAKS)
+    return Column(subject, profile, verdicts, found, run.walks, run.operations)

@@ -1,0 +1,54 @@
+"""Contract ``negative-acks``, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from broker_tck.implementations.interface import NegativeAcksTracker
+from broker_tck.model.negative_acks import PROFILES
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.negative_acks.abstract import abstract
+from broker_tck.properties.negative_acks.generator import drain, draw_config, makers
+from broker_tck.properties.negative_acks.laws import LAWS, VARIATIONS
+from broker_tck.properties.negative_acks.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.negative_acks.rig import Rig
+from broker_tck.properties.operation import Operation
+
+RESULTS = {"adv": "NA-30", "stale": "NA-42", "close": "NA-40"}
+COUNTS = {"close": "NA-40", "adv": "NA-30", "stale": "NA-42", "batch": "NA-01"}
+ARMED = {"close": "NA-40", "stale": "NA-42", "jump": "NA-26", "nack": "NA-23", "id": "NA-23"}
+
+
+def blame(operations: Sequence[Operation], observed: str) -> str:
+    """The rule to name for a difference that no wrong way explains."""
+    tag = operations[-1].tag
+    if observed == "count":
+        return COUNTS.get(tag, "NA-43")
+    return ARMED.get(tag, "NA-22") if observed == "armed" else RESULTS.get(tag, "NA-30")
+
+
+NEGATIVE_ACKS = Contract(
+    name="negative-acks",
+    profiles=PROFILES,
+    config=Config,
+    capabilities=Capabilities,
+    operations=AnyOperation,
+    interface=NegativeAcksTracker,
+    call="Factory(config, clocks, timer, consumer)",
+    rig=Rig,
+    draw_config=draw_config,
+    makers=makers,
+    drain=drain,
+    abstract=abstract,
+    observables=("count", "armed"),
+    laws=LAWS,
+    variations=VARIATIONS,
+    needs={
+        "backoff": "NA-11",
+        "precision_bits": "",
+        "negative_ids": "NA-05",
+        "failing_requests": "NA-35",
+        "no_delay": "",
+    },
+    blame=blame,
+)
