@@ -268,7 +268,11 @@ class NegativeAcks(Reference):
     def superseded(self, item: Item, key: int) -> list[int]:
         return []
 
-    @also(superseded, absent=lambda m, item, key: not m.elsewhere(item, key))
+    @also(
+        superseded,
+        absent=lambda m, item, key: not m.elsewhere(item, key),
+        the_first_counts=lambda m, item, key: not any(item in bucket for bucket in m.held.values()),
+    )
     def files(self, item: Item, key: int) -> bool:
         return True
 
@@ -368,7 +372,7 @@ class NegativeAcks(Reference):
         source="NegativeAcksTracker, since PR 3703",
         look="a delay of 0, which neither is immediate nor stands for the default",
         absent=lambda m: m.in_units(m.config.delay_us),
-        default_for_none=lambda m: m.in_units(m.config.delay_us or 60_000_000),
+        default_for_none=lambda m: max(m.in_units(m.config.delay_us or 60_000_000), SHORTEST * m.SCALE),
         of_a_second=lambda m: max(m.in_units(m.config.delay_us), 1_000 * m.SCALE),
     )
     def fixed(self) -> int:
@@ -405,6 +409,7 @@ class NegativeAcks(Reference):
         nearest=lambda m, at: (at + (1 << m.bits() >> 1)) & -(1 << m.bits()),
         a_bit_more=lambda m, at: at & -(2 << m.bits()),
         a_bit_less=lambda m, at: at & -(1 << max(m.bits() - 1, 0)),
+        of_nanoseconds=lambda m, at: (at * MS & -(1 << m.bits())) // MS,
         a_multiple_of_k=lambda m, at: at - at % max(m.bits(), 1),
     )
     def key(self, at: int) -> int:
@@ -446,13 +451,14 @@ class NegativeAcks(Reference):
         item = self.stored(self.item(ledger, entry, batch_index))
         self.nacks += 1
         item = (*item[:2], item[2] or self.serial())
-        if self.files(item, key):
-            for other in self.superseded(item, key):
-                self.drop(other, item)
-            self.held.setdefault(key, set()).add(item)
-            if chunks > 1:
-                place = key, item[:2]
-                self.chunks[place] = max(chunks, self.chunks.get(place, 1))
+        if not self.files(item, key):
+            return
+        for other in self.superseded(item, key):
+            self.drop(other, item)
+        self.held.setdefault(key, set()).add(item)
+        if chunks > 1:
+            place = key, item[:2]
+            self.chunks[place] = max(chunks, self.chunks.get(place, 1))
         self.arm_for(self.now + self.first_wait(delay))
 
     def drop(self, key: int, item: Item) -> None:
@@ -506,8 +512,8 @@ class NegativeAcks(Reference):
         return self.until(min(self.held)) if self.held else None
 
     def until(self, key: int) -> int:
-        """When a bucket becomes due, as the clock is now."""
-        return self.now + max(key - self.reading(), 0) * MS // self.SCALE
+        """When a bucket becomes due, as the clock is now; the one before it was taken, so there is time to wait."""
+        return self.now + max(key - self.reading(), 1) * MS // self.SCALE
 
     def interval(self) -> int:
         """A third of the delay, at which some clients poll, in nanoseconds."""
@@ -586,8 +592,8 @@ class NegativeAcks(Reference):
         look="the rebuilt id, which has lost its chunks",
         absent=lambda m, entry, chunks: [entry],
         the_first_only=lambda m, entry, chunks: [entry - chunks + 1],
-        one_short=lambda m, entry, chunks: [*range(entry - chunks + 2, entry + 1)],
-        one_too_many=lambda m, entry, chunks: [*range(entry - chunks, entry + 1)],
+        one_short=lambda m, entry, chunks: [*range(min(entry - chunks + 2, entry), entry + 1)],
+        one_too_many=lambda m, entry, chunks: [*range(entry - chunks + (chunks == 1), entry + 1)],
     )
     def expanded(self, entry: int, chunks: int) -> list[int]:
         return [*range(entry - chunks + 1, entry + 1)]
@@ -621,13 +627,18 @@ class NegativeAcks(Reference):
 
     @rule(
         "NA-35",
-        "The timer is settled before anything is called, so a request that fails loses its set and nothing else.",
+        "The timer is settled, and every lock let go, before anything is called: a request that fails loses its set "
+        "and nothing else, and a callback may nack or close.",
         source="NegativeAcksTracker, PRs 15312, 23651",
         look="the order of re-arming and calling; an exception that leaves a timer pending for ever",
         absent=lambda m: False,
     )
     def settles(self) -> bool:
         return True
+
+    @also(settles, absent=lambda m: True)
+    def calls_first(self) -> bool:
+        return False
 
     def advance(self, ms: int) -> list[Emission]:
         """Let time pass; the timer fires on the way. Answers with what was emitted."""
@@ -658,15 +669,16 @@ class NegativeAcks(Reference):
         ids = self.take(self.selected(sorted(key for key in self.held if self.due(key))))
         emits = self.emits(ids)
         failed = emits and self.failing
+        if emits and self.calls_first():
+            self.call_back()
         self.stuck = failed and not self.settles()
         self.deadline = None if self.stuck else self.deadline_after_firing(before)
         if not emits:
             return []
         self.failing = False
-        at = whole_ms(self.now)
         self.call_back()
         sizes = self.requests(ids)
-        return [[at, ids, 0 if failed else sizes if len(sizes) > 1 else len(sizes)]]
+        return [[whole_ms(self.now), ids, 0 if failed else sizes if len(sizes) > 1 else len(sizes)]]
 
     def take(self, keys: list[int]) -> list[Position]:
         """Let go of some buckets; answers with the ids that their items stand for."""

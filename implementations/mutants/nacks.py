@@ -17,6 +17,16 @@ from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.nack_parts import MS, emit
 from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
 
+
+class LaterFirst(SortedBucketsTracker):
+    """The base of mutants that leave buckets which are due: it waits a millisecond at least, or would never end."""
+
+    def _arm_for_first(self, now: int) -> None:
+        first = self._buckets.first()
+        if first is not None:
+            self._arm(self._monotonic() + max(first - now, 1) * MS)
+
+
 # ---- Delay and bucket
 
 
@@ -168,14 +178,11 @@ class TakesAfterClose(SortedBucketsTracker):
 
 
 @mutant("NA-30")
-class StrictlyBefore(SortedBucketsTracker):
+class StrictlyBefore(LaterFirst):
     """Leaves a bucket that is due at this very millisecond."""
 
     def _take(self, now: int) -> list[Position]:
         return super()._take(now - 1)
-
-    def _arm_for_first(self, now: int) -> None:
-        super()._arm_for_first(now - 1)
 
 
 @mutant("NA-30", source="client-go, PR 1410, B-10", conditions=2)
@@ -211,12 +218,11 @@ class FirstChunkLost(SortedBucketsTracker):
 class EmptySetCalledBack(SortedBucketsTracker):
     """Calls the application with no ids at all."""
 
-    def _fired(self, timeout: Timeout) -> None:
-        before = self._timeout is timeout
-        count = self._buckets.count
-        super()._fired(timeout)
-        if before and count == self._buckets.count:
-            self._consumer.on_negative_acks_send([])
+    def _take(self, now: int) -> list[Position]:
+        ids = super()._take(now)
+        if not ids:
+            self._consumer.on_negative_acks_send(ids)
+        return ids
 
 
 @mutant("NA-31")
@@ -244,7 +250,7 @@ class AllAtOnce(SortedBucketsTracker):
 
 
 @mutant("NA-35", source="PRs 15312, 23651, B-03")
-class CalledBeforeTheTimerIsSettled(SortedBucketsTracker):
+class CalledBeforeTheTimerIsSettled(LaterFirst):
     """Calls and requests before it arms the timer anew, and believes it pending if that throws."""
 
     def _fired(self, timeout: Timeout) -> None:
@@ -253,6 +259,44 @@ class CalledBeforeTheTimerIsSettled(SortedBucketsTracker):
             emit(self._consumer, self._take(now))
             self._timeout = None
             self._arm_for_first(now)
+
+
+class ErrorCheckingLock:
+    """A lock that says so where it would be waited for in vain."""
+
+    def __init__(self) -> None:
+        self.taken = False
+
+    def __enter__(self) -> None:
+        if self.taken:
+            raise RuntimeError("deadlock: the lock is held by this very thread")
+        self.taken = True
+
+    def __exit__(self, *error: object) -> None:
+        self.taken = False
+
+
+@mutant("NA-35", source="PR 23651; client-cpp, PR 266, B-01, B-02")
+class CalledUnderALock(SortedBucketsTracker):
+    """Holds, while it calls, a lock that every operation takes."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._lock = ErrorCheckingLock()
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message, with the lock held."""
+        with self._lock:
+            super().add_message(message_id, redelivery_count)
+
+    def _fired(self, timeout: Timeout) -> None:
+        with self._lock:
+            super()._fired(timeout)
+
+    def close(self) -> None:
+        """Close, with the lock held."""
+        with self._lock:
+            super().close()
 
 
 # ---- What is held

@@ -22,6 +22,8 @@ ARMED = {"close": "NA-40", "stale": "NA-42", "jump": "NA-26", "nack": "NA-23", "
 def blame(operations: Sequence[Operation], observed: str) -> str:
     """The rule to name for a difference that no wrong way explains."""
     tag = operations[-1].tag
+    if tag == "adv" and any(operation.tag == "inside" for operation in operations):
+        return "NA-35"
     if observed == "count":
         return COUNTS.get(tag, "NA-43")
     return ARMED.get(tag, "NA-22") if observed == "armed" else RESULTS.get(tag, "NA-30")
