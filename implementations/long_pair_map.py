@@ -14,6 +14,7 @@ FULL, IDLE = 0.66, 0.15
 """The map grows beyond the first part of its slots, and shrinks below the other."""
 MIX = 0x9E3779B97F4A7C15
 WORD = 2**64 - 1
+LARGEST = 2**63 - 1
 
 
 class LongPairMap:
@@ -23,6 +24,8 @@ class LongPairMap:
         self.size = 0
         self.slots = SMALLEST
         self.words = array("q", bytes(8 * WIDTH * SMALLEST))
+        self.least = LARGEST
+        """No value is below it."""
 
     def __len__(self) -> int:
         return self.size
@@ -46,13 +49,20 @@ class LongPairMap:
         at = self.place(first, second)
         self.size += not self.words[at + 3]
         self.words[at : at + WIDTH] = array("q", (first, second, value, 1))
+        self.least = min(self.least, value)
 
     def take_before(self, limit: int) -> list[Position]:
-        """Remove every pair with a value below the limit; the whole array is looked at."""
+        """Remove every pair with a value below the limit; the whole array is looked at, if there can be one."""
+        if limit <= self.least:
+            return []
         words = self.words
-        taken = [
-            (words[at - 3], words[at - 2]) for at in range(3, len(words), WIDTH) if words[at] and words[at - 1] < limit
-        ]
+        slots = zip(words[::WIDTH], words[1::WIDTH], words[2::WIDTH], words[3::WIDTH], strict=True)
+        taken, self.least = [], LARGEST
+        for first, second, value, used in slots:
+            if used and value < limit:
+                taken.append((first, second))
+            elif used and value < self.least:
+                self.least = value
         for pair in taken:
             self.remove(*pair)
         return taken

@@ -559,15 +559,13 @@ class NegativeAcks(Reference):
         look="equality: a bucket is due at its own time; buckets that are deleted while they are walked through",
         absent=lambda m, key: True,
         strictly_before=lambda m, key: key < m.reading(),
-        at_its_end=lambda m, key: key + (1 << m.bits()) - 1 <= m.reading(),
     )
     def due(self, key: int) -> bool:
         return key <= self.reading()
 
     @also(
         due,
-        absent=lambda m, due: [],
-        first_only=lambda m, due: due[:1],
+        absent=lambda m, due: due[:1],
         every_other=lambda m, due: due[::2],
         all_but_the_last=lambda m, due: due[:-1] if len(due) > 1 else due,
         ten=lambda m, due: due[:10],
@@ -893,7 +891,7 @@ class Go(Ticking):
     PROFILE = "go"
     SCALE = 1
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-23",)
+    MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "P9", "P10")
     reading = NegativeAcks.reading
 
     def __init__(self, config: Config) -> None:
@@ -901,6 +899,8 @@ class Go(Ticking):
         self.tree = WalkedTree()
 
     def selected(self, due: list[int]) -> list[int]:
+        if not due:
+            return []
         for key in self.held:
             self.tree.put(key)
         return [*self.tree.walk_off(self.due)]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from broker_tck.model.reference import Allowed, Fault
-from broker_tck.properties.contract import Step
+from broker_tck.properties.choices import Choices
+from broker_tck.properties.contract import Step, Variation
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.watchdog import Hang
 
@@ -164,3 +165,18 @@ def record(operations: Iterable[Operation], on: Any) -> list[Step]:
             seen = (failed(error),)
         steps.append(Step(operation, result, seen))
     return steps
+
+
+def kept(
+    variation: Variation, config: Any, operations: Sequence[Operation], choices: Choices, rigged: Callable[[Any], Any]
+) -> bool | None:
+    """Whether a trace and what it is varied to come out as they should; None where there is nothing to vary.
+
+    ``rigged`` makes a fresh subject, on a rig, for a configuration.
+    """
+    part = variation.part(operations)
+    varied = variation.vary(config, part, choices)
+    if varied is None:
+        return None
+    steps, other = record(part, rigged(config)), record(varied[1], rigged(varied[0]))
+    return variation.equal(config, steps, varied[0], other)

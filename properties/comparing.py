@@ -11,7 +11,8 @@ from broker_tck.properties.contract import Contract
 from broker_tck.properties.deviating import behaves_as, broken_rules, deviation
 from broker_tck.properties.exercised import deviating
 from broker_tck.properties.finding import Finding
-from broker_tck.properties.run import SAMPLED, Run, findings, judge, run_subject, to_exercise, walks
+from broker_tck.properties.run import SAMPLED, Run, findings, judge, run_subject, walks
+from broker_tck.properties.story import rule_named
 from broker_tck.properties.subjects import Subject
 
 Told = Callable[[str], None]
@@ -42,8 +43,10 @@ class Column:
 
 
 def compared_rules(contract: Contract) -> list[Rule]:
-    """The rules that subjects are compared by: the checkable ones of the specification."""
-    return [rule for rule in rules_of(contract.specification) if rule.checkable]
+    """What subjects are compared by: the checkable rules of the specification, and the variations."""
+    rules = {rule.number: rule for rule in rules_of(contract.specification) if rule.checkable}
+    names = [*rules, *(variation.name for variation in contract.variations if variation.name not in rules)]
+    return [rule_named(contract, contract.specification, name) for name in names]
 
 
 def column(subject: Subject, count: int, seed: int, told: Told) -> Column:
@@ -62,10 +65,11 @@ def column(subject: Subject, count: int, seed: int, told: Told) -> Column:
             run.failing.append(done)
         elif index % SAMPLED == 0:
             judge(run, done)
-    kept = {rule.number for rule in to_exercise(subject, run.model)} & set(run.exercised) - deviating(run.model)
-    verdicts |= dict.fromkeys(kept, Verdict.KEEPS)
+    exercised = {*run.exercised, *(v.name for v in contract.variations if run.met[v.name])} - {*run.model.MOOT}
+    verdicts |= dict.fromkeys(exercised - deviating(run.model), Verdict.KEEPS)
     found = {finding.rule: finding for finding in findings(run)}
-    for number in broken_rules(contract, profile):
+    complained = [name for _, name, _ in run.complaints if name in verdicts]
+    for number in dict.fromkeys([*broken_rules(contract, profile), *complained]):
         told(number)
         finding = deviation(subject, profile, number, seed)
         found |= {number: finding} if finding else {}

@@ -60,6 +60,8 @@ class Variation:
     """The configuration and operations varied; None where the trace leaves nothing to vary."""
     equal: Callable[[Any, Sequence[Step], Any, Sequence[Step]], bool]
     """Whether the outcomes of both are what they should be to each other."""
+    part: Callable[[Sequence[Operation]], Sequence[Operation]] = tuple
+    """What it makes of a trace before it varies it: the operations that it is about, say."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Way, deviations_of
-from broker_tck.properties.check import record
+from broker_tck.properties.check import kept, record
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import WALKS, Diagnoser, Diagnosis
@@ -42,20 +42,26 @@ def breaking(subject: Subject, model: type[Reference], name: str, seed: int) -> 
     """The walks on which a subject breaks a law or a variation."""
     for number in range(DEVIATION_WALKS):
         done = walk(subject.contract, walk_seed(seed, number), subject.rig, model, subject.capabilities)
-        if name in broken_by(subject.contract, done, subject.rig, subject.capabilities, walk_seed(seed, number)):
+        if broken_by(subject.contract, done, subject.rig, subject.capabilities, walk_seed(seed, number), only=name):
             yield done
 
 
-def broken_by(contract: Contract, done: Walk, rigged: Any, capabilities: Any, seed: int) -> list[str]:
-    """The laws and variations that a subject breaks where it makes a walk alone."""
-    steps = record(done.operations, rigged(done.config, capabilities))
-    broken = [law.number for law in contract.laws if law.check(done.config, steps)[2]]
+def broken_by(
+    contract: Contract, done: Walk, rigged: Any, capabilities: Any, seed: int, only: str | None = None
+) -> list[str]:
+    """The laws and variations, or the one of them, that a subject breaks where it makes a walk alone."""
+    laws = [law for law in contract.laws if only in (None, law.number)]
+    steps = record(done.operations, rigged(done.config, capabilities)) if laws else []
+    broken = [law.number for law in laws if law.check(done.config, steps)[2]]
     choices = SeededChoices(seed)
+
+    def fresh(config: Any) -> Any:
+        return rigged(config, capabilities)
+
     for variation in contract.variations:
-        if varied := variation.vary(done.config, done.operations, choices):
-            other = record(varied[1], rigged(varied[0], capabilities))
-            if not variation.equal(done.config, steps, varied[0], other):
-                broken.append(variation.name)
+        if only in (None, variation.name):
+            holds = kept(variation, done.config, done.operations, choices, fresh)
+            broken += [variation.name] if holds is False else []
     return broken
 
 
@@ -76,12 +82,12 @@ def broken_rules(contract: Contract, profile: str) -> list[str]:
 
 
 def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding | None:
-    """The shortest trace found on which a subject that behaves as a profile breaks a rule of the specification.
+    """The shortest trace found on which a subject that behaves as a profile breaks a rule, a law or a variation.
 
     Everything else is expected as the profile has it. None: it keeps the rule.
     """
     contract = subject.contract
-    if number in contract.model(profile).BREAKS:
+    if number not in deviating(contract.model(profile)):
         walks = breaking(subject, contract.model(profile), number, seed)
         return shortest(find_breach(subject, contract.model(profile), number, w) for w in islice(walks, CANDIDATES))
     model = contract.model(f"{profile}+{number}")

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import HANG, RESULT, Difference, first_difference, no_answer, record, unanswered
+from broker_tck.properties.check import HANG, RESULT, Difference, first_difference, kept, no_answer, record, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import Diagnoser, Diagnosis, observable
 from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.reduce import Reducer
 from broker_tck.properties.subjects import Subject
-from broker_tck.properties.trace import operation_text
 from broker_tck.properties.walk import Walk
 from broker_tck.properties.watchdog import Hang, limit, patience
 
@@ -91,7 +90,7 @@ def find(
     if first is None:
         return None
     failing = operations[: first[0] + 1]
-    kept = kind(contract, failing[-1], first[1])
+    own = kind(contract, failing[-1], first[1])
 
     def reduced(keeps: Callable[[Any, Sequence[Operation], Difference], bool]) -> Finding | None:
         def fails(config: Any, operations: Sequence[Operation]) -> int | None:
@@ -107,7 +106,7 @@ def find(
             subject.name, contract, model.PROFILE, plain, tuple(short), found[1], diagnosis, seed, len(failing)
         )
 
-    finding = reduced(lambda config, operations, difference: kind(contract, operations[-1], difference) == kept)
+    finding = reduced(lambda config, operations, difference: kind(contract, operations[-1], difference) == own)
     if unanswered(first[1]) or finding is None or finding.diagnosis.whole or bulk(failing) > MOST_BULK:
         return finding
     explaining = diagnoser.fitting(config, failing)
@@ -155,9 +154,7 @@ def breach_of(subject: Subject, name: str, config: Any, operations: Sequence[Ope
             return law.check(config, steps)[1:]
     variation = next(variation for variation in contract.variations if variation.name == name)
     for number in range(VARIED):
-        if varied := variation.vary(config, operations, SeededChoices(number)):
-            other = record(varied[1], subject.rig(varied[0], subject.capabilities))
-            if not variation.equal(config, steps, varied[0], other):
-                text = "; ".join(operation_text(o, getattr(varied[0], "clock", None)) for o in varied[1])
-                return len(operations) - 1, f"{variation.sentence} Not so for: {text}"
+        choices = SeededChoices(number)
+        if kept(variation, config, operations, choices, lambda c: subject.rig(c, subject.capabilities)) is False:
+            return len(operations) - 1, variation.sentence
     return None, ""

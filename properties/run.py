@@ -11,7 +11,7 @@ from typing import Any
 
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import Rule, deviations_of, rules_of
-from broker_tck.properties.check import concrete, record, unanswered
+from broker_tck.properties.check import concrete, kept, record, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.deviating import breaking, broken_by, happens, peeled
@@ -201,9 +201,13 @@ def findings(run: Run) -> list[Finding]:
 
 
 def judge(run: Run, done: Walk) -> None:
-    """Judge a walk by the laws and by one variation of it, without the model."""
+    """Judge a walk by the laws and by its variations, without the model."""
     contract, subject = run.subject.contract, run.subject
     exempt = {*run.model.BREAKS, *run.model.MOOT}
+
+    def fresh(config: Any) -> Any:
+        return subject.rig(config, subject.capabilities)
+
     try:
         with limit(10):
             steps = record(done.operations, subject.rig(done.config, subject.capabilities))
@@ -214,13 +218,10 @@ def judge(run: Run, done: Walk) -> None:
                 if complaint and law.number not in exempt:
                     run.complaints.append((done.seed, law.number, complaint))
             choices = SeededChoices(done.seed or 0)
-            variation = contract.variations[choices.below(len(contract.variations))]
-            varied = variation.vary(done.config, done.operations, choices)
-            if varied:
-                other = record(varied[1], subject.rig(varied[0], subject.capabilities))
-                run.met[variation.name] += 1
-                kept = variation.equal(done.config, steps, varied[0], other)
-                if not kept and variation.name not in exempt:
+            for variation in contract.variations:
+                held = kept(variation, done.config, done.operations, choices, fresh)
+                run.met[variation.name] += held is not None
+                if held is False and variation.name not in exempt:
                     run.complaints.append((done.seed, variation.name, variation.sentence))
     except Hang:
         run.complaints.append((done.seed, "hang", "no answer within the limit"))

@@ -176,7 +176,7 @@ def from_text(text: str, where: str = "text") -> Trace:
     parts = [part.strip() for part in text.replace("\n", ";").split(";")]
     parts = [part for part in parts if part]
     contract, profile = next(iter(CONTRACTS.values())), ""
-    config: dict[str, str] = {}
+    config: dict[str, Any] = {}
     if parts and parts[0].split()[0] in CONTRACTS:
         contract, profile, config = header(parts.pop(0), where)
     clock = config.get("clock", getattr(contract.config(), "clock", 0))
@@ -186,7 +186,7 @@ def from_text(text: str, where: str = "text") -> Trace:
     return made(contract, profile or contract.default, config, steps, where, strict=False)
 
 
-def header(part: str, where: str) -> tuple[Contract, str, dict[str, str]]:
+def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
     """Contract, profile and configuration out of the first part."""
     name, *words = part.split()
     contract = contract_named(name)
@@ -196,7 +196,17 @@ def header(part: str, where: str) -> tuple[Contract, str, dict[str, str]]:
             raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields_of(contract)}")
         if word.partition("=")[0] not in contract.config.__struct_fields__:
             raise BadInput(f"{where}: unknown field {word.partition('=')[0]!r}; there are: {fields_of(contract)}")
-    return contract, profile, {w.partition("=")[0]: w.partition("=")[2] for w in words}
+    return contract, profile, {w.partition("=")[0]: listed(w.partition("=")[2]) for w in words}
+
+
+def listed(text: str) -> Any:
+    """A value as it is written; a list, such as of delays, is taken apart."""
+    if not text.startswith("["):
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
 
 
 def fields_of(contract: Contract) -> str:

@@ -62,8 +62,8 @@ CASES = [
     Case(
         "command",
         "chek",
-        "No such command 'chek'; there are: bench, check, fuzz, init, mutants, power, reduce, replay, report, rules, "
-        "subjects, walk, watch",
+        "No such command 'chek'; there are: bench, check, compare, fuzz, init, mutants, power, reduce, replay, report, "
+        "rules, subjects, walk, watch",
     ),
     Case("command of bench", "bench x", "No such command 'x'; there are: campaign, drivers, memory"),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),

@@ -14,7 +14,7 @@ from broker_tck.implementations.heap import HeapTracker
 from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.model.delayed_delivery import PROFILES, TimeBucket2026
 from broker_tck.model.rules import replaced, rules_of
-from broker_tck.properties import conforming
+from broker_tck.properties import conforming, deviating
 from broker_tck.properties import run as runs
 from broker_tck.properties.conforming import (
     PARTS,
@@ -105,7 +105,7 @@ def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None
         return tick + 0
 
     model = replaced(MODEL, {"PROFILE": "same", "tick_after": tick_after}, "Same")
-    monkeypatch.setattr(runs, "DEVIATION_WALKS", 12)
+    monkeypatch.setattr(deviating, "DEVIATION_WALKS", 12)
     run = under(monkeypatch, model, TimeBucketTracker)
     deviations(run)
     assert run.deviations == {"DD-27 (tick_after)": False}
@@ -118,7 +118,7 @@ def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_law_that_is_kept_after_all_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     model = replaced(MODEL, {"PROFILE": "lawful", "BREAKS": ("DD-08",)}, "Lawful")
-    monkeypatch.setattr(runs, "DEVIATION_WALKS", 12)
+    monkeypatch.setattr(deviating, "DEVIATION_WALKS", 12)
     run = under(monkeypatch, model, TimeBucketTracker)
     deviations(run)
     assert run.gone == ["DD-08"]
@@ -280,8 +280,8 @@ def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_deviations_part_tells_of_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "DEVIATION_WALKS", 200)
-    monkeypatch.setattr(runs, "_seen", lambda run, way: False)
+    monkeypatch.setattr(deviating, "DEVIATION_WALKS", 200)
+    monkeypatch.setattr(runs, "happens", lambda subject, model, way, seed: False)
     said = PARTS["deviations"](Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0))
     assert said == "DEVIATION GONE DD-33 (wake)"
 

@@ -46,6 +46,18 @@ class ABitTooMany(SortedBucketsTracker):
         return instant & self._mask << 1
 
 
+@mutant("NA-13")
+class MultiplesOfTheBits(SortedBucketsTracker):
+    """Makes buckets as wide as there are bits, not as their power of two."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._width = max(config.precision_bits, 1)
+
+    def _bucket(self, instant: int) -> int:
+        return instant - instant % self._width
+
+
 @mutant("NA-13", source="client-cpp, B-28")
 class PrecisionOfNanoseconds(SortedBucketsTracker):
     """Clears the bits of nanoseconds."""
@@ -306,15 +318,20 @@ class CalledUnderALock(SortedBucketsTracker):
 class FirstNackCounts(SortedBucketsTracker):
     """Ignores a nack of an entry that is tracked already."""
 
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._tracked: set[Position] = set()
+
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message, unless it is tracked."""
-        if message_id[:2] not in self._held():
+        if message_id[:2] not in self._tracked:
+            self._tracked.add(message_id[:2])
             super().add_message(message_id, redelivery_count)
 
-    def _held(self) -> set[Position]:
-        buckets = self._buckets
-        sparse = {p for block in buckets.blocks for p in block.positions()}
-        return sparse | {(ledger, e) for b in buckets.dense.values() for ledger, bits in b.items() for e in bits}
+    def _take(self, now: int) -> list[Position]:
+        ids = super()._take(now)
+        self._tracked.difference_update(ids)
+        return ids
 
 
 @mutant("NA-05")

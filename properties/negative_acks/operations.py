@@ -28,6 +28,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     backoff_ms: Annotated[tuple[Ms, ...], Meta(min_length=1)] | None = None
     multiplier: tuple[Ms, Ms, Annotated[float, Meta(gt=1, le=100)]] | None = None
 
+    def __post_init__(self) -> None:
+        if self.multiplier and self.multiplier[1] < self.multiplier[0]:
+            raise ValueError("the longest delay of the multiplier is below its first")
+
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a subject may declare. A subject is never asked for what it says that it lacks.

@@ -21,7 +21,7 @@
   const hidden = (node) => ["SCRIPT", "STYLE", "title", "desc"].includes(node.tagName) || node.closest("thead")?.offsetWidth === 1;
 
   const { scrollWidth } = document.documentElement;
-  if (scrollWidth > innerWidth) wrong.add(`the page scrolls sideways: ${scrollWidth} > ${innerWidth}`);
+  if (scrollWidth > document.documentElement.clientWidth) wrong.add(`the page scrolls sideways: ${scrollWidth} > ${document.documentElement.clientWidth}`);
   for (const node of document.body.querySelectorAll("*")) {
     const style = getComputedStyle(node);
     const box = node.getBoundingClientRect();
@@ -30,7 +30,7 @@
     if (style.overflowX !== "visible" && node.scrollWidth > node.clientWidth) says("cut off", node);
     if (![...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim())) continue;
     const size = parseFloat(style.fontSize) * (svg ? svg.getScreenCTM().a : 1);
-    if (box.left < -1 || box.right > innerWidth + 1) says("beyond the edge", node);
+    if (box.left < -1 || box.right > document.documentElement.clientWidth + 1) says("beyond the edge", node);
     if (size < 9) says(`too small, ${size.toFixed(1)}`, node);
     if (!svg && box.width < size * 2 && box.height > size * 4) says("squashed", node);
     const found = contrast(numbers(svg ? style.fill : style.color), ground(svg ? svg.parentElement : node));

@@ -133,3 +133,16 @@ with session("local[1]", {}, None, None) as spark:
 """
     ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_compare_writes_a_page(cli: Cli, tmp_path: Path) -> None:
+    page = tmp_path / "one.html"
+    words = ("compare", "--subject", "sorted-buckets", "--walks", "8", "-o")
+    status, out, err = cli(*words, page)
+    assert status == 0
+    assert "sorted-buckets: behaves as profile pip-393-spec; breaks nothing (8 walks)" in out
+    assert err.endswith("kB\n")
+    assert "NA-23" in page.read_text()
+    status, _, err = cli(*words, tmp_path / "no" / "x.html")
+    assert status == 2
+    assert err.endswith("x.html: cannot be written: No such file or directory\n")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,10 @@ import pytest
 from campaigns.browser import CHROMIUM, Browser, browser
 from campaigns.fake_store import BUNDLED, campaign, flood, found, rich
 
+from broker_tck.cli.comparing import page as subjects_html
+from broker_tck.properties.comparing import Column, Verdict, compared_rules
+from broker_tck.properties.deviating import deviation
+from broker_tck.properties.subjects import resolve
 from broker_tck.spark_fuzz.report.compare import compare_html
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.report.page import report_html
@@ -25,6 +31,30 @@ GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}
 MISSING = "needs Chromium: scripts/install-chromium.sh installs it"
 OPENED = "for (const each of document.querySelectorAll('details')) each.open = true"
 LOADED = "performance.timing.loadEventEnd - performance.timing.navigationStart"
+NAMES = [
+    "sorted-buckets",
+    "java",
+    "my_package.tracker:MyTracker",
+    "broker_negative_acks.clients.pulsar_rust:MultiTopicTracker",
+    "go-old",
+    "mutant:strict-rounded-down",
+    "my_package.tracker:MyOtherTracker",
+    "fsharp",
+]
+MARKS = {("✓", "keeps"), ("✗", "breaks"), ("\N{EN DASH}", "not exercised")}
+PLACES = """(() => {
+  const box = (node) => node.getBoundingClientRect();
+  const mark = (cell) => [cell.innerText, cell.title, (box(cell.firstChild).left + box(cell.firstChild).right) / 2];
+  return [
+    [...document.querySelectorAll("thead a")].map((a) => [a.textContent, box(a).left, box(a).right]),
+    [...document.querySelectorAll(".grid tbody tr")].map((row) => [...row.querySelectorAll("td[title]")].map(mark)),
+  ];
+})()"""
+LED = """[...document.querySelectorAll(".grid td a")].map((a) => {
+  const finding = document.getElementById(a.hash.slice(1));
+  const cells = [a.closest("td").title, a.closest("tr").querySelector("th").textContent];
+  return [...cells, finding.innerText.split(/\\s+/).join(" "), finding.querySelectorAll(".story .last .seen").length];
+})"""
 CHECKED = (Path(__file__).parent / "checks.js").read_text(encoding="utf-8")
 
 
@@ -51,12 +81,28 @@ def compared() -> str:
     return compare_html(a, b, ("stores/monday", "/var/lib/campaigns/a-store-with-a-rather-long-name/tuesday"))
 
 
+def subjects() -> str:
+    java = resolve("java")
+    rules = [rule.number for rule in compared_rules(java.contract)]
+    broken = {number: deviation(java, "pip-393-java", number, 0) for number in ("NA-16", "NA-23")}
+    traces = {number: finding for number, finding in broken.items() if finding}
+    columns = []
+    for count, name in enumerate(NAMES):
+        profile = "pip-393-java" if name != NAMES[-1] else None
+        kept = cycle([Verdict.KEEPS] * (count if profile else 0) + [Verdict.NOT_EXERCISED])
+        breaks = dict(list(traces.items())[: count % 3])
+        verdicts = dict(zip(rules, kept, strict=False)) | dict.fromkeys(breaks, Verdict.BREAKS)
+        columns.append(Column(replace(java, name=name), profile, verdicts, breaks, 60, 24_215))
+    return subjects_html(java.contract, columns)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "findings": lambda: report_html(rich(), "/var/campaigns/nightly"),
     "green": lambda: report_html(campaign(), "store"),
     "many": lambda: report_html(flood(3000), "store"),
     "empty": lambda: report_html(campaign(rounds=0), "store"),
     "comparison": compared,
+    "subjects": subjects,
 }
 
 
@@ -78,6 +124,30 @@ def test_nothing_is_cut_off_faint_or_squashed_and_it_opens_at_once(chromium: Bro
             assert chromium.evaluate(CHECKED) == []
             chromium.evaluate(OPENED)
             assert chromium.evaluate(CHECKED) == []
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_marks_of_subjects_stand_below_their_names_and_lead_to_the_traces(
+    chromium: Browser, shots: Path, screen: str
+) -> None:
+    width, height = SCREENS[screen]
+    chromium.open(written(shots, "subjects"), width, height, "light")
+    assert chromium.evaluate("document.documentElement.scrollWidth") == width
+    names, rows = chromium.evaluate(PLACES)
+    assert [name for name, *_ in names] == NAMES
+    assert all(right <= left for (*_, right), (_, left, _) in pairwise(names))
+    assert {(mark, says.rpartition(": ")[2]) for row in rows for mark, says, _ in row} == MARKS
+    for row in rows:
+        for (name, left, right), (_, says, middle) in zip(names, row, strict=True):
+            assert says.startswith(f"{name}: ")
+            assert middle == pytest.approx((left + right) / 2, abs=1)
+    led = chromium.evaluate(LED)
+    assert len(led) == 7
+    for says, rule, finding, last in led:
+        assert says.endswith(": breaks")
+        assert finding.startswith(f"{rule} ")
+        assert f"Broken by {says.removesuffix(': breaks')};" in finding
+        assert last == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,274 @@
+"""Deviations one by one: profiles with rules kept, the shortest trace of each, and subjects side by side."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from conftest import Cli
+from kit import ROOT
+
+from broker_tck.cli import comparing as pages
+from broker_tck.implementations.nack_clients import JavaPip393
+from broker_tck.model.negative_acks import NegativeAcks
+from broker_tck.properties import comparing, deviating
+from broker_tck.properties.check import kept, record
+from broker_tck.properties.choices import SeededChoices
+from broker_tck.properties.comparing import Column, Verdict, column, compared_rules
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.deviating import behaves_as, broken_by, broken_rules, deviation, peeled
+from broker_tck.properties.finding import find_breach
+from broker_tck.properties.story import story
+from broker_tck.properties.subjects import Subject, declared, resolve
+from broker_tck.properties.trace import from_text, to_text
+from broker_tck.properties.walk import walk, walk_seed
+
+NACKS = CONTRACTS["negative-acks"]
+JAVA = resolve("java")
+DEFECTS = [("java", "pip-393-java", "NA-23"), ("go", "go", "NA-30"), ("cpp", "cpp", "NA-24")]
+PROVEN = {
+    "P1": "entries-of32-bits",
+    "P2": "not-armed-again",
+    "NA-14": "a-bit-too-many",
+    "NA-16": "pending-timer-left-alone",
+    "P5": "a-bit-too-many",
+    "P6": "multiples-of-the-bits",
+    "P7": "empty-set-called-back",
+    "P8": "timer-outlives-close",
+    "P9": "every-nack-postpones",
+    "P10": "pending-timer-left-alone",
+    "P14": "counts-buckets",
+    "P15": "multiples-of-the-bits",
+    "shift": "multiples-of-the-bits",
+    "rename": "entries-of32-bits",
+}
+"""A mutant that breaks each; P3 is NA-14, P4 is NA-16, and P11 to P13 are clauses: of NA-35, NA-40, NA-41."""
+
+
+def walked(subject: Subject, number: int) -> Any:
+    """A whole walk of the specification, for a subject to make alone."""
+    return walk(NACKS, walk_seed(7, number), lambda config, _: NegativeAcks(config), NegativeAcks, subject.capabilities)
+
+
+@pytest.mark.parametrize("name", PROVEN)
+def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
+    subject = resolve(f"mutant:{PROVEN[name]}")
+    seeds = range(400)
+    assert any(
+        name in broken_by(NACKS, walked(subject, n), subject.rig, subject.capabilities, walk_seed(7, n)) for n in seeds
+    )
+
+
+def test_every_law_and_variation_is_proven() -> None:
+    assert set(PROVEN) == {law.number for law in NACKS.laws} | {variation.name for variation in NACKS.variations}
+
+
+def test_no_law_and_no_variation_is_broken_by_what_is_right() -> None:
+    subject = resolve("sorted-buckets")
+    for number in range(40):
+        done = walked(subject, number)
+        assert broken_by(NACKS, done, subject.rig, subject.capabilities, walk_seed(7, number)) == []
+
+
+def test_rule_kept_is_that_of_the_specification() -> None:
+    model = NACKS.model("go+NA-30+NA-31")
+    assert model.PROFILE == "go+NA-30+NA-31"
+    assert model.selected is NegativeAcks.selected
+    assert model.emitted is NegativeAcks.emitted
+    assert model.count_of_id is NACKS.model("go").count_of_id
+    assert NACKS.model("go+NA-30+NA-31") is model
+    assert model.BREAKS == ()
+
+
+@pytest.mark.parametrize(
+    ("profile", "line"),
+    [
+        ("go+NA-05", "profile go does not deviate from NA-05; of its rules NA-06, NA-10, .* can be kept"),
+        ("pip-393-spec+NA-05", "profile pip-393-spec does not deviate from NA-05; of its rules none can be kept"),
+        ("no+NA-05", "unknown profile 'no' of negative-acks; there are: pip-393-spec, .*"),
+    ],
+)
+def test_rule_that_cannot_be_kept_is_refused(profile: str, line: str) -> None:
+    with pytest.raises(ValueError, match=line):
+        NACKS.model(profile)
+
+
+@pytest.mark.parametrize("case", DEFECTS, ids=lambda case: case[0])
+@pytest.mark.parametrize("seed", range(3))
+def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int) -> None:
+    name, profile, rule = case
+    finding = deviation(resolve(name), profile, rule, seed)
+    assert finding is not None
+    assert finding.profile == f"{profile}+{rule}"
+    assert finding.diagnosis.rules == (rule,)
+    assert len(finding.operations) <= 6
+    assert f"as {profile}" in story(finding)
+
+
+def test_rule_that_is_kept_has_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deviating, "DEVIATION_WALKS", 20)
+    assert deviation(resolve("sorted-buckets"), "pip-393-spec", "NA-16", 0) is None
+
+
+def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
+    undeclared = Subject("mine", NACKS, JavaPip393, ("pip-393-spec",), JAVA.capabilities)
+    assert behaves_as(undeclared, 0) == "pip-393-java"
+    assert behaves_as(resolve("mutant:a-bit-too-many"), 0) is None
+
+
+def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> None:
+    words = ("check", "--subject", "java", "--walks", "160", "--examples", "2")
+    status, out, err = cli(*words, "--profile", "pip-393-spec", "--json")
+    assert (status, err) == (1, "")
+    (checked,) = json.loads(out)["subjects"]
+    assert [f["rules"] for f in checked["findings"]] == [[n] for n in broken_rules(NACKS, "pip-393-java")]
+    status, out, _ = cli(*words)
+    assert status == 0
+    assert "1 of 1 conform" in out
+
+
+def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(JavaPip393, "profiles", ("pip-393-java",))
+    monkeypatch.setattr(
+        "broker_tck.properties.run.happens", lambda subject, model, way, seed: way.rule.number != "NA-23"
+    )
+    status, out, _ = cli("check", "--subject", "java", "--walks", "40", "--examples", "0")
+    assert status == 1
+    assert "DEVIATION GONE NA-23" in out
+
+
+def test_finding_under_a_rule_kept_is_replayed(cli: Cli) -> None:
+    trace = "negative-acks go+NA-30 precision_bits=0; nack 0 0 0; adv 1; nack 0 0 0; adv 1333"
+    status, out, _ = cli("replay", "--subject", "go", trace)
+    assert status == 1
+    assert "[[+1334 [[0 0] [0 0]] 1]]" in out
+    assert cli("replay", "--subject", "go", trace.replace("go+NA-30", "go"))[0] == 0
+
+
+def test_breach_is_reduced_while_it_is_one() -> None:
+    slow = resolve("cpp")
+    model = NACKS.model("cpp")
+    done = next(
+        walk(NACKS, walk_seed(0, n), slow.rig, model, slow.capabilities)
+        for n in range(50)
+        if "NA-16"
+        in broken_by(
+            NACKS, walk(NACKS, walk_seed(0, n), slow.rig, model, slow.capabilities), slow.rig, slow.capabilities, 0
+        )
+    )
+    finding = find_breach(slow, model, "NA-16", done)
+    assert finding is not None
+    assert len(finding.operations) <= 3
+    assert finding.diagnosis.sentence == "Judged on what was observed alone."
+    assert find_breach(slow, model, "P7", done) is None
+
+
+def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:
+    trace = from_text("negative-acks pip-393-spec; nack 0 0 0")
+    variation = next(v for v in NACKS.variations if v.name == "P10")
+    subject = resolve("sorted-buckets")
+    rigged = lambda config: subject.rig(config, subject.capabilities)  # noqa: E731
+    assert kept(variation, trace.config, trace.operations, SeededChoices(0), rigged) is None
+    assert len(record(trace.operations, rigged(trace.config))) == 1
+
+
+def test_timer_that_fires_for_ever_is_an_error() -> None:
+    class Restless(JavaPip393):
+        """Arms for this very moment, whatever is left."""
+
+        def fire(self) -> None:
+            self.arm(0)
+
+    subject = declared("restless", Restless)
+    rig = subject.rig(NACKS.config(), subject.capabilities)
+    rig.nack(0, 0, 0)
+    with pytest.raises(RuntimeError, match="the timer fires and fires, and time does not move"):
+        rig.advance(1_000)
+
+
+@pytest.fixture(scope="module")
+def java() -> tuple[Column, list[str]]:
+    """What is known of the Java client, and what was told on the way."""
+    told: list[str] = []
+    return column(JAVA, 60, 0, told.append), told
+
+
+def test_columns_say_what_is_kept_broken_and_open(java: tuple[Column, list[str]]) -> None:
+    found, told = java
+    broken = ["NA-06", "NA-23", "NA-41", "NA-16", "P9", "P10"]
+    assert broken_rules(NACKS, "pip-393-java") == broken
+    assert found.profile == "pip-393-java"
+    assert {n for n, v in found.verdicts.items() if v is Verdict.BREAKS} == {*broken}
+    assert set(found.findings) == {*told} - {""} == {*broken}
+    assert max(len(finding.operations) for finding in found.findings.values()) <= 6
+    assert found.verdicts["NA-01"] is Verdict.KEEPS
+    assert set(found.verdicts) == {rule.number for rule in compared_rules(NACKS)}
+
+
+def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
+    stranger = column(resolve("mutant:a-bit-too-many"), 20, 0, lambda rule: None)
+    assert stranger.profile is None
+    assert stranger.verdicts["NA-13"] is Verdict.BREAKS
+    assert Verdict.KEEPS not in stranger.verdicts.values()
+    assert peeled(resolve("mutant:a-bit-too-many"), 0) == []
+
+
+def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = resolve("sorted-buckets")
+    monkeypatch.setattr(comparing, "judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))
+    monkeypatch.setattr(comparing, "deviation", lambda *a: deviation(JAVA, "pip-393-java", "NA-41", 0))
+    found = column(subject, 20, 0, lambda rule: None)
+    assert found.verdicts["shift"] is Verdict.BREAKS
+
+
+def test_compare_prints_a_table(cli: Cli, java: tuple[Column, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "column", lambda s, *rest: java[0] if s.name == "java" else column(s, *rest))
+    status, out, err = cli("compare", "--subject", "sorted-buckets", "--subject", "java", "--walks", "24")
+    assert (status, err) == (0, "")
+    lines = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line}
+    assert lines["rule"] == ["sorted-buckets", "java"]
+    assert lines["NA-23"] == ["keeps", "BREAKS"]
+    assert "java: behaves as profile pip-393-java; breaks NA-06, NA-16, NA-23, NA-41, P9, P10 (60 walks)" in out
+    assert "sorted-buckets: behaves as profile pip-393-spec; breaks nothing (24 walks)" in out
+
+    status, out, _ = cli("compare", "--subject", "java", "--json")
+    assert status == 0
+    told = json.loads(out)
+    assert told["contract"] == "negative-acks"
+    (only,) = told["subjects"]
+    assert only["behaves_as"] == "pip-393-java"
+    assert {f["rules"][0] for f in only["findings"]} == {n for n, v in only["rules"].items() if v == "breaks"}
+
+
+@pytest.mark.parametrize("name", ["java", "go", "cpp", "sorted-buckets"])
+def test_walk_is_written_in_a_line_and_read_again(name: str) -> None:
+    subject = resolve(name)
+    model = NACKS.model(subject.profiles[0])
+    for number in range(12):
+        done = walk(NACKS, walk_seed(3, number), subject.rig, model, subject.capabilities)
+        text = to_text(NACKS, model.PROFILE, done.config, done.operations)
+        again = from_text(text)
+        assert (again.config, again.operations) == (done.config, done.operations)
+
+
+def test_live_defects_of_the_docs_are_replayed(cli: Cli) -> None:
+    lines = re.findall(r"broker-tck replay --subject (\S+) '([^']+)'", (ROOT / "docs/negative-acks.md").read_text())
+    assert [name for name, _ in lines] == ["java", "go", "cpp"]
+    for name, trace in lines:
+        assert cli("replay", "--subject", name, trace)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        ("multiplier=[5,0,2.0]", "the longest delay of the multiplier is below its first"),
+        ("backoff_ms=[]", "backoff_ms is []: expected array of length >= 1"),
+        ("backoff_ms=[5", "backoff_ms is [5: expected array | null, got str"),
+    ],
+)
+def test_configuration_that_makes_no_sense_is_refused(cli: Cli, config: str, line: str) -> None:
+    status, out, err = cli("replay", f"negative-acks pip-393-spec {config}; nack 0 0 1")
+    assert (status, out) == (2, "")
+    assert err == f"broker-tck: text: config: {line}\n"

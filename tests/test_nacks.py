@@ -1,0 +1,795 @@
+"""The parts that negative-acks trackers are made of, and the bench that weighs them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from conftest import Cli
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from broker_tck.cli import benching
+from broker_tck.implementations import long_pair_map, nack_buckets
+from broker_tck.implementations.deleting_walk import DeletingWalk
+from broker_tck.implementations.interface import MessageId, Position
+from broker_tck.implementations.long_pair_map import WIDTH, LongPairMap
+from broker_tck.implementations.nack_buckets import NackBuckets
+from broker_tck.implementations.nack_memory_bench import (
+    MOST_BYTES,
+    ROWS,
+    TRACKERS,
+    Measurement,
+    MemoryRow,
+    measure,
+    nacks,
+    rows,
+)
+from broker_tck.implementations.nack_parts import MultiplierBackoff, backoff_of, emit
+from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
+from broker_tck.model.negative_acks import NegativeAcks
+from broker_tck.model.walked_tree import Node, WalkedTree
+from broker_tck.properties.negative_acks.operations import Capabilities, Config
+from broker_tck.properties.negative_acks.rig import Rig
+from broker_tck.spark_fuzz import session
+
+BASE = 1_763_695_000_064 & -1024
+FIRST, LAST = -(2**63), 2**63 - 1
+IDS = [FIRST, FIRST + 1, -(2**32), -1, 0, 1, 2, 3, 2**31, 2**32, 2**48, LAST]
+
+plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+
+
+# ---- The trees that are walked through while keys are deleted
+
+Shape = tuple[Any, ...] | None
+"""A key with the shapes of both subtrees."""
+
+
+class ModelTree:
+    """The model's tree."""
+
+    def __init__(self) -> None:
+        self.tree = WalkedTree()
+        self.put, self.delete = self.tree.put, self.tree.delete
+
+    def walk(self, last: int) -> list[int]:
+        return list(self.tree.walk_off(lambda key: key <= last))
+
+    def keys(self) -> list[int]:
+        return sorted(self.tree.keys)
+
+    def shape(self) -> Shape:
+        def of(node: Node | None, parent: Node | None) -> Shape:
+            if node is None:
+                return None
+            assert node.parent is parent
+            left, right = of(node.child[0], node), of(node.child[1], node)
+            assert node.lean == height(right) - height(left)
+            return node.key, left, right
+
+        return of(self.tree.root[0], None)
+
+
+class SubjectTree:
+    """The subject's tree; each bucket holds one position, which tells its key."""
+
+    def __init__(self) -> None:
+        self.tree = DeletingWalk()
+
+    def put(self, key: int) -> None:
+        self.tree.at(key).add((7, key))
+
+    def delete(self, key: int) -> None:
+        del self.tree.buckets[key]
+        self.tree.remove(key)
+
+    def walk(self, last: int) -> list[int]:
+        return [key for bucket in self.tree.walk_off(lambda key: key <= last) for _, key in bucket]
+
+    def keys(self) -> list[int]:
+        return sorted(key for bucket in self.tree.values() for _, key in bucket)
+
+    def shape(self) -> Shape:
+        tree = self.tree
+
+        def of(node: int, parent: int) -> Shape:
+            if not node:
+                return None
+            assert tree.up[node] == parent
+            left, right = of(tree.down[0][node], node), of(tree.down[1][node], node)
+            assert tree.height[node] == height((0, left, right))
+            return tree.key[node], left, right
+
+        return of(tree.root, 0)
+
+
+def height(shape: Shape) -> int:
+    return 1 + max(height(shape[1]), height(shape[2])) if shape else 0
+
+
+def in_order(shape: Shape) -> list[int]:
+    """The keys from left to right; fails where one side is two higher than the other."""
+    if shape is None:
+        return []
+    key, left, right = shape
+    assert abs(height(left) - height(right)) <= 1
+    return [*in_order(left), key, *in_order(right)]
+
+
+@pytest.mark.parametrize("kind", [ModelTree, SubjectTree])
+@pytest.mark.parametrize(
+    ("number", "taken"),
+    [
+        (1, [1]),
+        (2, [1, 1]),
+        (3, [2, 1]),
+        (5, [3, 2]),
+        (7, [4, 2, 1]),
+        (10, [8, 2]),
+        (16, [9, 4, 2, 1]),
+        (100, [51, 25, 16, 7, 1]),
+        (1_000, [504, 249, 124, 62, 31, 18, 7, 3, 2]),
+    ],
+)
+def test_walk_passes_by_as_many_buckets_as_that_of_the_go_library(
+    kind: Callable[[], ModelTree | SubjectTree], number: int, taken: list[int]
+) -> None:
+    tree = kind()
+    for key in range(number):
+        tree.put(256 * key)
+    ticks = []
+    while tree.keys():
+        ticks.append(tree.walk(256 * number))
+    assert [len(tick) for tick in ticks] == taken
+    assert sorted(itertools.chain(*ticks)) == [256 * key for key in range(number)]
+    assert tree.walk(256 * number) == []
+
+
+@given(st.lists(st.tuples(st.lists(st.integers(0, 60), max_size=40), st.integers(-1, 61)), max_size=12))
+def test_both_trees_are_walked_off_alike_and_lose_nothing(ticks: list[tuple[list[int], int]]) -> None:
+    model, subject = ModelTree(), SubjectTree()
+    held: set[int] = set()
+    for added, last in [*ticks, *[([], 61)] * 60]:
+        for key in added:
+            model.put(key)
+            subject.put(key)
+            held.add(key)
+        taken = model.walk(last)
+        assert subject.walk(last) == taken
+        assert len(set(taken)) == len(taken)
+        assert set(taken) <= {key for key in held if key <= last}
+        assert taken[:1] == sorted(key for key in held if key <= last)[:1], "the first bucket is always met"
+        held -= set(taken)
+        assert model.keys() == subject.keys() == in_order(model.shape()) == in_order(subject.shape()) == sorted(held)
+    assert not held
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=120))
+def test_both_trees_have_one_shape_and_are_balanced(keys: list[int]) -> None:
+    model, subject = ModelTree(), SubjectTree()
+    held: set[int] = set()
+    for key in keys:
+        for tree in (model, subject):
+            (tree.delete if key in held else tree.put)(key)
+        held ^= {key}
+        assert model.shape() == subject.shape()
+        assert in_order(model.shape()) == sorted(held)
+
+
+def test_putting_a_key_again_changes_nothing() -> None:
+    for tree in (ModelTree(), SubjectTree()):
+        for key in (3, 1, 2, 3, 1):
+            tree.put(key)
+        assert (tree.keys(), tree.shape()) == ([1, 2, 3], (2, (1, None, None), (3, None, None)))
+
+
+# ---- Buckets of entries
+
+
+class NaiveBuckets:
+    """A set of positions for each bucket."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, set[Position]] = {}
+
+    def add(self, bucket: int, ledger: int, entry: int) -> None:
+        self.held.setdefault(bucket, set()).add((ledger, entry))
+
+    def take(self, last: int) -> set[Position]:
+        return {position for key in [key for key in self.held if key <= last] for position in self.held.pop(key)}
+
+    def first(self) -> int | None:
+        return min(self.held, default=None)
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.held.values()))
+
+
+def assert_same(mine: NackBuckets, naive: NaiveBuckets) -> None:
+    """Fails unless both tell the same, and blocks are as they are said to be."""
+    assert (mine.count, mine.first()) == (naive.count, naive.first())
+    assert mine.starts == [block.buckets[0] for block in mine.blocks]
+    assert all(len(block.buckets) <= nack_buckets.MOST_IN_BLOCK for block in mine.blocks)
+    sparse = [[*dict.fromkeys(block.buckets)] for block in mine.blocks]
+    assert [*itertools.chain(*sparse)] == sorted({*itertools.chain(*sparse)}), "a bucket is in one block only"
+    dense = {key for key, positions in naive.held.items() if key in mine.dense}
+    assert sorted([*dense, *itertools.chain(*sparse)]) == sorted(naive.held)
+    assert len(mine.dense) == len(dense)
+    assert all(len(naive.held[key]) > nack_buckets.MOST_SPARSE for key in dense)
+
+
+keys = st.integers(-12, 12) | st.sampled_from([-(2**62), 2**62])
+adds = st.builds(lambda key, ledger, entry: [(key, ledger, entry)], keys, st.sampled_from(IDS), st.sampled_from(IDS))
+spreads = st.builds(
+    lambda key, step, number, entry: [(key + step * i, 5, entry) for i in range(number)],
+    keys,
+    st.integers(-3, 3),
+    st.integers(1, 30),
+    st.sampled_from(IDS),
+)
+heaps = st.builds(
+    lambda key, ledger, first, number: [(key, ledger, first + i) for i in range(number)],
+    keys,
+    st.sampled_from(IDS),
+    st.sampled_from([FIRST, -20, 0, 2**32 - 20, LAST - 40]),
+    st.integers(2, 4) | st.integers(20, 40),
+)
+
+
+@given(
+    st.sampled_from([(3, 4), (3, 12), (24, 2_048)]),
+    st.lists(st.one_of(adds, spreads, heaps, heaps, keys), max_size=60),
+)
+def test_buckets_are_as_a_dict_of_sets_is(limits: tuple[int, int], operations: list[Any]) -> None:
+    mine, naive = NackBuckets(), NaiveBuckets()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nack_buckets, "MOST_SPARSE", limits[0])
+        patch.setattr(nack_buckets, "MOST_IN_BLOCK", limits[1])
+        for operation in [*operations, LAST]:
+            if isinstance(operation, int):
+                assert set(mine.take(operation)) == naive.take(operation)
+                assert_same(mine, naive)
+                continue
+            for item in operation:
+                mine.add(*item)
+                naive.add(*item)
+                assert_same(mine, naive)
+    assert (mine.count, mine.first(), mine.blocks, mine.take(LAST)) == (0, None, [], [])
+
+
+def test_entry_of_several_buckets_may_be_taken_several_times_and_counts_for_each() -> None:
+    buckets = NackBuckets()
+    for bucket in (0, 256, 256, 512):
+        buckets.add(bucket, 1, 1)
+    assert buckets.count == 3
+    assert set(buckets.take(256)) == {(1, 1)}
+    assert (buckets.count, buckets.first()) == (1, 512)
+    assert (buckets.take(511), buckets.take(512)) == ([], [(1, 1)])
+
+
+@pytest.mark.parametrize("ledgers", [[1], [FIRST, LAST]])
+def test_bucket_is_kept_in_bitmaps_from_its_25th_entry_on(ledgers: list[int]) -> None:
+    buckets = NackBuckets()
+    items = [(ledger, entry) for entry in range(-20, 20) for ledger in ledgers]
+    for position in [*items[:24], *items[:24]]:
+        buckets.add(256, *position)
+    assert (len(buckets.dense), buckets.count, len(buckets.blocks[0].buckets)) == (0, 24, 24)
+    buckets.add(256, *items[24])
+    assert (len(buckets.dense), buckets.count, buckets.blocks) == (1, 25, [])
+    for position in items:
+        buckets.add(256, *position)
+    assert buckets.count == len(items)
+    buckets.add(0, 9, 9)
+    assert buckets.first() == 0
+    assert sorted(buckets.take(0)) == [(9, 9)]
+    assert buckets.first() == 256
+    assert sorted(buckets.take(256)) == sorted(items)
+
+
+def test_blocks_of_real_size_are_split_and_taken_in_part() -> None:
+    buckets, naive = NackBuckets(), NaiveBuckets()
+    for i in range(6_000):
+        item = (i * 7_919 % 6_000 // 3, 1, i)
+        buckets.add(*item)
+        naive.add(*item)
+    assert len(buckets.blocks) > 2
+    assert_same(buckets, naive)
+    for last in (-1, 0, 700, 700, 701, 1_998, 1_999):
+        assert set(buckets.take(last)) == naive.take(last)
+        assert_same(buckets, naive)
+
+
+# ---- The flat map
+
+
+def assert_holds(pairs: LongPairMap, held: dict[Position, int]) -> None:
+    """Fails unless the map holds exactly that, all of it where it is looked for, in an array of the right size."""
+    assert len(pairs) == len(held) == sum(pairs.words[at] for at in range(3, len(pairs.words), WIDTH))
+    assert len(pairs.words) == WIDTH * pairs.slots
+    assert pairs.slots == long_pair_map.SMALLEST or len(held) >= 0.15 * pairs.slots
+    assert len(held) < 0.66 * pairs.slots + 1
+    for pair, value in held.items():
+        at = pairs.place(*pair)
+        assert tuple(pairs.words[at : at + WIDTH]) == (*pair, value, 1)
+
+
+def take_before(held: dict[Position, int], limit: int) -> list[Position]:
+    taken = sorted(pair for pair, value in held.items() if value < limit)
+    for pair in taken:
+        del held[pair]
+    return taken
+
+
+values = st.integers(-5, 5) | st.sampled_from([FIRST, LAST])
+puts = st.builds(lambda pair, value: [(pair, value)], st.tuples(st.sampled_from(IDS), st.sampled_from(IDS)), values)
+fills = st.builds(
+    lambda ledger, first, number, value, step: [((ledger, first + i), value + step * i) for i in range(number)],
+    st.sampled_from(IDS),
+    st.sampled_from([FIRST, -9, 0]),
+    st.integers(1, 60),
+    st.integers(-5, 5),
+    st.integers(-1, 1),
+)
+
+
+@given(st.sampled_from([4, 16, 512]), st.lists(st.one_of(puts, puts, fills, values), max_size=40))
+@example(512, [[((1, i), i) for i in range(700)], 650, 10**6])
+def test_map_is_as_a_dict_is(smallest: int, operations: list[Any]) -> None:
+    held: dict[Position, int] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(long_pair_map, "SMALLEST", smallest)
+        pairs = LongPairMap()
+        for operation in [*operations, LAST]:
+            if isinstance(operation, int):
+                assert sorted(pairs.take_before(operation)) == take_before(held, operation)
+            else:
+                for pair, value in operation:
+                    pairs.put(*pair, value)
+                    held[pair] = value
+            assert_holds(pairs, held)
+
+
+def test_map_grows_when_two_thirds_are_taken_and_shrinks_when_a_seventh_is() -> None:
+    pairs = LongPairMap()
+    held = {(-1, -entry): entry for entry in range(338)}
+    for pair, value in held.items():
+        pairs.put(*pair, value)
+    assert (len(pairs), pairs.slots) == (338, 512)
+    pairs.put(2, 2, 1_000)
+    held[2, 2] = 1_000
+    assert (len(pairs), pairs.slots) == (339, 1024)
+    assert_holds(pairs, held)
+
+    assert sorted(pairs.take_before(185)) == take_before(held, 185)
+    assert (len(pairs), pairs.slots) == (154, 1024)
+    assert_holds(pairs, held)
+    assert pairs.take_before(186) == take_before(held, 186) == [(-1, -185)]
+    assert (len(pairs), pairs.slots) == (153, 512)
+    assert_holds(pairs, held)
+    assert sorted(pairs.take_before(1_001)) == take_before(held, 1_001)
+    assert (len(pairs), pairs.slots) == (0, 512)
+
+
+def test_map_shrinks_by_all_its_sizes_in_one_go() -> None:
+    pairs = LongPairMap()
+    for entry in range(6_000):
+        pairs.put(entry // 1_000, entry, entry)
+    assert pairs.slots == 16_384
+    assert len(pairs.take_before(5_990)) == 5_990
+    assert pairs.slots == 512
+    assert_holds(pairs, {(5, entry): entry for entry in range(5_990, 6_000)})
+
+
+@pytest.mark.parametrize("removed", ["first", "last", "every other", "middle"])
+def test_pairs_of_one_home_are_found_though_others_before_them_go(removed: str) -> None:
+    pairs = LongPairMap()
+    homes = {home: [(9, e) for e in range(-9_000, 9_000) if pairs.home(9, e) == home][:8] for home in (509, 511, 0, 2)}
+    assert all(len(found) == 8 for found in homes.values())
+    order = [pair for group in zip(*homes.values(), strict=True) for pair in group]
+    goes = {"first": range(9), "last": range(20, 32), "every other": range(0, 32, 2), "middle": range(8, 24)}[removed]
+    held = {pair: int(i not in goes) for i, pair in enumerate(order)}
+    for pair, value in held.items():
+        pairs.put(*pair, value)
+    assert_holds(pairs, held)
+    assert sorted(pairs.take_before(1)) == take_before(held, 1)
+    assert_holds(pairs, held)
+
+
+def test_value_of_a_pair_is_replaced_and_a_value_at_the_limit_stays() -> None:
+    pairs = LongPairMap()
+    pairs.put(1, 2, 10)
+    pairs.put(1, 2, 20)
+    pairs.put(2, 1, 20)
+    assert len(pairs) == 2
+    assert pairs.take_before(20) == []
+    assert sorted(pairs.take_before(21)) == [(1, 2), (2, 1)]
+
+
+# ---- Backoffs and requests
+
+
+def test_multiplier_backoff_doubles_from_ten_seconds_to_ten_minutes() -> None:
+    backoff = MultiplierBackoff(10_000, 600_000, 2.0)
+    assert [backoff(count) / 1_000 for count in range(8)] == [10, 20, 40, 80, 160, 320, 600, 600]
+    assert backoff(2**31 - 1) == 600_000
+
+
+def test_multiplier_backoff_that_begins_with_nothing_stays_there() -> None:
+    backoff = MultiplierBackoff(0, 1_000, 2.0)
+    assert [backoff(count) for count in (0, 1, 2, 100)] == [0, 0, 0, 0]
+
+
+@given(st.integers(1, 2**40), st.integers(0, 2**40), st.integers(2, 100), st.integers(0, 70))
+def test_multiplier_backoff_is_the_power_up_to_the_longest(first: int, more: int, factor: int, count: int) -> None:
+    longest = first + more
+    assert MultiplierBackoff(first, longest, float(factor))(count) == min(first * factor**count, longest)
+
+
+def test_table_goes_on_with_its_last_delay() -> None:
+    backoff = backoff_of(Config(backoff_ms=(300, 0, 5_000), multiplier=(1, 2, 3.0)))
+    assert backoff
+    assert [backoff(count) for count in (0, 1, 2, 3, 2**31 - 1)] == [300, 0, 5_000, 5_000, 5_000]
+    assert backoff_of(Config()) is None
+
+
+milliseconds = st.integers(1, 2**40) | st.sampled_from([1, 100, 1_000, 60_000, 600_000])
+backoffs = st.one_of(
+    st.builds(
+        lambda first, more, factor: Config(multiplier=(first, max(first + more, 1), factor)),
+        milliseconds | st.just(0),
+        milliseconds | st.just(0),
+        st.floats(1, 100, exclude_min=True) | st.sampled_from([1.5, 2.0, 3.0, 10.0]),
+    ),
+    st.builds(lambda table: Config(backoff_ms=tuple(table)), st.lists(milliseconds | st.just(0), min_size=1)),
+)
+
+
+@given(backoffs, st.integers(0, 2**31 - 1))
+def test_backoff_answers_as_the_model_does(config: Config, late: int) -> None:
+    backoff, model = backoff_of(config), NegativeAcks(config)
+    assert backoff
+    counts = [*range(70), late]
+    assert [backoff(count) for count in counts] == [model.backed_off(count) for count in counts]
+
+
+class Notes:
+    """A consumer that notes each call, and what it was given."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, list[Position]]] = []
+
+    def on_negative_acks_send(self, ids: Collection[Position]) -> None:
+        self.calls.append(("callback", list(ids)))
+
+    def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
+        self.calls.append(("request", list(ids)))
+
+
+@pytest.mark.parametrize(
+    ("number", "sizes"),
+    [(1, [1]), (1_000, [1_000]), (1_001, [1_000, 1]), (2_000, [1_000] * 2), (2_500, [1_000, 1_000, 500])],
+)
+def test_requests_are_of_a_thousand_ids_after_one_callback(number: int, sizes: list[int]) -> None:
+    consumer, ids = Notes(), [(1, entry) for entry in range(number)]
+    emit(consumer, ids)
+    assert [what for what, _ in consumer.calls] == ["callback", *["request"] * len(sizes)]
+    assert consumer.calls[0][1] == ids
+    assert [len(request) for _, request in consumer.calls[1:]] == sizes
+    assert [*itertools.chain(*(request for _, request in consumer.calls[1:]))] == ids
+
+
+def test_nothing_is_called_for_no_ids() -> None:
+    consumer = Notes()
+    emit(consumer, [])
+    assert consumer.calls == []
+
+
+# ---- How early an item may be
+
+
+@pytest.mark.parametrize("bits", [-1, 41])
+def test_bits_that_no_bucket_can_have_are_refused(bits: int) -> None:
+    with pytest.raises(ValueError, match=f"precision_bits is {bits}; it has to be from 0 to 40"):
+        Rig(SortedBucketsTracker, Config(precision_bits=bits), Capabilities())
+
+
+@pytest.mark.parametrize("bits", [0, 40])
+def test_bits_at_the_limits_are_taken(bits: int) -> None:
+    rig = Rig(SortedBucketsTracker, Config(precision_bits=bits, clock=BASE), Capabilities())
+    rig.nack(1, 1, 0)
+    assert rig.advance(1_000) == [[BASE + 1_000, [(1, 1)], 1]]
+
+
+SUBJECTS: dict[str, Callable[[Config], Any]] = {
+    "sorted-buckets": lambda config: Rig(SortedBucketsTracker, config, Capabilities()),
+    "model": NegativeAcks,
+}
+
+
+@pytest.mark.parametrize("delay", [1_000, 5_000])
+@pytest.mark.parametrize("bits", range(11))
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_item_is_at_most_a_bucket_less_a_millisecond_early_and_never_late(name: str, bits: int, delay: int) -> None:
+    width = 1 << bits
+    most = min(width, delay) - 1  # an item that is nacked when the one before it is out waits for its instant
+    early = set()
+    for phase, gap in itertools.product(range(width), sorted({0, 1, width // 2, most, width})):
+        start = BASE + phase
+        subject = SUBJECTS[name](Config(delay_us=1_000 * delay, precision_bits=bits, clock=start))
+        subject.nack(1, 0, 0)
+        emissions = subject.advance(gap)
+        subject.nack(1, 1, 0)
+        emissions += subject.advance(100_000)
+        at = {position: time for time, ids, _ in emissions for position in ids}
+        assert sum(len(ids) for _, ids, _ in emissions) == 2
+        assert at[1, 0] == start + delay, "from idle the timer waits for the instant"
+        early.add(start + gap + delay - at[1, 1])
+    assert (min(early), max(early)) == (0, most)
+
+
+# ---- The memory bench
+
+NUMBER = 3_000
+
+
+@on_linux
+@pytest.mark.parametrize("tracker", TRACKERS)
+@pytest.mark.parametrize("row", ["a-0", "a-8", "10-8", "100000-8"])
+def test_every_nack_that_is_weighed_comes_out_again(tracker: str, row: str) -> None:
+    measurement = measure(tracker, ROWS[row], NUMBER)
+    assert (measurement.tracker, measurement.row, measurement.nacks) == (tracker, row, NUMBER)
+    assert measurement.content_verified
+    assert measurement.bytes_an_entry == measurement.growth_bytes / NUMBER
+
+
+def test_workloads_are_what_they_are_said_to_be() -> None:
+    def at(row: str, i: int) -> tuple[int, Position]:
+        return next(itertools.islice(nacks(ROWS[row], i + 1), i, None))
+
+    assert [at("a-4", i) for i in (0, 1, 9_999, 10_000)] == [
+        (0, (10_000, 10_000)),
+        (1, (10_000, 10_001)),
+        (9_999, (10_000, 19_999)),
+        (10_000, (10_001, 10_000)),
+    ]
+    assert [at("100000-10", i) for i in (0, 99, 100, 50_000)] == [
+        (0, (10_000, 0)),
+        (0, (10_000, 99)),
+        (1, (10_000, 100)),
+        (500, (10_001, 0)),
+    ]
+    assert at("1-8", 2) == (2_000, (10_000, 2))
+    assert all(name == row.name and name.endswith(f"-{row.bits}") for name, row in ROWS.items())
+
+
+class LosesOne(SortedBucketsTracker):
+    """Takes no notice of one nack."""
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        if message_id.entry_id != 11_500:
+            super().add_message(message_id, redelivery_count)
+
+
+class TakesOneForAnother(SortedBucketsTracker):
+    """Emits another entry than the one that was nacked."""
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        entry = message_id.entry_id
+        super().add_message(MessageId(message_id.ledger_id, 5 if entry == 11_500 else entry), redelivery_count)
+
+
+class DropsOne(SortedBucketsTracker):
+    """Counts well, and drops an id when it is to be emitted."""
+
+    def _take(self, now: int) -> list[Position]:
+        return [position for position in super()._take(now) if position[1] != 11_500]
+
+
+class EmitsTwice(SortedBucketsTracker):
+    """Emits everything twice."""
+
+    def _take(self, now: int) -> list[Position]:
+        return 2 * super()._take(now)
+
+
+class IsEarly(SortedBucketsTracker):
+    """Emits what is due in the next second."""
+
+    def _take(self, now: int) -> list[Position]:
+        return super()._take(now + 1_000)
+
+
+class CountsOneMore(SortedBucketsTracker):
+    """Counts one that is not there."""
+
+    def get_nacked_messages_count(self) -> int:
+        return super().get_nacked_messages_count() + 1 if self._buckets.count else 0
+
+
+class CountsOn(SortedBucketsTracker):
+    """Still counts what was emitted."""
+
+    def get_nacked_messages_count(self) -> int:
+        return super().get_nacked_messages_count() or NUMBER
+
+
+@on_linux
+@pytest.mark.parametrize(
+    "wrong", [LosesOne, TakesOneForAnother, DropsOne, EmitsTwice, IsEarly, CountsOneMore, CountsOn]
+)
+def test_tracker_that_is_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, wrong: type[SortedBucketsTracker]) -> None:
+    monkeypatch.setitem(TRACKERS, "sorted-buckets", wrong)
+    assert not measure("sorted-buckets", ROWS["a-8"], NUMBER).content_verified
+
+
+def memory_row(
+    name: str, mine: float = 10.0, other: float = 64.0, *, exact: bool = True, as_well: bool = True
+) -> MemoryRow:
+    """A row as if it had been measured: the bytes an entry of both, and whether the content of both was exact."""
+    row = ROWS[name]
+    buckets = Measurement("sorted-buckets", name, 100, round(100 * mine), 400_000, 900_000, exact)
+    pair_map = Measurement("pair-map", name, 100, round(100 * other), 500_000, 800_000, as_well)
+    return MemoryRow(name, row.a_second, row.bits, row.java_bytes, buckets, pair_map)
+
+
+@pytest.mark.parametrize(
+    ("row", "passed"),
+    [
+        (memory_row("1-8", MOST_BYTES, 64), True),
+        (memory_row("1-8", MOST_BYTES + 0.01, 64), False),
+        (memory_row("a-0", MOST_BYTES, 64), True),
+        (memory_row("a-7", 64, 64), True),
+        (memory_row("10-8", 63.99, 64), True),
+        (memory_row("10-8", 64, 64), False),
+        (memory_row("a-8", 65, 64), False),
+        (memory_row("10-10", 65, 64), False),
+        (memory_row("100000-8", 121, 130), False),
+        (memory_row("a-8", exact=False), False),
+        (memory_row("a-8", as_well=False), False),
+    ],
+)
+def test_row_fails_above_the_limit_and_above_the_pair_map(row: MemoryRow, passed: bool) -> None:
+    assert row.passed is passed
+
+
+@on_linux
+def test_rows_of_nacks_are_measured_in_processes_of_their_own() -> None:
+    (row,) = rows(["a-8"], 2_000)
+    assert (row.name, row.a_second, row.bits, row.java_bytes) == ("a-8", 1_000, 8, 5.7)
+    assert (row.buckets.tracker, row.pair_map.tracker) == ("sorted-buckets", "pair-map")
+    assert row.buckets.nacks == row.pair_map.nacks == 2_000
+    assert row.buckets.content_verified
+    assert row.pair_map.content_verified
+
+
+BENCH = ("bench", "memory", "--contract", "negative-acks")
+
+
+def patched(
+    monkeypatch: pytest.MonkeyPatch,
+    measured: Callable[[Sequence[str]], Iterable[MemoryRow]],
+    contract: str = "negative-acks",
+) -> None:
+    """Have the command line measure the rows so."""
+    known, _, shown = benching.MEMORY[contract]
+    monkeypatch.setitem(benching.MEMORY, contract, (known, measured, shown))
+
+
+@on_linux
+@plots
+def test_bench_measures_and_prints_json_and_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    patched(monkeypatch, lambda names: rows(names, 2_000))
+    plot = tmp_path / "nacks.svg"
+    status, out, err = cli(*BENCH, "--row", "1000-8", "--plot", plot, "--json")
+    assert err == ""
+    told = json.loads(out)
+    (row,) = msgspec.convert(told["rows"], list[MemoryRow])
+    assert (row.name, row.buckets.nacks, row.buckets.content_verified) == ("1000-8", 2_000, True)
+    assert "CPython" in told["machine"]
+    assert status == (0 if row.passed else 1)
+    assert "<svg" in plot.read_text(encoding="utf-8")
+
+
+def test_bench_tells_every_row(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    patched(monkeypatch, lambda names: map(memory_row, names))
+    status, out, err = cli(*BENCH)
+    assert (status, err) == (0, "")
+    cells = [line.split() for line in out.splitlines()[2:]]
+    assert [line[0] for line in cells] == [*ROWS]
+    assert cells[0] == ["a-0", "1,000", "0", "10.00", "64.00", "808", "400,000", "900,000", "exact"]
+    assert next(line for line in cells if line[0] == "1-10")[5] == "-"
+
+    told = json.loads(cli(*BENCH, "--row", "1-10", "--row", "a-8", "--json")[1])
+    assert msgspec.convert(told["rows"], list[MemoryRow]) == [memory_row("1-10"), memory_row("a-8")]
+
+
+@plots
+@pytest.mark.parametrize(
+    ("chosen", "lines"),
+    [
+        (ROWS, ["sorted-buckets, 8 bits", "Java, 8 bits", "sorted-buckets, 10 bits", "Java, 10 bits", "pair map"]),
+        (["a-8", "10-8"], ["sorted-buckets, 8 bits", "Java, 8 bits", "pair map"]),
+        (["1-10"], ["sorted-buckets, 10 bits", "pair map"]),
+    ],
+)
+def test_plot_has_a_line_for_what_there_is(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: Collection[str], lines: list[str]
+) -> None:
+    patched(monkeypatch, lambda names: map(memory_row, names))
+    plot = tmp_path / "nacks.svg"
+    status, _, err = cli(*BENCH, *itertools.chain(*(("--row", name) for name in chosen)), "--plot", plot)
+    assert (status, err) == (0, "")
+    drawn = plot.read_text(encoding="utf-8")
+    assert re.findall("<!-- ((?:sorted|Java|pair).*) -->", drawn) == lines
+
+
+@pytest.mark.parametrize(
+    ("wrong", "content", "over"),
+    [
+        (memory_row("10-8", 200), "exact", "OVER"),
+        (memory_row("10-8", exact=False), "WRONG", "OVER"),
+        (memory_row("10-8", as_well=False), "WRONG", "OVER"),
+    ],
+)
+def test_bench_fails_for_one_row_that_does(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, wrong: MemoryRow, content: str, over: str
+) -> None:
+    patched(monkeypatch, lambda names: [memory_row("a-8"), wrong])
+    status, out, err = cli(*BENCH)
+    assert (status, err) == (1, "")
+    assert out.splitlines()[-1].split()[-2:] == [content, over]
+    assert out.splitlines()[-2].split()[-1] == "exact"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--row", "8-15"), "unknown row '8-15'; there are: a-0, "),
+        (("--row", "a-8", "--row", "a-9"), "unknown row 'a-9'; there are: a-0, "),
+        (("--contract", "delayed-delivery", "--plot", "x.svg"), "the memory bench of delayed-delivery draws no plot"),
+        pytest.param(
+            ("--row", "a-8", "--row", "a-0", "--plot", "x.svg"),
+            "the plot is of rows with a rate, such as 1000-8",
+            marks=plots,
+        ),
+        pytest.param(("--row", "10-8", "--plot", "no/x.svg"), "no/x.svg: cannot be written: ", marks=plots),
+        pytest.param(("--row", "10-8", "--plot", "x.odd"), "x.odd: cannot be written: ", marks=plots),
+    ],
+)
+def test_bench_that_cannot_be_is_refused_in_one_line(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for contract in benching.MEMORY:
+        patched(monkeypatch, lambda names: map(memory_row, names), contract)
+    status, _, err = cli(*BENCH, *arguments)
+    assert status == 2
+    assert err.startswith(f"broker-tck: {told}")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_plot_without_its_library_is_refused_before_anything_is_measured(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def never(names: Sequence[str]) -> Iterable[MemoryRow]:
+        raise AssertionError(names)
+
+    patched(monkeypatch, never)
+    monkeypatch.setattr(session, "find_spec", lambda name: None)
+    status, out, err = cli(*BENCH, "--plot", tmp_path / "nacks.svg")
+    assert (status, out) == (2, "")
+    assert err == (
+        "broker-tck: plots need matplotlib, and it is not installed; `pip install 'broker-tck[bench]'` installs it\n"
+    )
