@@ -72,6 +72,13 @@ def processes(folder: Path, command: str = "") -> list[Process]:
     return [process for process in found if command in process.command]
 
 
+def first_of(found: list[Process]) -> Process:
+    """The process that the others are children of: what forks to start a command is seen twice until it does."""
+    pids = {process.pid for process in found}
+    (first,) = (process for process in found if process.parent not in pids)
+    return first
+
+
 def walking(folder: Path) -> list[Process]:
     """The processes below a folder that have a shard's walks made by a fork of theirs."""
     workers = processes(folder, WORKER)
