@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from broker_tck.implementations.deleting_walk import DeletingWalk
@@ -18,7 +19,7 @@ from broker_tck.implementations.long_pair_map import LongPairMap
 from broker_tck.implementations.nack_parts import MS, SHORTEST_MS, backoff_of, emit
 
 
-class Client:
+class Client(ABC):
     """What all clients have: a timeout that may be pending."""
 
     contract: ClassVar[str] = "negative-acks"
@@ -40,9 +41,9 @@ class Client:
             self.timeout = None
             self.fire()
 
+    @abstractmethod
     def fire(self) -> None:
         """Do what a firing does."""
-        raise NotImplementedError
 
     def disarm(self) -> None:
         """Cancel the timeout that is pending."""

@@ -15,20 +15,12 @@ from broker_tck.properties.choices import Choices
 from broker_tck.properties.operation import Operation
 
 
-class Maker(Protocol):
+class Maker(NamedTuple):
     """Makes one kind of operation; ``weights`` are those that a walk draws its own from."""
 
-    @property
-    def name(self) -> str:
-        """The kind, by name."""
-
-    @property
-    def weights(self) -> tuple[int, ...]:
-        """Each walk draws one of these."""
-
-    @property
-    def make(self) -> Callable[[], Operation]:
-        """Make one."""
+    name: str
+    weights: tuple[int, ...]
+    make: Callable[[], Operation]
 
 
 class Step(NamedTuple):
@@ -48,6 +40,22 @@ class Law(Protocol):
 
     def check(self, config: Any, steps: Sequence[Step]) -> tuple[int, int | None, str]:
         """How often its condition was met; the first step where it was not kept, if any, and what is wrong there."""
+
+
+class StepLaw(NamedTuple):
+    """A law on each step, it yields None where its condition was met and kept, else what is wrong."""
+
+    number: str
+    judge: Callable[[Any, Sequence[Step]], Iterator[tuple[int, str | None]]]
+
+    def check(self, config: Any, steps: Sequence[Step]) -> tuple[int, int | None, str]:
+        """How often the condition was met, and the first step where it was not kept with what is wrong there."""
+        met = 0
+        for index, complaint in self.judge(config, steps):
+            met += 1
+            if complaint:
+                return met, index, complaint
+        return met, None, ""
 
 
 @dataclass(frozen=True)

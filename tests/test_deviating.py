@@ -221,6 +221,7 @@ def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(comparing, "deviation", lambda *a: deviation(JAVA, "pip-393-java", "NA-41", 0))
     found = column(subject, 20, 0, lambda rule: None)
     assert found.verdicts["shift"] is Verdict.BREAKS
+    assert set(found.findings) == {"shift"}
 
 
 def test_compare_prints_a_table(cli: Cli, java: tuple[Column, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:

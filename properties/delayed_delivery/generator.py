@@ -7,11 +7,11 @@ Positions come from a small pool, so that they meet again; now and then the pool
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from broker_tck.model.delayed_delivery import LAST, DelayedDelivery
 from broker_tck.properties.choices import Choices, one_of, weighted
+from broker_tck.properties.contract import Maker
 from broker_tck.properties.delayed_delivery.operations import (
     Add,
     Advance,
@@ -53,14 +53,6 @@ STYLES = (
 )
 """How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, or near the highest;
 and one time in how many is an odd one."""
-
-
-class Maker(NamedTuple):
-    """Makes one kind of operation; ``weights`` are those that a walk draws its own from."""
-
-    name: str
-    weights: tuple[int, ...]
-    make: Callable[[], AnyOperation]
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from broker_tck.properties.choices import Choices
-from broker_tck.properties.contract import Law, Step, Variation
+from broker_tck.properties.contract import Law, Step, StepLaw, Variation
 from broker_tck.properties.delayed_delivery.operations import (
     Add,
     Advance,
@@ -26,22 +26,6 @@ from broker_tck.properties.operation import Operation, shifted
 
 FAR = 2**52
 """Times beyond this are left alone: moved, they might pass the end of time."""
-
-
-class StepLaw(NamedTuple):
-    """A law on each step, given the clock; it yields None where its condition was met and kept, else what is wrong."""
-
-    number: str
-    judge: Callable[[Config, Sequence[Step]], Iterator[tuple[int, str | None]]]
-
-    def check(self, config: Config, steps: Sequence[Step]) -> tuple[int, int | None, str]:
-        """How often the condition was met, and the first step where it was not kept with what is wrong there."""
-        met = 0
-        for index, complaint in self.judge(config, steps):
-            met += 1
-            if complaint:
-                return met, index, complaint
-        return met, None, ""
 
 
 def clocked(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, int, int, Step]]:

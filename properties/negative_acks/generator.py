@@ -6,11 +6,11 @@ delay. Positions come from a small pool, so that they meet again in one bucket a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from broker_tck.model.negative_acks import MS, NegativeAcks
 from broker_tck.properties.choices import Choices, one_of, weighted
+from broker_tck.properties.contract import Maker
 from broker_tck.properties.negative_acks.operations import (
     Advance,
     AnyOperation,
@@ -57,14 +57,6 @@ FILLS = weighted(
 MOST_STEP, POLLS = 600_000, 200
 """The longest step in milliseconds, and in polls where delays are short."""
 MOST_DRAINS = 40
-
-
-class Maker(NamedTuple):
-    """Makes one kind of operation; ``weights`` are those that a walk draws its own from."""
-
-    name: str
-    weights: tuple[int, ...]
-    make: Callable[[], AnyOperation]
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:

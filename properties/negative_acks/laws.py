@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from broker_tck.properties.choices import Choices
-from broker_tck.properties.contract import Law, Step, Variation
+from broker_tck.properties.contract import Law, Step, StepLaw, Variation
 from broker_tck.properties.negative_acks.operations import (
     Advance,
     Batch,
@@ -33,22 +33,6 @@ SHIFT = 2**40
 SLOW_MS = 8
 ELSEWHERE = -7_777
 """A ledger that no walk has."""
-
-
-class StepLaw(NamedTuple):
-    """A law on each step; it yields None where its condition was met and kept, else what is wrong."""
-
-    number: str
-    judge: Callable[[Config, Sequence[Step]], Iterator[tuple[int, str | None]]]
-
-    def check(self, config: Config, steps: Sequence[Step]) -> tuple[int, int | None, str]:
-        """How often the condition was met, and the first step where it was not kept with what is wrong there."""
-        met = 0
-        for index, complaint in self.judge(config, steps):
-            met += 1
-            if complaint:
-                return met, index, complaint
-        return met, None, ""
 
 
 class Nacked(NamedTuple):
