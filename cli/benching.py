@@ -8,6 +8,7 @@ from typing import Any
 import click
 import msgspec
 
+from broker_tck.cli.nacks_plot import drawn, has_rate
 from broker_tck.cli.options import chosen_contract, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.implementations import nack_memory_bench
@@ -84,6 +85,8 @@ def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | 
         if name not in known:
             raise BadInput(f"unknown row {name!r}; there are: {', '.join(known)}")
     chosen = names or tuple(known)
+    if plot and not any(map(has_rate, chosen)):
+        raise BadInput("the plot is of rows with a rate, such as 1000-8")
     table: list[Any] = []
     with progress(len(chosen), "rows") as tell:
         for row in measure(chosen):
@@ -94,8 +97,6 @@ def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | 
     else:
         shown(table)
     if plot:
-        from broker_tck.cli.nacks_plot import drawn
-
         drawn(table, plot)
     return 0 if all(row.passed for row in table) else 1
 

@@ -10,13 +10,16 @@ from broker_tck.properties.errors import BadInput
 MINE, JAVA, FLAT = "#0a5bab", "#b34700", "#555d66"
 
 
+def has_rate(row: str) -> bool:
+    """Whether a row, by its name, is of nacks at a steady rate."""
+    return not row.startswith("a-")
+
+
 def drawn(table: Sequence[MemoryRow], path: str) -> None:
-    """Draw the rows that have a rate. BadInput where there are none, or the file cannot be written."""
+    """Draw the rows that have a rate. BadInput where the file cannot be written."""
     from matplotlib.figure import Figure
 
-    rated = [row for row in table if not row.name.startswith("a-")]
-    if not rated:
-        raise BadInput("the plot is of rows with a rate, such as 1000-8")
+    rated = [row for row in table if has_rate(row.name)]
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     axes = figure.subplots()
     for bits, style in ((8, "o-"), (10, "s--")):

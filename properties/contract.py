@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,22 +31,13 @@ class Step(NamedTuple):
     seen: tuple[Any, ...]
 
 
-class Law(Protocol):
+class Law(NamedTuple):
     """Something that holds of all that is observed, judged without the model."""
 
-    @property
-    def number(self) -> str:
-        """The rule that the law is."""
-
-    def check(self, config: Any, steps: Sequence[Step]) -> tuple[int, int | None, str]:
-        """How often its condition was met; the first step where it was not kept, if any, and what is wrong there."""
-
-
-class StepLaw(NamedTuple):
-    """A law on each step, it yields None where its condition was met and kept, else what is wrong."""
-
     number: str
+    """The rule that the law is."""
     judge: Callable[[Any, Sequence[Step]], Iterator[tuple[int, str | None]]]
+    """By configuration and steps: each step that meets the condition, with what is wrong there, None if nothing is."""
 
     def check(self, config: Any, steps: Sequence[Step]) -> tuple[int, int | None, str]:
         """How often the condition was met, and the first step where it was not kept with what is wrong there."""

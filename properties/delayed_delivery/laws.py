@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from broker_tck.properties.choices import Choices
-from broker_tck.properties.contract import Law, Step, StepLaw, Variation
+from broker_tck.properties.contract import Law, Step, Variation
 from broker_tck.properties.delayed_delivery.operations import (
     Add,
     Advance,
@@ -158,11 +158,11 @@ def conservation(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, s
 
 
 LAWS: tuple[Law, ...] = (
-    StepLaw("DD-07", window),
-    StepLaw("DD-08", no_bounce),
-    StepLaw("DD-23", one_timeout),
-    StepLaw("DD-34", liveness),
-    StepLaw("DD-35", conservation),
+    Law("DD-07", window),
+    Law("DD-08", no_bounce),
+    Law("DD-23", one_timeout),
+    Law("DD-34", liveness),
+    Law("DD-35", conservation),
 )
 
 

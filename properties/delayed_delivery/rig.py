@@ -5,50 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory, Fired, Position
+from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory, Position
 from broker_tck.properties.delayed_delivery.operations import Capabilities, Config
+from broker_tck.properties.timer import ManualTimer
 
 MOST_FIRINGS = 10_000
 """A subject whose timer fires more often than this in one step of the clock never lets it move."""
 
 
-class RigTimeout:
-    """A timeout on the rig's timer."""
-
-    __slots__ = ("cancelled", "deadline", "fired", "rig")
-
-    def __init__(self, rig: Rig, deadline: int, fired: Fired) -> None:
-        self.rig = rig
-        self.deadline = deadline
-        self.fired = fired
-        self.cancelled = False
-
-    def cancel(self) -> None:
-        """Disarm."""
-        if self in self.rig.live:
-            self.rig.live.remove(self)
-            self.rig.last_cancelled = self
-        self.cancelled = True
-
-
-class Rig:
+class Rig(ManualTimer):
     """A subject under test. Its methods are the operations; it knows nothing of the reference model."""
 
     def __init__(self, factory: DelayedDeliveryFactory, config: Config, capabilities: Capabilities) -> None:
-        self.now = config.clock
-        self.live: list[RigTimeout] = []
-        self.last_cancelled: RigTimeout | None = None
+        super().__init__(config.clock)
         self.batch_adds = capabilities.batch_adds
         self.tracker = factory(config, lambda: self.now, self)
         self.count: Callable[[], int | None] = self.tracker.get_number_of_delayed_messages
-
-    def new_timeout(self, deadline: int, fired: Fired) -> RigTimeout:
-        """Arm a timeout; see :class:`~broker_tck.implementations.interface.Timer`."""
-        if not isinstance(deadline, int):
-            raise TypeError(f"a deadline is an integer, not {deadline!r}")
-        timeout = RigTimeout(self, deadline, fired)
-        self.live.append(timeout)
-        return timeout
 
     def add(self, ledger: int, entry: int, at: int) -> bool:
         """Track a message."""
@@ -95,11 +67,9 @@ class Rig:
         until = self.now + ms
         asked: list[int] = []
         fired = 0
-        while self.live and (timeout := min(self.live, key=_deadline)).deadline <= until:
+        while timeout := self.due(until):
             if (fired := fired + 1) > MOST_FIRINGS:
                 raise RuntimeError(f"the timer fired {MOST_FIRINGS} times in one step of the clock")
-            self.now = max(self.now, timeout.deadline)
-            self.live.remove(timeout)
             if timeout.fired(timeout):
                 asked.append(self.now)
         self.now = until
@@ -120,7 +90,3 @@ class Rig:
             return self.tracker.get_number_of_delayed_messages()
         except Exception:
             return None
-
-
-def _deadline(timeout: RigTimeout) -> int:
-    return timeout.deadline

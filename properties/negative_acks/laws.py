@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from broker_tck.properties.choices import Choices
-from broker_tck.properties.contract import Law, Step, StepLaw, Variation
+from broker_tck.properties.contract import Law, Step, Variation
 from broker_tck.properties.negative_acks.operations import (
     Advance,
     Batch,
@@ -224,15 +224,15 @@ def counted_by_bucket(config: Config, steps: Sequence[Step]) -> Iterator[tuple[i
 
 
 LAWS: tuple[Law, ...] = (
-    StepLaw("P1", only_nacked),
-    StepLaw("P2", all_emitted),
-    StepLaw("NA-14", not_early),
-    StepLaw("NA-16", not_late),
-    StepLaw("P5", once_a_bucket),
-    StepLaw("P6", nothing_due_left),
-    StepLaw("P7", never_empty),
-    StepLaw("P8", armed_while_held),
-    StepLaw("P14", counted_by_bucket),
+    Law("P1", only_nacked),
+    Law("P2", all_emitted),
+    Law("NA-14", not_early),
+    Law("NA-16", not_late),
+    Law("P5", once_a_bucket),
+    Law("P6", nothing_due_left),
+    Law("P7", never_empty),
+    Law("P8", armed_while_held),
+    Law("P14", counted_by_bucket),
 )
 
 
@@ -326,8 +326,8 @@ def another_delay(
     return config, kept
 
 
-def lateness(config: Config, steps: Sequence[Step]) -> list[tuple[Position, int, int | None]]:
-    """Each nack's position, the milliseconds that the clock showed, and how late it was; None: never emitted."""
+def lateness(config: Config, steps: Sequence[Step]) -> list[tuple[Position, int | None]]:
+    """Each nack's position, and how many milliseconds late it was; None: never emitted."""
     waiting: list[tuple[int, Nacked]] = []
     late: dict[int, int] = {}
     made: list[Nacked] = []
@@ -339,12 +339,12 @@ def lateness(config: Config, steps: Sequence[Step]) -> list[tuple[Position, int,
             out = [(i, n) for i, n in waiting if n.position in emitted and n.bucket <= at]
             late.update((i, max(at - n.instant, 0)) for i, n in out)
             waiting = [(i, n) for i, n in waiting if i not in late]
-    return [(n.position, n.made, late.get(i)) for i, n in enumerate(made)]
+    return [(n.position, late.get(i)) for i, n in enumerate(made)]
 
 
 def others(config: Config, steps: Sequence[Step], but: set[Position]) -> list[int | None]:
     """How late the nacks of all but some positions were, in the order in which they were made."""
-    return [late for position, _, late in lateness(config, steps) if position not in but]
+    return [late for position, late in lateness(config, steps) if position not in but]
 
 
 def none_later(config: Any, steps: Sequence[Step], other: Any, varied: Sequence[Step]) -> bool:

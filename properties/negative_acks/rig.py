@@ -6,43 +6,23 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
-from broker_tck.implementations.interface import MessageId, NackFired, NegativeAcksFactory, Position
+from broker_tck.implementations.interface import MessageId, NegativeAcksFactory, Position
 from broker_tck.model.negative_acks import MOST_AT_ONCE, MS
 from broker_tck.properties.negative_acks.operations import Capabilities, Config
 from broker_tck.properties.operation import Operation
+from broker_tck.properties.timer import ManualTimer, Timeout
 
 
 class RequestFailed(Exception):
     """What a request throws that was told to."""
 
 
-class RigTimeout:
-    """A timeout on the rig's timer."""
-
-    __slots__ = ("cancelled", "deadline", "fired", "rig")
-
-    def __init__(self, rig: Rig, deadline: int, fired: NackFired) -> None:
-        self.rig = rig
-        self.deadline = deadline
-        self.fired = fired
-        self.cancelled = False
-
-    def cancel(self) -> None:
-        """Disarm."""
-        if self in self.rig.live:
-            self.rig.live.remove(self)
-            self.rig.last_cancelled = self
-        self.cancelled = True
-
-
-class Rig:
+class Rig(ManualTimer):
     """A subject under test, and all that it deals with. Its methods are the operations."""
 
     def __init__(self, factory: NegativeAcksFactory, config: Config, capabilities: Capabilities) -> None:
-        self.now = config.clock * MS
+        super().__init__(config.clock * MS)
         self.ahead = 0
-        self.live: list[RigTimeout] = []
-        self.last_cancelled: RigTimeout | None = None
         self.failing = False
         self.inner: list[Operation] = []
         self.emissions: list[list[Any]] = []
@@ -57,14 +37,6 @@ class Rig:
     def monotonic(self) -> int:
         """Nanoseconds that only go forward."""
         return self.now
-
-    def new_timeout(self, deadline: int, fired: NackFired) -> RigTimeout:
-        """Arm a timeout for a time in nanoseconds."""
-        if not isinstance(deadline, int):
-            raise TypeError(f"a deadline is an integer, not {deadline!r}")
-        timeout = RigTimeout(self, deadline, fired)
-        self.live.append(timeout)
-        return timeout
 
     def on_negative_acks_send(self, ids: Collection[Position]) -> None:
         """The application's callback."""
@@ -107,18 +79,17 @@ class Rig:
     def advance(self, ms: int) -> list[list[Any]]:
         """Let time pass; timers fire on the way."""
         until = self.now + ms * MS
-        at_once = 0
-        while self.live and (timeout := min(self.live, key=_deadline)).deadline <= until:
-            at_once = at_once + 1 if timeout.deadline <= self.now else 0
+        at_once, before = 0, self.now
+        while timeout := self.due(until):
+            at_once = at_once + 1 if self.now == before else 0
+            before = self.now
             if at_once > MOST_AT_ONCE:
                 raise RuntimeError("the timer fires and fires, and time does not move")
-            self.now = max(self.now, timeout.deadline)
-            self.live.remove(timeout)
             self.fire(timeout)
         self.now = until
         return self.told()
 
-    def fire(self, timeout: RigTimeout) -> None:
+    def fire(self, timeout: Timeout) -> None:
         """Run a timeout's callback, as a timer's thread does: what the request throws ends there."""
         with suppress(RequestFailed):
             timeout.fired(timeout)
@@ -163,7 +134,3 @@ def requests(ids: list[Position], made: list[list[Position]]) -> Any:
     if sorted(p for request in made for p in request) != ids:
         return made
     return 1 if len(made) == 1 else [len(request) for request in made]
-
-
-def _deadline(timeout: RigTimeout) -> int:
-    return timeout.deadline

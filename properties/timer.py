@@ -1,0 +1,57 @@
+"""The timer that a rig hands to its subject: it fires when the rig moves the clock, exactly at the deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Timeout:
+    """An armed timeout; what it fires is called with the timeout itself."""
+
+    __slots__ = ("cancelled", "deadline", "fired", "timer")
+
+    def __init__(self, timer: ManualTimer, deadline: int, fired: Callable[[Any], Any]) -> None:
+        self.timer = timer
+        self.deadline = deadline
+        self.fired = fired
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """Disarm."""
+        if self in self.timer.live:
+            self.timer.live.remove(self)
+            self.timer.last_cancelled = self
+        self.cancelled = True
+
+
+class ManualTimer:
+    """A timer and the clock behind it, in a unit that the rig chooses."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+        self.live: list[Timeout] = []
+        self.last_cancelled: Timeout | None = None
+
+    def new_timeout(self, deadline: int, fired: Callable[[Any], Any]) -> Timeout:
+        """Arm a timeout; TypeError where the deadline is no integer."""
+        if not isinstance(deadline, int):
+            raise TypeError(f"a deadline is an integer, not {deadline!r}")
+        timeout = Timeout(self, deadline, fired)
+        self.live.append(timeout)
+        return timeout
+
+    def due(self, until: int) -> Timeout | None:
+        """Disarm the earliest timeout that is due by a time, with the clock at its deadline; None if none is."""
+        if not self.live:
+            return None
+        timeout = min(self.live, key=_deadline)
+        if timeout.deadline > until:
+            return None
+        self.now = max(self.now, timeout.deadline)
+        self.live.remove(timeout)
+        return timeout
+
+
+def _deadline(timeout: Timeout) -> int:
+    return timeout.deadline
