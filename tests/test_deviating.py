@@ -52,6 +52,7 @@ def walked(subject: Subject, number: int) -> Any:
     return walk(NACKS, walk_seed(7, number), lambda config, _: NegativeAcks(config), NegativeAcks, subject.capabilities)
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("name", PROVEN)
 def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     subject = resolve(f"mutant:{PROVEN[name]}")
@@ -65,6 +66,7 @@ def test_every_law_and_variation_is_proven() -> None:
     assert set(PROVEN) == {law.number for law in NACKS.laws} | {variation.name for variation in NACKS.variations}
 
 
+@pytest.mark.volume
 def test_no_law_and_no_variation_is_broken_by_what_is_right() -> None:
     subject = resolve("sorted-buckets")
     for number in range(40):
@@ -118,6 +120,7 @@ def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
     assert behaves_as(resolve("mutant:a-bit-too-many"), 0) is None
 
 
+@pytest.mark.volume
 def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> None:
     words = ("check", "--subject", "java", "--walks", "160", "--examples", "2")
     status, out, err = cli(*words, "--profile", "pip-393-spec", "--json")

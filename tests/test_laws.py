@@ -44,6 +44,7 @@ def test_law_is_seen_to_be_broken(name: str, way: str) -> None:
     assert broken(way)[name] > 0
 
 
+@pytest.mark.volume
 def test_specification_breaks_none() -> None:
     subject = CONTRACT.capabilities()
     counted = laws_broken(CONTRACT, lambda config, capabilities: MODEL(config), MODEL, subject, 60, 0)

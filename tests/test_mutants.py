@@ -58,6 +58,7 @@ def finding_of(name: str) -> tuple[Finding, bool]:
     return finding, is_minimal(finding, subject, diagnoser)
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("name", MUTANTS)
 def test_walk_kills_the_mutant_by_its_own_rule(name: str) -> None:
     finding, minimal = finding_of(name)

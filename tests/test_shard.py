@@ -85,6 +85,7 @@ def test_rounds_and_shards_make_other_walks() -> None:
     assert shard_seed(other, 0, 0) - shard_seed(manifest, 2**30, 2**24 - 1) > 2**62
 
 
+@pytest.mark.volume
 def test_isolation_changes_nothing_of_what_is_walked() -> None:
     found = rows(PLAIN, operations=240_000)
     subject = resolve(PLAIN.subject)

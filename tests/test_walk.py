@@ -39,11 +39,13 @@ def committed() -> dict[str, str]:
     return dict(found)
 
 
+@pytest.mark.volume
 def test_digest_is_the_committed_one() -> None:
     """`python tests/refresh.py` writes it, where walks are meant to change."""
     assert refresh.digests() == committed()
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("hash_seed", ["1", "4242"])
 def test_digest_does_not_depend_on_the_hash_seed(hash_seed: str) -> None:
     code = "import json, refresh; print(json.dumps(refresh.digests()))"
