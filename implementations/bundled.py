@@ -7,6 +7,7 @@ from typing import Any
 
 from broker_tck.implementations.heap import HeapTracker
 from broker_tck.implementations.nack_clients import Cpp, CppOld, FSharp, Go, GoOld, JavaPip393, PairMap
+from broker_tck.implementations.removal_queue import CountTakingQueue, FifoQueue, RemovalQueue
 from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
 from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.implementations.time_bucket_2025 import TimeBucket2025Tracker
@@ -24,4 +25,7 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "cpp": Cpp,
     "cpp-old": CppOld,
     "fsharp": FSharp,
+    "removal-queue": RemovalQueue,
+    "count-taking-queue": CountTakingQueue,
+    "fifo-queue": FifoQueue,
 }

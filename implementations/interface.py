@@ -182,3 +182,154 @@ class NegativeAcksTracker(Protocol):
 
 
 NegativeAcksFactory = Callable[[NegativeAcksConfig, Clocks, NackTimer, Consumer], NegativeAcksTracker]
+
+
+class IllegalArgumentException(ValueError):
+    """What a subject raises where it refuses an argument."""
+
+
+class ReadCount(Protocol):
+    """How many reads of an entry are still expected. It is shared by all who hold the entry, and may go below 0."""
+
+    def get_expected_read_count(self) -> int:
+        """The count now."""
+
+    def increment_expected_read_count(self) -> None:
+        """One more read is expected."""
+
+    def mark_read(self) -> None:
+        """A reader is done."""
+
+
+class Entry(Protocol):
+    """A value with a reference count, made by the kit. Whoever keeps it retains it, and releases it in the end."""
+
+    @property
+    def position(self) -> Position:
+        """Where in its topic the entry stands."""
+
+    @property
+    def length(self) -> int:
+        """Its bytes. After it was freed they are not to be asked for."""
+
+    @property
+    def reads(self) -> ReadCount | None:
+        """Its read count, as the subject made it; None where reads are not counted."""
+
+    @reads.setter
+    def reads(self, count: ReadCount | None) -> None: ...
+
+    def retain(self) -> bool:
+        """Take a reference; False where the value was freed already."""
+
+    def release(self) -> None:
+        """Give a reference back. With the last one the value is freed."""
+
+
+class EntryCacheConfig(Protocol):
+    """What the caches of a broker are configured with."""
+
+    @property
+    def max_requeue_count(self) -> int:
+        """How often reads that are expected have an entry requeued."""
+
+    @property
+    def extend_ttl_of_recently_accessed(self) -> bool:
+        """Whether entries that were accessed are requeued."""
+
+    @property
+    def ttl(self) -> int:
+        """Milliseconds after which a scheduled run takes an entry for old."""
+
+    @property
+    def max_size(self) -> int | None:
+        """The largest size of all caches together in bytes; None for no limit."""
+
+    @property
+    def watermark(self) -> int:
+        """The percentage of the largest size that a size pass goes down to."""
+
+
+class EntryCache(Protocol):
+    """The cache of one topic. Calls come from one thread at a time."""
+
+    def put(self, position: Position, value: Entry) -> bool:
+        """Insert a value, with a reference of the cache's own; False where the position is cached already."""
+
+    def get(self, position: Position) -> Entry | None:
+        """The value of a position, retained for the caller; None where there is none."""
+
+    def get_range(self, first: Position, last: Position) -> Sequence[Entry]:
+        """The values from one position to another, both included, each retained for the caller."""
+
+    def remove_range(self, first: Position, last: Position, last_inclusive: bool) -> tuple[int, int]:
+        """Remove a range; answers with entries and bytes."""
+
+    def invalidate_entries(self, last: Position) -> None:
+        """Remove what is before a position."""
+
+    def invalidate_all_entries(self, ledger: int) -> None:
+        """Remove all of a ledger."""
+
+    def clear(self) -> tuple[int, int]:
+        """Remove everything; answers with entries and bytes."""
+
+    def get_number_of_entries(self) -> int:
+        """How many entries are cached."""
+
+    def get_size(self) -> int:
+        """Their bytes."""
+
+
+@runtime_checkable
+class EntryCaches(Protocol):
+    """The caches of a broker's topics, over one queue of removal (contract ``entry-cache``).
+
+    A subject without the capability ``manager`` is not asked for :meth:`do_cache_eviction`, the setters of sizes,
+    :meth:`get_size` and :meth:`get_counters`.
+    """
+
+    def get_entry_cache(self, topic: str) -> EntryCache:
+        """The cache of a topic, made where there is none."""
+
+    def remove_entry_cache(self, topic: str) -> None:
+        """A topic is closed: its cache is cleared and forgotten."""
+
+    def new_read_count(self, expected: int) -> ReadCount | None:
+        """A count that starts with so many reads; None where none are expected, or reads are not counted."""
+
+    def evict_entries_before_timestamp(self, timestamp: int) -> tuple[int, int]:
+        """A time pass; answers with entries and bytes."""
+
+    def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
+        """A size pass for so many bytes; answers with entries and bytes. It refuses to be asked for nothing."""
+
+    def get_non_evictable_size(self) -> tuple[int, int]:
+        """Entries, and their bytes, of which reads are expected, or not counted."""
+
+    def do_cache_eviction(self) -> None:
+        """The scheduled run."""
+
+    def update_max_size(self, size: int) -> None:
+        """Set the largest size in bytes."""
+
+    def update_watermark(self, percent: int) -> None:
+        """Set the watermark."""
+
+    def update_max_requeue_count(self, count: int) -> None:
+        """Set how often reads that are expected have an entry requeued."""
+
+    def update_extend_ttl_of_recently_accessed(self, extend: bool) -> None:
+        """Set whether entries that were accessed are requeued."""
+
+    def get_size(self) -> int:
+        """The bytes of all caches."""
+
+    def get_counters(self) -> tuple[int, int, int]:
+        """Insertions, removals of whatever kind, and size passes that had something to do."""
+
+
+Execute = Callable[[Callable[[], object]], None]
+"""Has something done soon, never inside the call."""
+
+EntryCachesFactory = Callable[[EntryCacheConfig, Clock, Execute], EntryCaches]

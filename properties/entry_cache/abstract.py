@@ -1,0 +1,36 @@
+"""The abstract state of the caches' model: how far a walk has come, in a few small numbers."""
+
+from __future__ import annotations
+
+from broker_tck.model.entry_cache import EntryCaches
+
+MOST_ENTRIES = 5
+"""By powers of two; from 16 entries on, all sizes are alike."""
+
+
+def abstract(model: EntryCaches) -> tuple[int, ...]:
+    """Entries and blanks by powers of two; what the head deserves; what is held, ordered, full; how it is set."""
+    live = sum(len(cache.entries) for cache in model.caches)
+    blanks = len(model.queue) - live
+    return (
+        min(live.bit_length(), MOST_ENTRIES),
+        min(max(blanks, 0).bit_length(), 3),
+        head(model),
+        min(len(model.holds), 2),
+        model.pass_awaits,
+        model.triggers(),
+        model.extends_accessed,
+        min(model.most_requeued, 2),
+    )
+
+
+def head(model: EntryCaches) -> int:
+    """0: the queue is empty. Else what its head is: 1 blank, 2 plain, 3 to be requeued, 4 used up."""
+    if not model.queue:
+        return 0
+    entry = model.queue[0]
+    if not entry.there:
+        return 1
+    if model.should_requeue(entry):
+        return 3
+    return 4 if entry.requeued else 2

@@ -1,0 +1,68 @@
+"""Contract ``entry-cache``, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from broker_tck.implementations.interface import EntryCaches
+from broker_tck.model.entry_cache import PROFILES
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.entry_cache.abstract import abstract
+from broker_tck.properties.entry_cache.generator import drain, draw_config, makers
+from broker_tck.properties.entry_cache.laws import LAWS, VARIATIONS
+from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.entry_cache.rig import Rig
+from broker_tck.properties.operation import Operation
+
+RULES = {
+    "put": "EC-04",
+    "late": "EC-18",
+    "misput": "EC-06",
+    "get": "EC-09",
+    "hold": "EC-13",
+    "free": "EC-13",
+    "spoil": "EC-12",
+    "range": "EC-10",
+    "read": "RC-08",
+    "expect": "RC-08",
+    "remove": "EC-14",
+    "invalidate": "EC-14",
+    "trim": "EC-15",
+    "clear": "EC-16",
+    "reopen": "EC-18",
+    "ttl": "EC-21",
+    "size": "EC-32",
+    "pinned": "RC-02",
+    "background": "EC-30",
+    "run": "EC-38",
+    "total": "EC-01",
+    "counters": "EC-40",
+    "resize": "EC-19",
+    "watermark": "EC-19",
+}
+
+
+def blame(operations: Sequence[Operation], observed: str) -> str:
+    """The rule to name for a difference that no wrong way explains."""
+    return "EC-12" if observed == "references" else RULES.get(operations[-1].tag, "EC-24")
+
+
+ENTRY_CACHE = Contract(
+    name="entry-cache",
+    profiles=PROFILES,
+    config=Config,
+    capabilities=Capabilities,
+    operations=AnyOperation,
+    interface=EntryCaches,
+    call="Factory(config, clock, execute)",
+    rig=Rig,
+    draw_config=draw_config,
+    makers=makers,
+    drain=drain,
+    abstract=abstract,
+    observables=("caches", "references"),
+    laws=LAWS,
+    variations=VARIATIONS,
+    needs={"manager": "", "settings": "", "pinned": ""},
+    blame=blame,
+)
