@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.heap import HeapTracker
+from broker_tck.implementations.legacy_policy import PerCachePolicy
 from broker_tck.implementations.nack_clients import Cpp, CppOld, FSharp, Go, GoOld, JavaPip393, PairMap
 from broker_tck.implementations.removal_queue import CountTakingQueue, FifoQueue, RemovalQueue
 from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
@@ -28,4 +29,5 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "removal-queue": RemovalQueue,
     "count-taking-queue": CountTakingQueue,
     "fifo-queue": FifoQueue,
+    "per-cache-policy": PerCachePolicy,
 }

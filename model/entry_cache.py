@@ -42,7 +42,7 @@ class Config(Protocol):
 class Cached:
     """An entry that was inserted: in its cache until it is removed, in the queue until a pass has met it."""
 
-    __slots__ = ("accessed", "cache", "dead", "held", "position", "reads", "requeued", "size", "stamp", "there")
+    __slots__ = ("accessed", "cache", "count", "position", "reads", "requeued", "size", "stamp", "there")
 
     def __init__(self, cache: Cache, position: Position, size: int, reads: int | None, stamp: int) -> None:
         self.cache = cache
@@ -56,10 +56,8 @@ class Cached:
         self.accessed = False
         self.there = True
         """Whether it is in its cache."""
-        self.held = 0
-        """References of readers."""
-        self.dead = False
-        """Whether its last reference is gone."""
+        self.count = 1
+        """References to the value: that of its cache, and those of readers."""
 
 
 class Cache:
@@ -226,12 +224,20 @@ class EntryCaches(Reference):
         return self.put(cache, ledger, entry + 1, 1, 0)
 
     def insert(self, cache: Cache, position: Position, size: int, expected: int) -> Cached | None:
-        """Put an entry into a cache and into the queue; answers with it, or nothing where it was refused."""
+        """Insert an entry, and order a pass if it is one too many; answers with it, or nothing where it was refused."""
+        inserted = self.enter(cache, position, size, expected)
+        if inserted:
+            self.order_pass()
+        return inserted
+
+    def enter(self, cache: Cache, position: Position, size: int, expected: int) -> Cached | None:
+        """Put an entry into a cache and into the queue, unless it is refused."""
         reads = self.counted_from(expected)
         entry = Cached(cache, position, size, reads, self.stamp())
         there = cache.entries.get(position)
         if there and not self.replaces():
             self.take_over(there, entry)
+            there.accessed = there.accessed or self.marks_refused()
             self.references += self.keeps_refused()
             return None
         if there:
@@ -241,7 +247,6 @@ class EntryCaches(Reference):
         self.place(entry, self.enters_at_tail())
         self.references += 1
         self.inserted += 1
-        self.pass_awaits = self.pass_awaits or self.triggers()
         return entry
 
     def grow(self, cache: Cache, size: int) -> None:
@@ -286,7 +291,7 @@ class EntryCaches(Reference):
     @also(find, absent=lambda m, entry: True)
     def hands_out(self, entry: Cached) -> bool:
         """Whether a value can be retained: one whose last reference is gone is a miss."""
-        return not entry.dead
+        return entry.count > 0
 
     @rule(
         "EC-10",
@@ -323,6 +328,11 @@ class EntryCaches(Reference):
     def marks_in_range(self) -> tuple[bool, bool, bool]:
         return True, False, False
 
+    @also(marks, absent=lambda m: True)
+    def marks_refused(self) -> bool:
+        """Whether an insertion that is refused marks the entry that is there."""
+        return False
+
     def get(self, cache: int, ledger: int, entry: int) -> str:
         """Read an entry, and let go of it; ``hit`` or ``miss``."""
         return "hit" if self.read_one(self.caches[cache], (ledger, entry)) else "miss"
@@ -331,7 +341,7 @@ class EntryCaches(Reference):
         """Read an entry and keep it."""
         found = self.read_one(self.caches[cache], (ledger, entry))
         if found:
-            found.held += 1
+            found.count += 1
             self.holds.append(found)
         return "hit" if found else "miss"
 
@@ -367,31 +377,30 @@ class EntryCaches(Reference):
         absent=lambda m, entry: True,
     )
     def frees(self, entry: Cached) -> bool:
-        """Whether a value is freed where its cache lets go of it."""
-        return not entry.held
+        """Whether a value that its cache lets go of is freed, whoever holds it."""
+        return False
 
     def free(self) -> bool:
         """Let go of the value that is held longest; answers whether there was one."""
         if not self.holds:
             return False
-        entry = self.holds.popleft()
-        entry.held -= 1
-        if not entry.there and not entry.held:
-            self.kill(entry)
+        self.release(self.holds.popleft(), 1)
         return True
 
     def spoil(self, cache: int, ledger: int, entry: int) -> bool:
         """Let go of a value once too often, if only the cache holds it; answers whether it was."""
         there = self.caches[cache].entries.get((ledger, entry))
-        if there is None or there.held or there.dead:
+        if there is None or there.count != 1:
             return False
-        self.kill(there)
+        self.release(there, 1)
         return True
 
-    def kill(self, entry: Cached) -> None:
-        """The last reference of a value is gone."""
-        self.references -= not entry.dead
-        entry.dead = True
+    def release(self, entry: Cached, times: int) -> None:
+        """Give references to a value back. With the last it is freed, and there are no more."""
+        if times > entry.count:
+            raise Fault("RuntimeError")
+        self.references -= 0 < entry.count == times
+        entry.count -= times
 
     # ---- Read counts
 
@@ -432,28 +441,37 @@ class EntryCaches(Reference):
         "An entry is removed once: its size as it was inserted is taken off, and the cache lets go of it once.",
         source="RangeCacheEntryWrapper, PRs 10480, 22789, 23955",
         look="two ways out that both count; a reference that is not given back, or given back twice",
-        absent=lambda m: False,
+        absent=lambda m, entry: 0,
+        twice=lambda m, entry: 2 * (entry.count > 0),
+        of_a_freed_value_too=lambda m, entry: 1,
     )
-    def lets_go(self) -> bool:
-        """Whether the cache gives its reference back."""
-        return True
+    def gives_back(self, entry: Cached) -> int:
+        """How many references the cache gives back: its own, unless somebody did so that should not have."""
+        return 1 if entry.count else 0
 
-    @also(lets_go, absent=lambda m, entry: not entry.dead)
-    def counts_as_removed(self, entry: Cached) -> bool:
-        """Whether a removed entry is counted, also one whose value is dead."""
-        return True
+    @also(
+        gives_back,
+        absent=lambda m, entry: [1, entry.size] if entry.count else [0, 0],
+        the_size_that_it_has_now=lambda m, entry: [1, entry.size if entry.count else 0],
+    )
+    def counted(self, entry: Cached) -> Removed:
+        """What a removed entry counts as, whatever became of its value."""
+        return [1, entry.size]
+
+    @also(gives_back, absent=lambda m, blank: blank.cache.entries.get(blank.position))
+    def taken_for(self, blank: Cached) -> Cached | None:
+        """What a pass removes where it meets an entry that has left its cache."""
+        return None
 
     def remove_entry(self, entry: Cached) -> Removed:
         """Take an entry out of its cache; in the queue it stays. Answers with what was removed."""
         entry.there = False
         del entry.cache.entries[entry.position]
-        if self.lets_go() and self.frees(entry):
-            self.kill(entry)
-        if not self.counts_as_removed(entry):
-            return [0, 0]
-        self.grow(entry.cache, -entry.size)
-        self.evicted += 1
-        return [1, entry.size]
+        counts = self.counted(entry)
+        self.grow(entry.cache, -counts[1])
+        self.evicted += counts[0]
+        self.release(entry, entry.count if self.frees(entry) else self.gives_back(entry))
+        return counts
 
     def remove_all(self, entries: list[Cached]) -> Removed:
         """Take entries out of their caches."""
@@ -591,11 +609,13 @@ class EntryCaches(Reference):
         visits, most = 0, (len(self.queue) + 1) * (self.most_requeued + 3)
         while self.queue:
             if (visits := visits + 1) > most:
-                raise RuntimeError("the pass goes round and round the queue")
+                raise Fault("RuntimeError")  # in a wrong way only: the pass would go round and round
             head = self.head()
             if not head.there:
                 self.queue.remove(head)
                 add(removed, self.dropped(head))
+                if other := self.taken_for(head):
+                    add(removed, self.remove_entry(other))
                 if self.stops_at_blank():
                     break
             elif stops(head, removed):
@@ -804,6 +824,10 @@ class EntryCaches(Reference):
         """The size at the watermark."""
         return (self.max_size or 0) * self.watermark // 100
 
+    def order_pass(self) -> None:
+        """Have a pass made soon if one is due and none is ordered."""
+        self.pass_awaits = self.pass_awaits or self.triggers()
+
     def background(self) -> int:
         """The pass that awaits its turn is made; answers how many there were."""
         if not self.pass_awaits:
@@ -906,7 +930,7 @@ class Queue(EntryCaches):
     """One queue of removal and no more, as it was before PIP-430: nothing is requeued, nobody counts reads."""
 
     PROFILE = "queue"
-    MOOT: ClassVar[tuple[str, ...]] = ("EC-11", "EC-22", "EC-33", "EC-34", "RC-02", "RC-08")
+    MOOT: ClassVar[tuple[str, ...]] = ("EC-22", "EC-33", "EC-34", "RC-02", "RC-08")
 
     def counted_from(self, expected: int) -> int | None:
         return None
@@ -924,20 +948,20 @@ class Pip430In2026(EntryCaches):
         return ("reads",)
 
 
-class Legacy(Queue):
-    """As before the queue: each topic's cache evicts its own lowest positions, the largest caches first."""
+class Legacy(EntryCaches):
+    """As before the queue: each topic's cache evicts its own lowest positions, the largest caches first.
+
+    The queue is what is cached, in the order of insertion; nothing is decided by it.
+    """
 
     PROFILE = "legacy"
     MOOT: ClassVar[tuple[str, ...]] = (
         *Queue.MOOT,
         "EC-02",
         "EC-03",
-        "EC-18",
         "EC-21",
         "EC-23",
         "EC-24",
-        "EC-30",
-        "EC-32",
     )
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
@@ -950,9 +974,13 @@ class Legacy(Queue):
         ),
     )
 
+    def counted_from(self, expected: int) -> int | None:
+        return None
+
     @rule(
         "EC-60",
-        "The largest caches that together hold half of all bytes give up theirs, each in proportion to its size.",
+        "The largest caches that together hold half of all bytes give up theirs, each in proportion to its size; of "
+        "equal ones those first whose names come first.",
         source="EntryCacheDefaultEvictionPolicy",
         look="the order by size; the half; how the shares are rounded",
         absent=lambda m, caches, asked: [(cache, asked) for cache in caches[:1]],
@@ -1007,12 +1035,14 @@ class Legacy(Queue):
         return not self.expired(entry, threshold)
 
     def insert(self, cache: Cache, position: Position, size: int, expected: int) -> Cached | None:
-        """Insert if there is space."""
-        self.pass_awaits = self.pass_awaits or self.triggers()
-        awaits = self.pass_awaits
-        inserted = super().insert(cache, position, size, expected) if self.has_space() else None
-        self.pass_awaits = awaits
-        return inserted
+        """Order a pass if one is due, then insert if there is space."""
+        self.order_pass()
+        return self.enter(cache, position, size, expected) if self.has_space() else None
+
+    def remove_entry(self, entry: Cached) -> Removed:
+        """Take an entry out of its cache, and out of the queue."""
+        self.queue.remove(entry)
+        return super().remove_entry(entry)
 
     def time_pass(self, threshold: int) -> Removed:
         """Remove old entries of each cache."""
