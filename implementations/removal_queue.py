@@ -168,6 +168,7 @@ class RemovalQueue:
 
     contract = "entry-cache"
     profiles: tuple[str, ...] = ("pip-430",)
+    cache_type: ClassVar[type[TopicCache]] = TopicCache
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         self.clock = clock
@@ -186,7 +187,7 @@ class RemovalQueue:
 
     def get_entry_cache(self, topic: str) -> TopicCache:
         """The cache of a topic, made where there is none."""
-        return self._caches.setdefault(topic, TopicCache(self))
+        return self._caches.setdefault(topic, self.cache_type(self))
 
     def remove_entry_cache(self, topic: str) -> None:
         """A topic is closed."""

@@ -397,10 +397,10 @@ class EntryCaches(Reference):
 
     def release(self, entry: Cached, times: int) -> None:
         """Give references to a value back. With the last it is freed, and there are no more."""
-        if times > entry.count:
+        self.references -= 0 < entry.count <= times
+        entry.count, missing = max(entry.count - times, 0), times > entry.count
+        if missing:
             raise Fault("RuntimeError")
-        self.references -= 0 < entry.count == times
-        entry.count -= times
 
     # ---- Read counts
 
@@ -646,9 +646,10 @@ class EntryCaches(Reference):
         "A time pass ends at the first entry that has not expired.",
         source="RangeCacheRemovalQueue, PR 24363",
         look="entries behind a young one",
-        absent=lambda m, entry, threshold: False,
+        absent=lambda m, entry, threshold, removed: False,
+        only_the_first_is_asked=lambda m, entry, threshold, removed: not (removed[0] or m.expired(entry, threshold)),
     )
-    def stops_time_pass(self, entry: Cached, threshold: int) -> bool:
+    def stops_time_pass(self, entry: Cached, threshold: int, removed: Removed) -> bool:
         return not self.expired(entry, threshold)
 
     @rule(
@@ -770,7 +771,9 @@ class EntryCaches(Reference):
 
     def time_pass(self, threshold: int) -> Removed:
         """Remove from the head what was put there before a time."""
-        return self.take_from_head(lambda head, removed: self.stops_time_pass(head, threshold), self.should_requeue)
+        return self.take_from_head(
+            lambda head, removed: self.stops_time_pass(head, threshold, removed), self.should_requeue
+        )
 
     def size(self, asked: int) -> Removed:
         """A size pass: so many bytes go at least, if there are as many."""
