@@ -82,6 +82,36 @@ class EntryCaches(Reference):
             source="RangeEntryCacheManagerImpl, PR 24623",
             look="counters that are kept beside the entries, on every way out of the cache",
         ),
+        law(
+            "EC-P3",
+            "Each cached value has a reference, and none has one that is neither cached nor held by a reader.",
+            source="follows from EC-04, EC-12 and EC-13",
+            look="every way into the cache, refusals too, and every way out of it",
+        ),
+        law(
+            "EC-P4",
+            "A time pass removes nothing that is as young as its threshold.",
+            source="follows from EC-20 and EC-21",
+            look="the comparison; entries behind an old one",
+        ),
+        law(
+            "EC-P6",
+            "A size pass that removes less than it was asked for leaves nothing cached.",
+            source="follows from EC-32 and EC-34",
+            look="what is protected: it is only removed later",
+        ),
+        law(
+            "EC-P7",
+            "A size pass removes less than one entry more than it was asked for.",
+            source="follows from EC-32",
+            look="the comparison of what is removed with what was asked for",
+        ),
+        law(
+            "EC-P12",
+            "A read count is the reads expected of what was stored, one more by each increment and less by each read.",
+            source="follows from RC-01 and RC-08",
+            look="who else writes the count",
+        ),
         informative(
             "EC-08",
             "With copying on, the cache holds a copy of its own; only the bytes of the payload are counted either way.",
@@ -303,6 +333,7 @@ class EntryCaches(Reference):
         without_the_first=lambda m, position, first, last: first < position <= last,
         of_one_ledger=lambda m, position, first, last: first <= position <= last and position[0] == first[0],
         by_entry_alone=lambda m, position, first, last: first[1] <= position[1] <= last[1],
+        ledgers_of_32_bits=lambda m, position, first, last: low_bits(first) <= low_bits(position) <= low_bits(last),
     )
     def within(self, position: Position, first: Position, last: Position) -> bool:
         return first <= position <= last
@@ -491,10 +522,11 @@ class EntryCaches(Reference):
         "What is invalidated up to a position goes without that position itself, of all ledgers before it.",
         source="RangeEntryCacheImpl.invalidateEntries",
         look="the last position; the first ledgers; positions below the first",
-        absent=lambda m, position, last: position <= last,
-        of_its_ledger=lambda m, position, last: (last[0], 0) <= position < last,
+        absent=lambda m, position, last, lowest: position <= last,
+        of_its_ledger=lambda m, position, last, lowest: (last[0], 0) <= position < last,
+        the_first_unasked=lambda m, position, last, lowest: position < last or position == lowest,
     )
-    def invalid(self, position: Position, last: Position) -> bool:
+    def invalid(self, position: Position, last: Position, lowest: Position) -> bool:
         return FIRST <= position < last
 
     @also(
@@ -511,8 +543,9 @@ class EntryCaches(Reference):
     def invalidate(self, cache: int, ledger: int, entry: int) -> None:
         """The slowest cursor has come to a position: what is before it goes."""
         last = ledger, entry
-        entries = self.caches[cache].entries.values()
-        self.remove_all([e for e in entries if self.invalid(e.position, last)])
+        entries = self.caches[cache].entries
+        lowest = min(entries, default=last)
+        self.remove_all([e for e in entries.values() if self.invalid(e.position, last, lowest)])
 
     @rule(
         "EC-15",
@@ -923,6 +956,11 @@ class EntryCaches(Reference):
         return [[len(cache.entries), cache.size] for cache in self.caches], self.references
 
 
+def low_bits(position: Position) -> Position:
+    """A position with the low 32 bits of its ledger id, as one who has no room for more keeps it."""
+    return position[0] & 0xFFFFFFFF, position[1]
+
+
 def add(to: Removed, more: Removed) -> None:
     """Count more as removed."""
     to[0] += more[0]
@@ -933,7 +971,7 @@ class Queue(EntryCaches):
     """One queue of removal and no more, as it was before PIP-430: nothing is requeued, nobody counts reads."""
 
     PROFILE = "queue"
-    MOOT: ClassVar[tuple[str, ...]] = ("EC-22", "EC-33", "EC-34", "RC-02", "RC-08")
+    MOOT: ClassVar[tuple[str, ...]] = ("EC-22", "EC-33", "EC-34", "EC-P12", "RC-02", "RC-08")
 
     def counted_from(self, expected: int) -> int | None:
         return None
@@ -946,6 +984,7 @@ class Pip430In2026(EntryCaches):
     """PIP-430 as changed in 2026: an insertion that is refused hands its read count to the entry that is there."""
 
     PROFILE = "pip-430-2026"
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
 
     def taken_over(self) -> tuple[str, ...]:
         return ("reads",)
@@ -958,6 +997,7 @@ class Legacy(EntryCaches):
     """
 
     PROFILE = "legacy"
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P6", "EC-P7", "EC-P10", "topics")
     MOOT: ClassVar[tuple[str, ...]] = (
         *Queue.MOOT,
         "EC-02",
