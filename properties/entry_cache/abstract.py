@@ -21,6 +21,9 @@ def abstract(model: EntryCaches) -> tuple[int, ...]:
         model.triggers(),
         model.extends_accessed,
         min(model.most_requeued, 2),
+        min(len(model.pending), 2),
+        min(len(model.returned), 2),
+        bool(model.waiting),
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_tck.implementations.interface import EntryCaches
+from broker_tck.model.cache_reads import Reads
 from broker_tck.model.entry_cache import PROFILES
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.entry_cache.abstract import abstract
 from broker_tck.properties.entry_cache.generator import drain, draw_config, makers
@@ -39,6 +41,19 @@ RULES = {
     "counters": "EC-40",
     "resize": "EC-19",
     "watermark": "EC-19",
+    "append": "RC-03",
+    "cursor": "EC-57",
+    "uncursor": "EC-57",
+    "fetch": "EC-45",
+    "single": "EC-49",
+    "complete": "EC-47",
+    "fail": "EC-54",
+    "done": "RC-06",
+    "replay": "RC-09",
+    "share": "RC-06",
+    "timeouts": "EC-55",
+    "permits": "EC-55",
+    "hits": "EC-46",
 }
 
 
@@ -63,6 +78,6 @@ ENTRY_CACHE = Contract(
     observables=("caches", "references"),
     laws=LAWS,
     variations=VARIATIONS,
-    needs={"manager": "", "settings": "", "pinned": ""},
+    needs={"manager": "", "settings": "", "pinned": "", "reads": " ".join(r.number for r in rules_of(Reads))},
     blame=blame,
 )
