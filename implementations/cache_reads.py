@@ -319,7 +319,7 @@ class CacheReads:
                 del self.running[running.ledger]
 
     def arrived(self, reader: Reader) -> None:
-        """A part has come, or failed. With the last one the reader is answered, or tries once more without the cache."""
+        """A part has come, or failed. With the last one the reader is answered, or tries again without the cache."""
         reader.awaited -= 1
         if reader.awaited:
             return

@@ -220,7 +220,7 @@ class Entry(Protocol):
     def reads(self, count: ReadCount | None) -> None: ...
 
     counts_as_read: bool
-    """Whether the read count is told of a read when this entry is freed: so of what the storage answered, and copies."""
+    """Whether the read count is told when this entry is freed: so with what the storage answered, and with copies."""
 
     def copy(self) -> Entry:
         """An entry of its own, with the same bytes and the same read count; whoever makes it has to release it."""

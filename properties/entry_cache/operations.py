@@ -25,10 +25,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Configuration of a trace: the settings of the broker at its start.
 
     ``ttl`` is in milliseconds and ``max_size`` in bytes, null for no limit; ``watermark`` is a percentage of it.
-    ``by_read_count``: whether reads that are expected are counted. ``grace`` is in milliseconds. ``max_reads_in_flight``
-    is in bytes, 0 for no limit; a read waits for its permits for ``acquire_timeout`` milliseconds at most, 0 for ever, and
-    no more than ``acquire_queue`` wait. Releases up to 4.2 start with accessed entries extended and no limit, those
-    from 5.0 the other way round.
+    ``by_read_count``: whether reads that are expected are counted. ``grace`` is in milliseconds.
+    ``max_reads_in_flight`` is in bytes, 0 for no limit; a read waits for its permits for ``acquire_timeout``
+    milliseconds at most, 0 for ever, and no more than ``acquire_queue`` of them wait.
     """
 
     max_requeue_count: Requeued = 5

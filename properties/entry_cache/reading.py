@@ -184,3 +184,6 @@ ReadingOperation = (
     | Permits
     | Hits
 )
+
+Answers = Fetch | FetchOne | Complete | Fail | Done | Timeouts
+"""Those in which readers may be answered, and caches populated, also ones that their topics have left."""
