@@ -196,6 +196,14 @@ class Reads(Reference):
         """What a count starts with."""
 
     @abstractmethod
+    def after_read(self, count: int) -> int:
+        """What a count is after a read."""
+
+    @abstractmethod
+    def after_increment(self, count: int) -> int:
+        """What it is when one more read is expected."""
+
+    @abstractmethod
     def looked_up(self, cache: Cache, position: Position, alone: bool) -> Cached | None:
         """The entry of a position that can be handed out, marked as it is read alone or in a range."""
 
@@ -750,7 +758,7 @@ class Reads(Reference):
             self.part_came(reader)
         for count in counts.values():
             if count is not None and self.counts_originals(len(listeners)):
-                count.left -= 1
+                count.left = self.after_read(count.left)
 
     def obtain(self, reader: Reader, entry: Returned) -> None:
         """A reader has an entry, which it may have from elsewhere already."""
@@ -888,10 +896,9 @@ class Reads(Reference):
         source="PIP-430",
         look="the count that cache and reader share",
         absent=lambda m, left: left,
-        not_below_zero=lambda m, left: max(left, 0) + 1,
     )
     def replayed(self, left: int) -> int:
-        return left + 1
+        return self.after_increment(left)
 
     def done(self, i: int) -> list[list[Any]]:
         """A reader lets go of what it was given."""
@@ -945,7 +952,7 @@ class Reads(Reference):
     def mark_read(self, entry: Returned, moment: str) -> None:
         """Count a read, if this is the moment."""
         if entry.count is not None and self.counts_as_read(moment):
-            entry.count.left -= 1
+            entry.count.left = self.after_read(entry.count.left)
 
     # ---- Permits are given back
 
