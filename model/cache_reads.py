@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from broker_tck.model.reference import Reference
@@ -103,7 +103,7 @@ class Request:
 
     __slots__ = ("cache", "creator", "first", "last", "ledger", "listeners", "number", "then")
 
-    def __init__(self, creator: Reader, run: Run, then: int) -> None:
+    def __init__(self, creator: Reader, run: Run) -> None:
         self.creator = creator
         self.cache = creator.cache
         self.ledger = creator.ledger
@@ -111,8 +111,8 @@ class Request:
         self.listeners: list[tuple[Reader, int, int]] = [(creator, *run)]
         """Readers, and the part that each is to have."""
         self.number = 0
-        self.then = then
-        """What the expected reads would have started at when it was made."""
+        self.then = 0
+        """What the expected reads start at, if that is asked when it is made."""
 
     def order(self) -> tuple[int, ...]:
         """Where it stands among what is pending."""
@@ -401,6 +401,7 @@ class Reads(Reference):
         source="InflightReadsLimiter, PR 23901",
         look="permits that are counted twice or lost; reads that are not limited; the head of the queue, and its time",
         absent=lambda m, reader: False,
+        not_without_cache=lambda m, reader: m.config.max_reads_in_flight > 0 and m.config.max_size != 0,
         cursors_only=lambda m, reader: m.config.max_reads_in_flight > 0 and reader.cursor != SINGLE,
         misses_only=lambda m, reader: (
             m.config.max_reads_in_flight > 0
@@ -570,9 +571,9 @@ class Reads(Reference):
                 reader.awaited += 1
                 request.listeners.append((reader, max(first, request.first), min(last, request.last)))
                 lacking.difference_update(range(request.first, request.last + 1))
-        requests = [Request(reader, part, self.start_of(reader)) for part in runs(sorted(lacking))]
+        requests = [Request(reader, part) for part in runs(sorted(lacking))]
+        reader.awaited += len(requests)
         for request in requests:
-            reader.awaited += 1
             self.ask(request)
 
     def ask(self, request: Request) -> None:
@@ -583,6 +584,8 @@ class Reads(Reference):
         alone = not any(other.order()[:2] == request.order()[:2] for other in self.pending)
         mode = self.storage_mode if alone else WAITS
         self.running.append(request)
+        if not self.asks_at_answer():
+            request.then = self.started(request)
         if mode == COMPLETES:
             self.come(request)
         elif mode == FAILS:
@@ -627,28 +630,29 @@ class Reads(Reference):
         "the reader included, as they are when the storage answers; with 0 where the reader is not active.",
         source="PIP-430",
         look="positions of the time of the request; cursors at the same position; the reader itself",
-        absent=lambda m, request: m.rank(request.creator) and 1,
-        at_request_time=lambda m, request: request.then,
-        without_the_reader=lambda m, request: max(m.start_of(request.creator) - 1, 0),
-        all_cursors=lambda m, request: (
-            m.start_of(request.creator) and max(len(m.cursors[request.creator.topic].at), m.start_of(request.creator))
-        ),
-        one_at_least=lambda m, request: max(m.start_of(request.creator), int(request.creator.cursor != SINGLE)),
+        absent=lambda m, at, own: 1,
+        without_the_reader=lambda m, at, own: 0 if own is None else sum(other <= own for other in at) - 1,
+        before_the_reader=lambda m, at, own: 0 if own is None else sum(other < own for other in at) + 1,
+        all_cursors=lambda m, at, own: 0 if own is None else len(at),
     )
-    def start_on_answer(self, request: Request) -> int:
-        return self.start_of(request.creator)
+    def rank(self, at: Collection[Position], own: Position | None) -> int:
+        return 0 if own is None else sum(other <= own for other in at)
+
+    @also(rank, absent=lambda m: False)
+    def asks_at_answer(self) -> bool:
+        """Whether the readers are asked when the storage answers, not when it is asked."""
+        return True
 
     @rule(
         "EC-52",
         "Only the reader that made a storage read determines the count; those that joined it are not asked.",
         source="PendingReadsManager",
         look="counts that are added up over the listeners",
-        absent=lambda m, request, start: sum(m.start_of(reader) for reader, *_ in request.listeners),
-        the_greatest=lambda m, request, start: max(m.start_of(reader) for reader, *_ in request.listeners),
-        the_last=lambda m, request, start: m.start_of(request.listeners[-1][0]),
+        absent=lambda m, request: [reader for reader, *_ in request.listeners],
+        the_last=lambda m, request: [request.listeners[-1][0]],
     )
-    def determined(self, request: Request, start: int) -> int:
-        return start
+    def determining(self, request: Request) -> list[Reader]:
+        return [request.creator]
 
     @rule(
         "EC-49",
@@ -667,7 +671,7 @@ class Reads(Reference):
         look="the cursor's flag; the number of cursors, which does not matter then",
         absent=lambda m, reader: 0,
         whatever_the_flag=lambda m, reader: 1,
-        by_rank=lambda m, reader: m.rank(reader),
+        by_rank=lambda m, reader: m.rank_of(reader),
     )
     def start_uncounted(self, reader: Reader) -> int:
         return int(self.cursors[reader.topic].caching.get(reader.cursor, False))
@@ -676,13 +680,12 @@ class Reads(Reference):
         """What the expected reads of an entry start with, for this reader, now."""
         if reader.cursor == SINGLE:
             return self.start_of_single()
-        return self.rank(reader) if self.config.by_read_count else self.start_uncounted(reader)
+        return self.rank_of(reader) if self.config.by_read_count else self.start_uncounted(reader)
 
-    def rank(self, reader: Reader) -> int:
-        """How many cursors are where the reader's is, or before."""
+    def rank_of(self, reader: Reader) -> int:
+        """The rank of a reader's cursor."""
         at = self.cursors[reader.topic].at
-        own = at.get(reader.cursor)
-        return 0 if own is None else sum(other <= own for other in at.values())
+        return self.rank(at.values(), at.get(reader.cursor))
 
     @rule(
         "EC-47",
@@ -698,8 +701,13 @@ class Reads(Reference):
 
     @also(populates, absent=lambda m, request: request.last - request.first + 1)
     def evaluations(self, request: Request) -> int:
-        """How often it is asked for the start value."""
+        """How often a reader is asked for the start value."""
         return 1
+
+    @also(populates, absent=lambda m: False)
+    def counts_each(self) -> bool:
+        """Whether each of the entries has a count of its own."""
+        return True
 
     @rule(
         "EC-48",
@@ -713,15 +721,20 @@ class Reads(Reference):
         """The count that an entry has that is returned."""
         return count
 
+    def started(self, request: Request) -> int:
+        """Ask for the start value."""
+        readers = self.determining(request)
+        self.evaluated += sum(self.evaluations(request) for reader in readers if reader.cursor != SINGLE)
+        return sum(self.start_of(reader) for reader in readers)
+
     def come(self, request: Request) -> None:
         """A storage read completes: the cache is populated, then the listeners are told."""
         if not self.joinable_while_told():
             self.forget([request])
-        start = self.determined(request, self.start_on_answer(request))
-        if request.creator.cursor != SINGLE:
-            self.evaluated += self.evaluations(request)
+        start = self.started(request) if self.asks_at_answer() else request.then
         ids = range(request.first, request.last + 1)
-        counts = {entry: self.new_count(start) for entry in ids}
+        count = self.new_count(start)
+        counts = {entry: self.new_count(start) if self.counts_each() else count for entry in ids}
         if self.populates(start):
             for entry in ids:
                 self.insert(request.cache, (request.ledger, entry), size_of(entry), counts[entry])
