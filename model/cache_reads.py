@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Rule, also, informative, rule
+from broker_tck.model.rules import Rule, also, informative, law, rule
 
 if TYPE_CHECKING:
     from broker_tck.model.entry_cache import Cache, Cached
@@ -140,6 +140,12 @@ class Reads(Reference):
     """How readers are answered."""
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
+        law(
+            "EC-P17",
+            "What is left of the limit of reads in flight is never below 0, and is all of it when nobody reads.",
+            source="follows from EC-55",
+            look="permits that are given back twice, or never: after failures, with the last entry, from the queue",
+        ),
         informative(
             "RC-10",
             "An entry that is put back before it is released keeps its protection all the while.",
@@ -351,8 +357,8 @@ class Reads(Reference):
     def correct(self, topic: int, corrected: Callable[[int], int]) -> None:
         """Change the counts of what is cached."""
         for entry in self.caches[topic].entries.values():
-            if entry.count is not None:
-                entry.count.left = corrected(entry.count.left)
+            if entry.counter is not None:
+                entry.counter.left = corrected(entry.counter.left)
 
     def moved(self, topic: int, before: Position | None) -> None:
         """What a cursor's move, or a cursor that leaves, does to the cache."""
@@ -515,7 +521,7 @@ class Reads(Reference):
         used = [c for entry, c in found.items() if not any(first <= entry <= last for first, last in asked)]
         self.tally(0, self.hit(len(used), sum(cached.size for cached in used)))
         for cached in used:
-            self.obtain(reader, Returned(cached.position[1], self.shared(cached.count)))
+            self.obtain(reader, Returned(cached.position[1], self.shared(cached.counter)))
         reader.partial = bool(used)
         self.await_all(reader, asked)
 
@@ -812,7 +818,7 @@ class Reads(Reference):
 
     def fail_reader(self, reader: Reader) -> None:
         """A reader is told that it failed."""
-        self.give_back(reader)
+        self.give_permits_back(reader)
         self.told.append(["fails", reader.number])
         self.once_more(reader)
 
@@ -959,8 +965,8 @@ class Reads(Reference):
             self.mark_read(entry, "freed")
         if entry.reader and entry.reader.left:
             entry.reader.left -= 1
-            if self.gives_back(entry.reader):
-                self.give_back(entry.reader)
+            if self.returns_permits(entry.reader):
+                self.give_permits_back(entry.reader)
 
     def mark_read(self, entry: Returned, moment: str) -> None:
         """Count a read, if this is the moment."""
@@ -970,7 +976,7 @@ class Reads(Reference):
     # ---- Permits are given back
 
     @also(is_limited, absent=lambda m, reader: True)
-    def gives_back(self, reader: Reader) -> bool:
+    def returns_permits(self, reader: Reader) -> bool:
         """Whether permits are given back as an entry is freed: with the last one."""
         return not reader.left
 
@@ -1002,7 +1008,7 @@ class Reads(Reference):
         """Whether a head that does not fit lets the next one go first."""
         return False
 
-    def give_back(self, reader: Reader) -> None:
+    def give_permits_back(self, reader: Reader) -> None:
         """Permits come back, and those who wait are served from the head on."""
         if not reader.permits:
             return

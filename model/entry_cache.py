@@ -44,13 +44,13 @@ class Config(ReadsConfig, Protocol):
 class Cached:
     """An entry that was inserted: in its cache until it is removed, in the queue until a pass has met it."""
 
-    __slots__ = ("accessed", "cache", "count", "dead", "held", "position", "requeued", "size", "stamp", "there")
+    __slots__ = ("accessed", "cache", "counter", "dead", "held", "position", "requeued", "size", "stamp", "there")
 
     def __init__(self, cache: Cache, position: Position, size: int, count: Count | None, stamp: int) -> None:
         self.cache = cache
         self.position = position
         self.size = size
-        self.count = count
+        self.counter = count
         """Reads still expected; None: nobody counts them."""
         self.stamp = stamp
         """When it was put into the queue, for the first time or again."""
@@ -66,7 +66,7 @@ class Cached:
     @property
     def reads(self) -> int | None:
         """How many reads are still expected."""
-        return None if self.count is None else self.count.left
+        return None if self.counter is None else self.counter.left
 
 
 class Cache:
@@ -183,7 +183,7 @@ class EntryCaches(Reads):
         absent=lambda m: ("size",),
         the_time=lambda m: ("stamp",),
         the_place=lambda m: ("place",),
-        the_count=lambda m: ("count",),
+        the_count=lambda m: ("counter",),
         the_access=lambda m: ("accessed",),
         the_requeueings=lambda m: ("requeued",),
     )
@@ -438,10 +438,10 @@ class EntryCaches(Reads):
     def count(self, cache: int, position: Position, change: Callable[[int], int]) -> int | str:
         """Change the count of the value stored last under a key."""
         entry = self.stored.get((cache, position))
-        if entry is None or entry.count is None:
+        if entry is None or entry.counter is None:
             return "none"
-        entry.count.left = change(entry.count.left)
-        return entry.count.left
+        entry.counter.left = change(entry.counter.left)
+        return entry.counter.left
 
     # ---- Removing
 
@@ -972,7 +972,7 @@ class Pip430In2026(EntryCaches):
     PROFILE = "pip-430-2026"
 
     def taken_over(self) -> tuple[str, ...]:
-        return ("count",)
+        return ("counter",)
 
 
 class Legacy(Queue):

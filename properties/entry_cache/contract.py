@@ -13,6 +13,7 @@ from broker_tck.properties.entry_cache.abstract import abstract
 from broker_tck.properties.entry_cache.generator import drain, draw_config, makers
 from broker_tck.properties.entry_cache.laws import LAWS, VARIATIONS
 from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.entry_cache.reading_laws import READING_LAWS
 from broker_tck.properties.entry_cache.rig import Rig
 from broker_tck.properties.operation import Operation
 
@@ -76,7 +77,7 @@ ENTRY_CACHE = Contract(
     drain=drain,
     abstract=abstract,
     observables=("caches", "references"),
-    laws=LAWS,
+    laws=(*LAWS, *READING_LAWS),
     variations=VARIATIONS,
     needs={"manager": "", "settings": "", "pinned": "", "reads": " ".join(r.number for r in rules_of(Reads))},
     blame=blame,
