@@ -219,6 +219,15 @@ class Entry(Protocol):
     @reads.setter
     def reads(self, count: ReadCount | None) -> None: ...
 
+    counts_as_read: bool
+    """Whether the read count is told when this entry is freed: so with what the storage answered, and with copies."""
+
+    def copy(self) -> Entry:
+        """An entry of its own, with the same bytes and the same read count; whoever makes it has to release it."""
+
+    def on_freed(self, call: Callable[[], object]) -> None:
+        """Have something called, without arguments, when this entry is freed. One call for each entry."""
+
     def retain(self) -> bool:
         """Take a reference; False where the value was freed already."""
 
@@ -248,6 +257,55 @@ class EntryCacheConfig(Protocol):
     @property
     def watermark(self) -> int:
         """The percentage of the largest size that a size pass goes down to."""
+
+    @property
+    def max_reads_in_flight(self) -> int:
+        """The bytes that may be read and not freed yet; 0 for no limit."""
+
+    @property
+    def acquire_timeout(self) -> int:
+        """Milliseconds that a read waits for its permits; 0 for ever."""
+
+    @property
+    def acquire_queue(self) -> int:
+        """How many reads wait for permits; one more is refused."""
+
+
+class ReadFailed(Exception):
+    """What the storage fails with, and what readers are told then."""
+
+
+class TooManyRequestsException(ReadFailed):
+    """The storage is busy, or the limit of reads in flight is reached: nothing is wrong with the ledger."""
+
+
+StorageRead = Callable[[Sequence[Entry] | Exception], None]
+"""Takes a storage read's answer: its entries in ascending order, each to be released once, or why it failed."""
+
+ReadAnswered = Callable[[Sequence[Entry] | Exception], None]
+"""Takes a reader's answer: entries in ascending order, which the reader releases, or why it failed. It may read on."""
+
+ExpectedReads = Callable[[], int]
+"""Tells how many reads are expected of what is being read, as things are when it is called."""
+
+
+class LedgerHandle(Protocol):
+    """A ledger in the storage, made by the kit."""
+
+    @property
+    def ledger_id(self) -> int:
+        """The ledger."""
+
+    @property
+    def length(self) -> int:
+        """Its bytes."""
+
+    @property
+    def last_confirmed(self) -> int:
+        """Its last entry; -1 where it has none."""
+
+    def read(self, first: int, last: int, done: StorageRead) -> None:
+        """Read from one entry to another, both included. ``done`` is called later, or before this returns."""
 
 
 class EntryCache(Protocol):
@@ -280,13 +338,21 @@ class EntryCache(Protocol):
     def get_size(self) -> int:
         """Their bytes."""
 
+    def read_entries(
+        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
+    ) -> None:
+        """Capability ``reads``: answer a reader, out of the cache and the storage."""
+
+    def read_entry(self, handle: LedgerHandle, entry: int, answered: ReadAnswered) -> None:
+        """Capability ``reads``: the same of a single entry, of which no reads are expected."""
+
 
 @runtime_checkable
 class EntryCaches(Protocol):
     """The caches of a broker's topics, over one queue of removal (contract ``entry-cache``).
 
     A subject without the capability ``manager`` is not asked for :meth:`do_cache_eviction`, the setters of sizes,
-    :meth:`get_size` and :meth:`get_counters`.
+    :meth:`get_size` and :meth:`get_counters`; one without ``reads`` not for what has to do with readers.
     """
 
     def get_entry_cache(self, topic: str) -> EntryCache:
@@ -327,6 +393,15 @@ class EntryCaches(Protocol):
 
     def get_counters(self) -> tuple[int, int, int]:
         """Insertions, removals of whatever kind, and size passes that had something to do."""
+
+    def get_read_counters(self) -> tuple[int, int, int, int]:
+        """Entries and bytes that readers found in the cache, and that the storage read for them."""
+
+    def get_remaining_permits(self) -> int:
+        """The bytes that are left of the limit of reads in flight; 0 where there is no limit."""
+
+    def time_out_reads(self) -> None:
+        """The timer: refuse the reads that have waited for their permits for too long."""
 
 
 Execute = Callable[[Callable[[], object]], None]

@@ -7,13 +7,17 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import ClassVar
 
+from broker_tck.implementations.cache_reads import CacheReads, ReadLimiter, WholeReads
 from broker_tck.implementations.interface import (
     Clock,
     Entry,
     EntryCacheConfig,
     Execute,
+    ExpectedReads,
     IllegalArgumentException,
+    LedgerHandle,
     Position,
+    ReadAnswered,
     ReadCount,
 )
 
@@ -60,10 +64,12 @@ class Slot:
 class TopicCache:
     """The cache of one topic: its slots by ledger and entry."""
 
-    __slots__ = ("broker", "entries", "ledgers", "size")
+    __slots__ = ("added", "added_size", "broker", "entries", "ledgers", "reads", "size")
 
     def __init__(self, broker: RemovalQueue) -> None:
         self.broker = broker
+        self.added = self.added_size = 0
+        self.reads = broker.new_reads(self)
         self.ledgers: dict[int, dict[int, Slot]] = {}
         self.entries = 0
         self.size = 0
@@ -83,6 +89,8 @@ class TopicCache:
         slots[entry] = slot = Slot(self, value, value.length, self.broker.clock())
         self.entries += 1
         self.size += slot.size
+        self.added += 1
+        self.added_size += slot.size
         self.broker.added(slot)
         return True
 
@@ -107,9 +115,11 @@ class TopicCache:
     def invalidate_all_entries(self, ledger: int) -> None:
         """Remove all of a ledger."""
         self._remove(self._within((ledger, 0), (ledger + 1, 0), False))
+        self.reads.forget(ledger)
 
     def clear(self) -> tuple[int, int]:
         """Remove everything; answers with entries and bytes."""
+        self.reads.forget_all()
         return self._remove(slot for slots in self.ledgers.values() for slot in slots.values())
 
     def get_number_of_entries(self) -> int:
@@ -119,6 +129,16 @@ class TopicCache:
     def get_size(self) -> int:
         """Their bytes."""
         return self.size
+
+    def read_entries(
+        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
+    ) -> None:
+        """Answer a reader, out of the cache and the storage."""
+        self.reads.read(handle, first, last, expected, answered)
+
+    def read_entry(self, handle: LedgerHandle, entry: int, answered: ReadAnswered) -> None:
+        """The same of a single entry, of which no reads are expected."""
+        self.reads.read(handle, entry, entry, lambda: 0, answered)
 
     def unmap(self, slot: Slot) -> Entry:
         """Take a slot out of the maps, and blank it; answers with its value, which is to be released."""
@@ -169,6 +189,7 @@ class RemovalQueue:
     contract = "entry-cache"
     profiles: tuple[str, ...] = ("pip-430",)
     cache_type: ClassVar[type[TopicCache]] = TopicCache
+    reads: type[CacheReads] = CacheReads
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         self.clock = clock
@@ -184,6 +205,14 @@ class RemovalQueue:
         self._ordered = False
         self._counters = [0, 0, 0]
         self._set_max_size(config.max_size)
+        self._read_counters = [0, 0, 0, 0]
+        self._limiter: ReadLimiter | None = None
+        if config.max_reads_in_flight > 0:
+            self._limiter = ReadLimiter(config.max_reads_in_flight, config.acquire_queue, config.acquire_timeout, clock)
+
+    def new_reads(self, cache: TopicCache) -> CacheReads:
+        """What answers the readers of a cache."""
+        return self.reads(cache, self._limiter, self._read_counters, self.new_read_count)
 
     def get_entry_cache(self, topic: str) -> TopicCache:
         """The cache of a topic, made where there is none."""
@@ -313,6 +342,20 @@ class RemovalQueue:
         inserted, evicted, passes = self._counters
         return inserted, evicted, passes
 
+    def get_read_counters(self) -> tuple[int, int, int, int]:
+        """Entries and bytes of hits, entries and bytes of misses."""
+        hits, hit_bytes, misses, missed_bytes = self._read_counters
+        return hits, hit_bytes, misses, missed_bytes
+
+    def get_remaining_permits(self) -> int:
+        """The bytes that are left of the limit of reads in flight."""
+        return self._limiter.remaining if self._limiter else 0
+
+    def time_out_reads(self) -> None:
+        """Refuse the reads that have waited for too long."""
+        if self._limiter:
+            self._limiter.time_out()
+
 
 class CountTakingQueue(RemovalQueue):
     """The same, but an insertion that is refused hands its read count to the value that is there."""
@@ -329,6 +372,7 @@ class FifoQueue(RemovalQueue):
     """First in, first out: nothing is requeued."""
 
     profiles = ("queue",)
+    reads = WholeReads
     capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False}
 
     def new_read_count(self, expected: int) -> ReadCount | None:

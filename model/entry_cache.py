@@ -10,10 +10,12 @@ of one clock that only goes forward, in milliseconds; sizes are in bytes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar, Protocol
 
-from broker_tck.model.reference import Fault, Reference
+from broker_tck.model.cache_reads import Config as ReadsConfig
+from broker_tck.model.cache_reads import Count, Reader, Reads, Run
+from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Rule, also, informative, law, rule
 
 Position = tuple[int, int]
@@ -29,7 +31,7 @@ FIRST: Position = (-1, 0)
 """Below every position of a ledger that the broker makes."""
 
 
-class Config(Protocol):
+class Config(ReadsConfig, Protocol):
     """What a trace configures."""
 
     max_requeue_count: int
@@ -42,13 +44,13 @@ class Config(Protocol):
 class Cached:
     """An entry that was inserted: in its cache until it is removed, in the queue until a pass has met it."""
 
-    __slots__ = ("accessed", "cache", "count", "position", "reads", "requeued", "size", "stamp", "there")
+    __slots__ = ("accessed", "cache", "count", "counter", "position", "requeued", "size", "stamp", "there")
 
-    def __init__(self, cache: Cache, position: Position, size: int, reads: int | None, stamp: int) -> None:
+    def __init__(self, cache: Cache, position: Position, size: int, count: Count | None, stamp: int) -> None:
         self.cache = cache
         self.position = position
         self.size = size
-        self.reads = reads
+        self.counter = count
         """Reads still expected; None: nobody counts them."""
         self.stamp = stamp
         """When it was put into the queue, for the first time or again."""
@@ -59,23 +61,31 @@ class Cached:
         self.count = 1
         """References to the value: that of its cache, and those of readers."""
 
+    @property
+    def reads(self) -> int | None:
+        """How many reads are still expected."""
+        return None if self.counter is None else self.counter.left
+
 
 class Cache:
     """The cache of one topic."""
 
-    __slots__ = ("entries", "size")
+    __slots__ = ("added", "added_size", "entries", "size")
 
     def __init__(self) -> None:
         self.entries: dict[Position, Cached] = {}
         self.size = 0
+        self.added = self.added_size = 0
+        """How many entries it was ever given, and their bytes."""
 
 
-class EntryCaches(Reference):
+class EntryCaches(Reads):
     """Entry caches as PIP-430 has them: a queue for all topics, and reads still expected that keep an entry longer."""
 
     PROFILE = "pip-430"
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
+        *Reads.UNEMBODIED,
         law(
             "EC-01",
             "A cache's size is the sum of its entries' sizes, and the broker's that of all caches.",
@@ -168,6 +178,7 @@ class EntryCaches(Reference):
         self.max_size = config.max_size
         self.watermark = config.watermark
         self.pass_awaits = False
+        self.start_reading()
 
     # ---- Inserting
 
@@ -200,7 +211,7 @@ class EntryCaches(Reference):
         absent=lambda m: ("size",),
         the_time=lambda m: ("stamp",),
         the_place=lambda m: ("place",),
-        the_count=lambda m: ("reads",),
+        the_count=lambda m: ("counter",),
         the_access=lambda m: ("accessed",),
         the_requeueings=lambda m: ("requeued",),
     )
@@ -237,7 +248,7 @@ class EntryCaches(Reference):
 
     def put(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> bool:
         """Insert an entry into the cache of a topic; answers whether it was."""
-        inserted = self.insert(self.caches[cache], (ledger, entry), size, expected)
+        inserted = self.insert(self.caches[cache], (ledger, entry), size, self.new_count(expected))
         if inserted:
             self.stored[cache, (ledger, entry)] = inserted
         return inserted is not None
@@ -245,7 +256,9 @@ class EntryCaches(Reference):
     def late(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> bool | None:
         """Insert into the cache that the topic had before it was reopened; no answer where it was not."""
         left = self.left[cache]
-        return None if left is None else self.insert(left, (ledger, entry), size, expected) is not None
+        if left is None:
+            return None
+        return self.insert(left, (ledger, entry), size, self.new_count(expected)) is not None
 
     def misput(self, cache: int, ledger: int, entry: int) -> bool | None:
         """Insert a value under the position after its own."""
@@ -253,17 +266,16 @@ class EntryCaches(Reference):
             raise Fault("IllegalArgumentException")
         return self.put(cache, ledger, entry + 1, 1, 0)
 
-    def insert(self, cache: Cache, position: Position, size: int, expected: int) -> Cached | None:
+    def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Insert an entry, and order a pass if it is one too many; answers with it, or nothing where it was refused."""
-        inserted = self.enter(cache, position, size, expected)
+        inserted = self.enter(cache, position, size, count)
         if inserted:
             self.order_pass()
         return inserted
 
-    def enter(self, cache: Cache, position: Position, size: int, expected: int) -> Cached | None:
+    def enter(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Put an entry into a cache and into the queue, unless it is refused."""
-        reads = self.counted_from(expected)
-        entry = Cached(cache, position, size, reads, self.stamp())
+        entry = Cached(cache, position, size, count, self.stamp())
         there = cache.entries.get(position)
         if there and not self.replaces():
             self.take_over(there, entry)
@@ -274,6 +286,8 @@ class EntryCaches(Reference):
             self.remove_entry(there)
         cache.entries[position] = entry
         self.grow(cache, size)
+        cache.added += 1
+        cache.added_size += size
         self.place(entry, self.enters_at_tail())
         self.references += 1
         self.inserted += 1
@@ -378,10 +392,14 @@ class EntryCaches(Reference):
 
     def read_one(self, cache: Cache, position: Position) -> Cached | None:
         """The entry of a position, marked; none where it cannot be handed out."""
+        return self.looked_up(cache, position, alone=True)
+
+    def looked_up(self, cache: Cache, position: Position, alone: bool) -> Cached | None:
+        """The same of a position that is read alone, or in a range."""
         entry = self.find(cache, position)
         if entry is None:
             return None
-        self.touch(entry, *self.marks())
+        self.touch(entry, *(self.marks() if alone else self.marks_in_range()))
         return entry if self.hands_out(entry) else None
 
     def touch(self, entry: Cached, accessed: bool, renewed: bool, moved: bool) -> None:
@@ -421,7 +439,7 @@ class EntryCaches(Reference):
     def spoil(self, cache: int, ledger: int, entry: int) -> bool:
         """Let go of a value once too often, if only the cache holds it; answers whether it was."""
         there = self.caches[cache].entries.get((ledger, entry))
-        if there is None or there.count != 1:
+        if there is None or there.count != 1 or there is not self.stored.get((cache, there.position)):
             return False
         self.release(there, 1)
         return True
@@ -460,10 +478,10 @@ class EntryCaches(Reference):
     def count(self, cache: int, position: Position, change: Callable[[int], int]) -> int | str:
         """Change the count of the value stored last under a key."""
         entry = self.stored.get((cache, position))
-        if entry is None or entry.reads is None:
+        if entry is None or entry.counter is None:
             return "none"
-        entry.reads = change(entry.reads)
-        return entry.reads
+        entry.counter.left = change(entry.counter.left)
+        return entry.counter.left
 
     # ---- Removing
 
@@ -560,10 +578,20 @@ class EntryCaches(Reference):
     def of_ledger(self, position: Position, ledger: int) -> bool:
         return (ledger, 0) <= position < (ledger + 1, 0)
 
+    @also(of_ledger, absent=lambda m: False)
+    def forgets_running(self) -> bool:
+        """Whether reads of the ledger that run can no longer be joined."""
+        return True
+
     def trim(self, cache: int, ledger: int) -> None:
         """A ledger is dropped."""
-        entries = self.caches[cache].entries.values()
-        self.remove_all([e for e in entries if self.of_ledger(e.position, ledger)])
+        self.drop_ledger(self.caches[cache], ledger)
+
+    def drop_ledger(self, cache: Cache, ledger: int) -> None:
+        """Remove all of a ledger from a cache."""
+        self.remove_all([e for e in cache.entries.values() if self.of_ledger(e.position, ledger)])
+        if self.forgets_running():
+            self.forget_ledger(cache, ledger)
 
     @rule(
         "EC-16",
@@ -575,8 +603,15 @@ class EntryCaches(Reference):
     def cleared(self, entries: list[Cached]) -> list[Cached]:
         return entries
 
+    @also(cleared, absent=lambda m: False)
+    def forgets_all_running(self) -> bool:
+        """Whether no read that runs can be joined any more."""
+        return True
+
     def clear(self, cache: int) -> Removed:
         """Empty a cache."""
+        if self.forgets_all_running():
+            self.forget_ledger(self.caches[cache])
         return self.remove_all(self.cleared([*self.caches[cache].entries.values()]))
 
     @rule(
@@ -599,6 +634,7 @@ class EntryCaches(Reference):
         left = self.caches[cache]
         if self.clears_closed():
             self.remove_all([*left.entries.values()])
+            self.forget_ledger(left)
         self.left[cache] = left
         self.caches[cache] = self.opened(left)
 
@@ -971,10 +1007,25 @@ class Queue(EntryCaches):
     """One queue of removal and no more, as it was before PIP-430: nothing is requeued, nobody counts reads."""
 
     PROFILE = "queue"
-    MOOT: ClassVar[tuple[str, ...]] = ("EC-22", "EC-33", "EC-34", "EC-P12", "RC-02", "RC-08")
+    MOOT: ClassVar[tuple[str, ...]] = (
+        "EC-22",
+        "EC-33",
+        "EC-34",
+        "EC-48",
+        "EC-P12",
+        "RC-02",
+        "RC-06",
+        "RC-07",
+        "RC-08",
+        "RC-09",
+        "RC-11",
+    )
 
     def counted_from(self, expected: int) -> int | None:
         return None
+
+    def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
+        return [(reader.first, reader.last)] if self.lacking(reader, there) else []
 
     def should_requeue(self, entry: Cached) -> bool:
         return False
@@ -987,7 +1038,7 @@ class Pip430In2026(EntryCaches):
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
 
     def taken_over(self) -> tuple[str, ...]:
-        return ("reads",)
+        return ("counter",)
 
 
 class Legacy(EntryCaches):
@@ -1077,10 +1128,10 @@ class Legacy(EntryCaches):
     def stops_at_young(self, entry: Cached, threshold: int) -> bool:
         return not self.expired(entry, threshold)
 
-    def insert(self, cache: Cache, position: Position, size: int, expected: int) -> Cached | None:
+    def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Order a pass if one is due, then insert if there is space."""
         self.order_pass()
-        return self.enter(cache, position, size, expected) if self.has_space() else None
+        return self.enter(cache, position, size, count) if self.has_space() else None
 
     def remove_entry(self, entry: Cached) -> Removed:
         """Take an entry out of its cache, and out of the queue."""

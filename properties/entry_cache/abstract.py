@@ -24,6 +24,9 @@ def abstract(model: EntryCaches) -> tuple[int, ...]:
         model.max_size is not None and 100 * model.total > 98 * model.max_size,
         model.extends_accessed,
         min(model.most_requeued, 2),
+        min(len(model.pending), 2),
+        min(len(model.returned), 2),
+        bool(model.waiting),
     )
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_tck.implementations.interface import EntryCaches
+from broker_tck.model.cache_reads import Reads
 from broker_tck.model.entry_cache import PROFILES
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.entry_cache.abstract import abstract
 from broker_tck.properties.entry_cache.generator import drain, draw_config, makers
 from broker_tck.properties.entry_cache.laws import LAWS, VARIATIONS
 from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.entry_cache.reading_laws import READING_LAWS
 from broker_tck.properties.entry_cache.rig import Rig
 from broker_tck.properties.operation import Operation
 
@@ -39,6 +42,19 @@ RULES = {
     "counters": "EC-40",
     "resize": "EC-19",
     "watermark": "EC-19",
+    "append": "RC-03",
+    "cursor": "EC-57",
+    "uncursor": "EC-57",
+    "fetch": "EC-45",
+    "single": "EC-49",
+    "complete": "EC-47",
+    "fail": "EC-54",
+    "done": "RC-06",
+    "replay": "RC-09",
+    "share": "RC-06",
+    "timeouts": "EC-55",
+    "permits": "EC-55",
+    "hits": "EC-46",
 }
 
 
@@ -61,8 +77,8 @@ ENTRY_CACHE = Contract(
     drain=drain,
     abstract=abstract,
     observables=("caches", "references"),
-    laws=LAWS,
+    laws=(*LAWS, *READING_LAWS),
     variations=VARIATIONS,
-    needs={"manager": "", "settings": "", "pinned": ""},
+    needs={"manager": "", "settings": "", "pinned": "", "reads": " ".join(r.number for r in rules_of(Reads))},
     blame=blame,
 )

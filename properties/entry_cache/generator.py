@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from broker_tck.model.entry_cache import CACHES, EntryCaches, Position
 from broker_tck.properties.choices import Choices, one_of, weighted
 from broker_tck.properties.contract import Maker
@@ -43,22 +45,38 @@ from broker_tck.properties.entry_cache.operations import (
     Trim,
     Watermark,
 )
+from broker_tck.properties.entry_cache.reading_walk import GRACES, LIMITS, QUEUES, TIMEOUTS, Readers, drain_readers
 
 REQUEUES = (0, 1, 1, 2, 2, 3, 5, 5)
 TTLS = (0, 1, 10, 50, 50, 1_000)
 LARGEST = (None, None, 0, 100, 300, 500, 1_000, 1_000, 3_000)
 WATERMARKS = (0, 50, 80, 90, 90, 90, 97, 98, 99, 100)
-SIZES = ((0, 1, 10, 100), (10,), (1, 2, 3), (0, 10, 10, 10), (1, 10, 100, 1_000), (40, 50, 30))
+SIZES = ((10_000, 20_000), (0, 1, 10, 100), (10,), (1, 2, 3), (0, 10, 10, 10), (1, 10, 100, 1_000), (40, 50, 30))
 READS = ((1,), (0, 1), (0, 1, 2), (0, 1, 3, 7), (-1, 0, 1, 2), (2, 3))
 LEDGER_BASES = (1, 1, 1, 0, 7, 2**31 - 2, 2**32 - 2, 2**62)
 ENTRY_BASES = (0, 0, 0, 0, 60, 126, 2**31 - 3, 2**32 - 3)
+READING = 3
+"""In one walk of so many there are readers."""
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     """A configuration for a walk."""
     requeues, extend, ttl = one_of(choices, REQUEUES), choices.below(2) == 1, one_of(choices, TTLS)
     largest, watermark = one_of(choices, LARGEST), one_of(choices, WATERMARKS)
-    return Config(requeues, extend, ttl, largest if capabilities.manager else None, watermark)
+    config = Config(requeues, extend, ttl, largest if capabilities.manager else None, watermark)
+    return with_reads(config, choices) if capabilities.reads else config
+
+
+def with_reads(config: Config, choices: Choices) -> Config:
+    """The same, for readers as well."""
+    return structs.replace(
+        config,
+        by_read_count=choices.below(4) > 0,
+        grace=one_of(choices, GRACES),
+        max_reads_in_flight=one_of(choices, LIMITS),
+        acquire_timeout=one_of(choices, TIMEOUTS),
+        acquire_queue=one_of(choices, QUEUES),
+    )
 
 
 def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> list[Maker]:
@@ -89,7 +107,12 @@ def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> 
         kinds.append(Maker("pinned", (0, 1, 3), lambda: pinned))
     if capabilities.settings:
         kinds += [Maker("requeues", (0, 0, 1), passes.requeues), Maker("extend", (0, 0, 1), passes.extend)]
-    return [*kinds, *of_manager(model, passes)] if capabilities.manager else kinds
+    if capabilities.manager:
+        kinds += of_manager(model, passes)
+    if capabilities.reads:
+        reading = choices.below(READING) == 0
+        kinds += Readers(model, choices, entries.topics, entries.pool, reading).makers()
+    return kinds
 
 
 def of_manager(model: EntryCaches, passes: Passes) -> list[Maker]:
@@ -267,6 +290,8 @@ def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> I
             yield EvictOld(model.config.ttl)
     while model.holds:
         yield Free()
+    if model.readers:
+        yield from drain_readers(model)
     if choices.below(2) and model.total:
         yield EvictSize(model.total)
     if capabilities.manager:

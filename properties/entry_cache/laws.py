@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 
 from msgspec.structs import replace
 
@@ -33,6 +34,7 @@ from broker_tck.properties.entry_cache.operations import (
     Total,
     Trim,
 )
+from broker_tck.properties.entry_cache.reading import ReadingOperation
 from broker_tck.properties.operation import Operation
 
 Judged = Iterator[tuple[int, str | None]]
@@ -47,10 +49,10 @@ WRAP = 2**32 - 1
 
 
 def told(steps: Sequence[Step]) -> Iterator[tuple[int, Step, Sizes, Sizes]]:
-    """Each step with the sizes before it and after, up to one at which the caches could not be looked at."""
+    """Each step with the sizes before it and after, up to a read, or one at which the caches could not be looked at."""
     before = EMPTY
     for index, step in enumerate(steps):
-        if len(step.seen) != 2:
+        if len(step.seen) != 2 or isinstance(step.operation, ReadingOperation):
             return
         yield index, step, before, step.seen[0]
         before = step.seen[0]
@@ -240,9 +242,14 @@ def moved(step: Step, by: int) -> object:
     return step.result
 
 
+def before_reads(operations: Sequence[Operation]) -> list[Operation]:
+    """The operations before the first read: what readers were given is nowhere else to be seen."""
+    return [*takewhile(lambda o: not isinstance(o, ReadingOperation), operations)]
+
+
 def without_extending(operations: Sequence[Operation]) -> list[Operation]:
-    """The operations but those that set whether access extends a life."""
-    return [o for o in operations if not isinstance(o, Extend)]
+    """Of these, all but those that set whether access extends a life."""
+    return [o for o in before_reads(operations) if not isinstance(o, Extend)]
 
 
 def unread(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied:
@@ -297,8 +304,20 @@ def alike(step: Step, other: Step) -> bool:
 
 
 VARIATIONS: tuple[Variation, ...] = (
-    Variation("topics", "With its topics in other places, a trace has the same outcomes there.", other_topics, turned),
-    Variation("ledgers", "With its ledgers moved, a trace has its positions moved.", further_ledgers, ledgers_moved),
+    Variation(
+        "topics",
+        "With its topics in other places, a trace has the same outcomes there.",
+        other_topics,
+        turned,
+        before_reads,
+    ),
+    Variation(
+        "ledgers",
+        "With its ledgers moved, a trace has its positions moved.",
+        further_ledgers,
+        ledgers_moved,
+        before_reads,
+    ),
     Variation(
         "EC-P9",
         "Where access extends no life, reads that let go at once change nothing else.",
@@ -306,6 +325,8 @@ VARIATIONS: tuple[Variation, ...] = (
         others_alike,
         without_extending,
     ),
-    Variation("EC-P10", "An insertion that is refused changes nothing.", again, twins_do_nothing(Put)),
-    Variation("EC-P11", "To invalidate twice is to invalidate.", invalidated_again, twins_do_nothing(Invalidate)),
+    Variation("EC-P10", "An insertion that is refused changes nothing.", again, twins_do_nothing(Put), before_reads),
+    Variation(
+        "EC-P11", "To invalidate twice is to invalidate.", invalidated_again, twins_do_nothing(Invalidate), before_reads
+    ),
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from broker_tck.properties.entry_cache.reading import ReadingOperation
 from broker_tck.properties.operation import BUDGET, POSITION, Duration, Operation
 
 CacheNumber = Annotated[int, Meta(ge=0, le=2)]
@@ -24,6 +25,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Configuration of a trace: the settings of the broker at its start.
 
     ``ttl`` is in milliseconds and ``max_size`` in bytes, null for no limit; ``watermark`` is a percentage of it.
+    ``by_read_count``: whether reads that are expected are counted. ``grace`` is in milliseconds.
+    ``max_reads_in_flight`` is in bytes, 0 for no limit; a read waits for its permits for ``acquire_timeout``
+    milliseconds at most, 0 for ever, and no more than ``acquire_queue`` of them wait.
     """
 
     max_requeue_count: Requeued = 5
@@ -31,18 +35,24 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ttl: Annotated[int, Meta(ge=0, le=2**40)] = 1_000
     max_size: Size | None = None
     watermark: Percent = 90
+    by_read_count: bool = True
+    grace: Annotated[int, Meta(ge=0, le=2**40)] = 2_000
+    max_reads_in_flight: Size = 0
+    acquire_timeout: Annotated[int, Meta(ge=0, le=2**40)] = 60_000
+    acquire_queue: Annotated[int, Meta(ge=1, le=2**20)] = 10_000
 
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a subject may declare. A subject is never asked for what it says that it lacks.
 
     ``manager``: it decides itself when a pass is due, and for how much. ``settings``: how requeueing is set may change.
-    ``pinned``: it tells what is not to be evicted.
+    ``pinned``: it tells what is not to be evicted. ``reads``: it answers readers, out of the cache and the storage.
     """
 
     manager: bool = True
     settings: bool = True
     pinned: bool = True
+    reads: bool = True
 
 
 class Put(Operation, frozen=True, tag="put"):
@@ -336,4 +346,5 @@ AnyOperation = (
     | Requeues
     | Extend
     | Advance
+    | ReadingOperation
 )

@@ -9,10 +9,11 @@ from typing import Any
 from broker_tck.implementations.interface import EntryCache, EntryCachesFactory, Position
 from broker_tck.model.entry_cache import CACHES
 from broker_tck.properties.entry_cache.operations import Capabilities, Config
+from broker_tck.properties.entry_cache.reading_rig import ReadersRig
 from broker_tck.properties.entry_cache.values import Tally, Value
 
 
-class Rig:
+class Rig(ReadersRig):
     """A subject under test, and all that it deals with. Its methods are the operations."""
 
     def __init__(self, factory: EntryCachesFactory, config: Config, capabilities: Capabilities) -> None:
@@ -20,11 +21,12 @@ class Rig:
         self.tally = Tally()
         self.tasks: list[Callable[[], object]] = []
         self.broker = factory(config, lambda: self.now, self.tasks.append)
-        self.caches = [self.broker.get_entry_cache(topic(number)) for number in range(CACHES)]
+        self.caches: list[EntryCache] = [self.broker.get_entry_cache(topic(number)) for number in range(CACHES)]
         self.left: list[EntryCache | None] = [None] * CACHES
         self.stored: dict[tuple[int, Position], Value] = {}
         """The value inserted last under each key."""
         self.holds: deque[Any] = deque()
+        self.start_reading(config)
 
     # ---- Inserting and reading
 

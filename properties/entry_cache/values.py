@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -17,14 +18,18 @@ class Tally:
 class Value:
     """An entry as a reader has it; see :class:`~broker_tck.implementations.interface.Entry`."""
 
-    __slots__ = ("_length", "count", "position", "reads", "tally")
+    __slots__ = ("_freed", "_length", "count", "counts_as_read", "position", "reads", "tally")
 
-    def __init__(self, tally: Tally, position: tuple[int, int], length: int, reads: Any) -> None:
+    def __init__(
+        self, tally: Tally, position: tuple[int, int], length: int, reads: Any, counts_as_read: bool = False
+    ) -> None:
         self.tally = tally
         self.position = position
         self._length = length
         self.reads = reads
+        self.counts_as_read = counts_as_read
         self.count = 1
+        self._freed: Callable[[], object] | None = None
         tally.alive += 1
 
     @property
@@ -33,6 +38,14 @@ class Value:
         if not self.count:
             raise RuntimeError(f"the length of {self.position} is asked for after it was freed")
         return self._length
+
+    def copy(self) -> Value:
+        """An entry of its own, with the same bytes and the same read count; what frees it counts as a read."""
+        return Value(self.tally, self.position, self.length, self.reads, counts_as_read=True)
+
+    def on_freed(self, call: Callable[[], object]) -> None:
+        """Have something called when the value is freed."""
+        self._freed = call
 
     def retain(self) -> bool:
         """Take a reference, if there is one left to share."""
@@ -48,3 +61,7 @@ class Value:
         self.count -= 1
         if not self.count:
             self.tally.alive -= 1
+            if self.counts_as_read and self.reads is not None:
+                self.reads.mark_read()
+            if self._freed:
+                self._freed()
