@@ -176,6 +176,9 @@ class Reducer:
 
 def plainer_values(value: Any, zero: int) -> Iterator[Any]:
     """Values that are plainer than this one, the plainest first."""
+    if isinstance(value, tuple):
+        for i, part in enumerate(value):
+            yield from ((*value[:i], plainer, *value[i + 1 :]) for plainer in plainer_values(part, zero))
     if isinstance(value, bool) or not isinstance(value, int):
         return
     distance = value - zero
