@@ -176,13 +176,14 @@ NONE = -1
 class Cell:
     """A cursor's place in the list: the indices of its neighbours, and of its counter."""
 
-    __slots__ = ("counter", "cursor", "leaving", "left", "pending", "position", "right")
+    __slots__ = ("counter", "cursor", "leaving", "left", "linked", "pending", "position", "right")
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
         self.position: Position | None = None
         self.pending: Position | None = None
         self.leaving = False
+        self.linked = False
         self.left = NONE
         self.right = NONE
         self.counter = 0
@@ -232,12 +233,13 @@ class PulsarList2025(Container[Cell]):
             self._queue(cell, position)
 
     def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
-        """Queue a move; without a position, have the cell unlinked, even if it is not in the list."""
+        """Queue a move; without a position, have the cell unlinked, which keeps its position."""
         cell = self._by_name.get(cursor.name)
         if cell is None:
             return
         if position is None:
-            self._leave(cursor.name, cell)
+            if cell.position is not None:
+                self._leave(cursor.name, cell)
             self._dequeue(cell)
             return
         if cell.leaving:
@@ -311,9 +313,11 @@ class PulsarList2025(Container[Cell]):
             cell = self._by_name[name]
             if cell.pending is not None:
                 cell.position, cell.pending = cell.pending, None
-            if cell.position is not None and not cell.leaving:
-                linked.append(cell)
+            cell.left = cell.right = NONE
+            cell.linked = cell.position is not None and not cell.leaving
             cell.leaving = False
+            if cell.linked:
+                linked.append(cell)
         self._waiting.clear()
         self._moving.clear()
         linked.sort(key=_position)
@@ -344,6 +348,7 @@ class PulsarList2025(Container[Cell]):
 
     def _insert(self, cell: Cell) -> None:
         self._length += 1
+        cell.linked = True
         number = self._numbers[cell]
         if self._head == NONE:
             self._head = self._tail = number
@@ -357,18 +362,19 @@ class PulsarList2025(Container[Cell]):
                 before += 1
             here = self._at(here.right)
         cell.counter = same.counter if same else self._new_count(before + 1)
-        if here is None and self._tail == NONE:
-            raise NullPointerException
         self._link(cell, here.left if here else self._tail, here)
         self._count(same or self._at(cell.right), 1)
 
     def _unlink_for_good(self, cell: Cell) -> None:
+        if not cell.linked:
+            return
         first, here = None, self._at(cell.left)
         while here and here.position == cell.position:
             first, here = here, self._at(here.left)
         self._unlink(cell)
         self._count(first or self._at(cell.right), -1)
         cell.left = cell.right = NONE
+        cell.linked = False
         self._length -= 1
 
     def _count(self, here: Cell | None, by: int) -> None:
@@ -418,8 +424,6 @@ class PulsarList2025(Container[Cell]):
         before = self._at(left)
         if here and here.position == new:
             cell.counter = here.counter
-        elif here is None and before is None:
-            raise NullPointerException
         else:
             cell.counter = self._new_count((self._counts[before.counter] if before else 0) + 1)
 

@@ -462,6 +462,7 @@ class PulsarTreeSet(ActiveCursors):
     """The tree set of 2025-09-20: an add under a name that is there leaves the old position behind."""
 
     PROFILE = "pulsar-tree-set"
+    BREAKS: ClassVar[tuple[str, ...]] = ("CC-P14", "CC-P16")
 
     def is_update(self, name: str) -> bool:
         return False
@@ -471,6 +472,7 @@ class PulsarHeap(ActiveCursors):
     """The heap of all cursors of 2025-09-20: a removal leaves it out of order, and positions have to be known."""
 
     PROFILE = "pulsar-heap"
+    BREAKS: ClassVar[tuple[str, ...]] = ("CC-P14", "CC-P15")
     MOOT: ClassVar[tuple[str, ...]] = ("CC-03", "CC-10", "CC-P16")
 
     def __init__(self, config: Config) -> None:
@@ -545,6 +547,7 @@ class PulsarList2025(ActiveCursors):
     """The list of 2025-09-20: it miscounts what the last cursor leaves, and keeps what it should let go of."""
 
     PROFILE = "pulsar-list-2025"
+    BREAKS: ClassVar[tuple[str, ...]] = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "rename")
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)

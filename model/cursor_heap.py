@@ -52,7 +52,7 @@ class CursorHeap:
         self.items.pop()
         if last is not item:
             self.down(last)
-            if mending and last.at == gap:
+            if mending and last.at == gap and self.comparable():
                 self.up(last)
         item.at = NOWHERE
 
@@ -65,10 +65,14 @@ class CursorHeap:
         else:
             self.up(item)
 
+    def comparable(self) -> bool:
+        """Whether all items have a position; otherwise there is no order to mend."""
+        return all(item.position is not None for item in self.items)
+
     def up(self, item: HeapItem) -> None:
         """Move an item up while it is before the one above it."""
-        while item.at > 0 and before(item, above := self.items[(item.at - 1) // 2]):
-            self.swap(item, above)
+        while item.at > 0 and before(item, self.items[(item.at - 1) // 2]):
+            self.swap(item, self.items[(item.at - 1) // 2])
 
     def down(self, item: HeapItem) -> None:
         """Move an item down while one below it is before it; of two such the left one, if it is before the right."""

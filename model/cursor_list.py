@@ -3,11 +3,12 @@
 Cursors at one position share a counter. The order, the links and the counters are those of the class of 2025-09-20, as
 what comes of its defects depends on them. Three things it does only where it is told to: count the last cursor anew when
 it stays the last one, forget a position that was taken away, and take over the object of a cursor that was added again.
+
+One thing is put right: the class leaves the links of a cursor that lost its position as they are, so that a list may come to
+run in a circle. Here they are cleared, and nothing is unlinked twice.
 """
 
 from __future__ import annotations
-
-from broker_tck.model.reference import Fault
 
 Place = tuple[int, ...]
 """A position, or :data:`NOWHERE`."""
@@ -17,13 +18,14 @@ NOWHERE: Place = ()
 class Node:
     """A cursor in the list. A counter is a list with one number, shared by all nodes of a position."""
 
-    __slots__ = ("after", "before", "counter", "leaving", "number", "pending", "position")
+    __slots__ = ("after", "before", "counter", "leaving", "linked", "number", "pending", "position")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.position = NOWHERE
         self.pending = NOWHERE
         self.leaving = False
+        self.linked = False
         self.counter = [0]
         self.before: Node | None = None
         self.after: Node | None = None
@@ -49,7 +51,7 @@ class CursorList:
         """Add a cursor, or change the position of the one that has the name."""
         if name in self.nodes:
             if not position:
-                self.untrack(name, self.nodes[name], even_unlinked=False)
+                self.untrack(name, self.nodes[name])
             else:
                 if self.forgets:
                     self.stay(name, self.nodes[name])
@@ -69,7 +71,7 @@ class CursorList:
         """Change the position of a cursor."""
         node = self.nodes[name]
         if not position:
-            self.untrack(name, node, even_unlinked=not self.forgets)
+            self.untrack(name, node)
         else:
             self.stay(name, node)
             self.queue(node, position)
@@ -81,9 +83,9 @@ class CursorList:
             self.leave(name, node)
         self.unqueue(node)
 
-    def untrack(self, name: str, node: Node, even_unlinked: bool) -> None:
+    def untrack(self, name: str, node: Node) -> None:
         """Take a cursor's position away."""
-        if node.position or even_unlinked:
+        if node.position:
             self.leave(name, node)
         self.unqueue(node)
 
@@ -139,9 +141,11 @@ class CursorList:
                 node.position, node.pending = node.pending, NOWHERE
             if node.leaving and self.forgets:
                 node.position = NOWHERE
-            if node.position and not node.leaving:
-                tracked.append((node.position, node))
+            node.linked = bool(node.position) and not node.leaving
+            node.before = node.after = None
             node.leaving = False
+            if node.linked:
+                tracked.append((node.position, node))
         self.leaving.clear()
         self.queued.clear()
         tracked.sort(key=lambda pair: pair[0])
@@ -182,6 +186,7 @@ class CursorList:
     def insert(self, node: Node, position: Place) -> None:
         """Link a node behind all that are not after it."""
         self.linked += 1
+        node.linked = True
         if self.first is None:
             self.first = self.last = node
             node.counter = [1]
@@ -194,19 +199,20 @@ class CursorList:
                 tied = current
             current = current.after
         node.counter = tied.counter if tied else [smaller + 1]
-        if current is None and self.last is None:
-            raise Fault("NullPointerException")
         self.link(current.before if current else self.last, node, current)
         self.recount(tied or node.after, 1)
 
     def unlink_counted(self, node: Node) -> None:
-        """Unlink a node, linked or not, and count the others without it."""
+        """Unlink a node, if it is linked, and count the others without it."""
+        if not node.linked:
+            return
         tied, current = None, node.before
         while current and current.position == node.position:
             tied, current = current, current.before
         self.unlink(node)
         self.recount(tied or node.after, -1)
         node.before = node.after = None
+        node.linked = False
         self.linked -= 1
 
     def recount(self, start: Node | None, by: int) -> None:
@@ -261,8 +267,6 @@ class CursorList:
         self.link(before, node, current)
         if current and current.position == new:
             node.counter = current.counter
-        elif before is None and current is None:
-            raise Fault("NullPointerException")
         else:
             node.counter = [(before.counter[0] if before else 0) + 1]
 

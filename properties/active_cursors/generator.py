@@ -89,6 +89,11 @@ class Cursors:
         self.at: dict[str, Position] = {}
         """Where each cursor was sent last that has a position."""
         self.crowds: list[Crowd] = []
+        self.takes_away = choices.below(4) == 0
+        self.adds_again = choices.below(4) == 0
+        """Whether updates take positions away, and whether names are added that are there: neither is what a broker
+        does every day, and after either some containers do nothing more that is right."""
+        self.there: dict[str, None] = {}
         grace = model.config.grace
         self.steps = [0, 1, *(max(0, grace + by) for by in (-1, 0, 0, 1)), max(0, grace // 2)]
 
@@ -107,22 +112,34 @@ class Cursors:
         """A position a little ahead of another."""
         return of[0], min(of[1] + self.below(3), 2**63 - 2)
 
-    def add(self) -> Add:
-        """A cursor added, most often with a position."""
-        name = self.name()
-        return Add(name, self.sent(name, None if self.below(12) == 0 else self.position()))
+    def add(self) -> Add | Update:
+        """A cursor added, most often with a position; where all are there, one moves instead."""
+        name = self.new_name()
+        return Add(name, self.first_place(name)) if name else self.update()
 
-    def durable(self) -> AddDurable:
-        """A durable cursor added."""
+    def durable(self) -> AddDurable | Update:
+        """A durable cursor added, likewise."""
+        name = self.new_name()
+        return AddDurable(name, self.first_place(name)) if name else self.update()
+
+    def new_name(self) -> str:
+        """A name to add; empty if all are there, and none is to be added again."""
         name = self.name()
-        return AddDurable(name, self.sent(name, None if self.below(12) == 0 else self.position()))
+        if self.adds_again or name not in self.there:
+            return name
+        return next((name for name in self.names if name not in self.there), "")
+
+    def first_place(self, name: str) -> Position | None:
+        """Where a cursor is added."""
+        self.there[name] = None
+        return self.sent(name, None if self.below(12) == 0 else self.position())
 
     def update(self) -> Update:
         """A move: anywhere, onto or past another cursor, ahead, or of the last or the slowest; rarely to nowhere."""
         kind, at = self.below(16), self.at
         if kind == 0 or not at:
             name = self.name()
-            return Update(name, self.sent(name, None if kind == 0 else self.position()))
+            return Update(name, self.sent(name, None if kind == 0 and self.takes_away else self.position()))
         if kind < 4:
             name = max(at, key=at.__getitem__) if kind < 3 else min(at, key=at.__getitem__)
         else:
@@ -148,6 +165,7 @@ class Cursors:
         """A cursor removed."""
         name = self.name()
         self.at.pop(name, None)
+        self.there.pop(name, None)
         return Remove(name)
 
     def count(self) -> Count:
@@ -158,12 +176,16 @@ class Cursors:
         """A cursor asked for."""
         return Get(self.name())
 
-    def crowd(self) -> Crowd:
+    def crowd(self) -> Crowd | Update:
         """Many cursors. The large crowds are rare, as every question about them costs as much as whole walks do."""
-        (ledger, entry), n = self.position(), one_of_crowds(self.below)
-        step = (0, 0, 1, 3)[self.below(4)]
-        crowd = Crowd(self.names[self.below(len(self.names))], n, (ledger, min(entry, 2**62)), step)
+        (ledger, entry), name = self.position(), self.names[self.below(len(self.names))]
+        if not self.adds_again and any(crowd.name == name for crowd in self.crowds):
+            return self.update()
+        sizes = CROWDS[self.below(len(CROWDS))]
+        n, step = sizes[self.below(len(sizes))], (0, 0, 1, 3)[self.below(4)]
+        crowd = Crowd(name, n, (ledger, min(entry, 2**62)), step)
         self.crowds.append(crowd)
+        self.there.update((f"{name}{i}", None) for i in range(n))
         return crowd
 
     def march(self) -> March | Update:
@@ -178,12 +200,6 @@ class Cursors:
     def advance(self) -> Advance:
         """A step of time."""
         return Advance(self.steps[self.below(len(self.steps))])
-
-
-def one_of_crowds(below: object) -> int:
-    """The size of a crowd."""
-    sizes = CROWDS[below(len(CROWDS))]  # type: ignore[operator]
-    return int(sizes[below(len(sizes))])  # type: ignore[operator]
 
 
 def drain(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from broker_tck.properties.operation import POSITION, Bulk, Duration, Operation
+from broker_tck.properties.operation import PLACE, POSITION, Bulk, Duration, Operation
 
 Id = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Position = tuple[Id, Id]
+Place = Annotated[Position | None, Meta(extra=PLACE)]
 Name = Annotated[str, Meta(pattern="^[^\\s;]{1,64}$", extra=POSITION)]
 
 
@@ -42,7 +43,7 @@ class Add(Operation, frozen=True, tag="add"):
     """``add`` of a new cursor object, which is not durable; no result. The position may be none."""
 
     name: Name
-    at: Position | None
+    at: Place
 
     def on(self, to: Any) -> Any:
         return to.add(self.name, self.at)
@@ -52,7 +53,7 @@ class AddDurable(Operation, frozen=True, tag="durable"):
     """``add`` of a new cursor object, which is durable; no result. The position may be none."""
 
     name: Name
-    at: Position | None
+    at: Place
 
     def on(self, to: Any) -> Any:
         return to.durable(self.name, self.at)
@@ -62,7 +63,7 @@ class Update(Operation, frozen=True, tag="update"):
     """``update_cursor``; no result. Without a position the cursor is not tracked any more."""
 
     name: Name
-    at: Position | None
+    at: Place
 
     def on(self, to: Any) -> Any:
         return to.update(self.name, self.at)
