@@ -52,12 +52,6 @@ class ActiveCursors(Reference):
             source="ActiveManagedCursorContainerImpl",
             why="the kit calls nothing else, and expects no answer",
         ),
-        law(
-            "CC-07",
-            "What is answered does not depend on when anything else was asked.",
-            source="ActiveManagedCursorContainerImpl, which queues changes until it is asked",
-            look="changes that wait in a queue; the order in which they are applied",
-        ),
         informative(
             "CC-08",
             "The list keeps one counter for each position, and a move changes those that it passes.",
@@ -106,6 +100,8 @@ class ActiveCursors(Reference):
         """Cursors that do not count as slowest: by a wrong way only."""
         self.kept: dict[str, int] = {}
         """Objects of removed cursors that an add brings back: by a wrong way only."""
+        self.told: Position | None = None
+        """The slowest position as it was told first: by a wrong way only."""
 
     # ---- Adding
 
@@ -199,8 +195,7 @@ class ActiveCursors(Reference):
         if name not in self.objects:
             if not self.adds_unknown(name):
                 return
-            self.added += 1
-            self.objects[name] = self.added
+            self.objects[name] = 0
         if name not in self.tracked and not self.tracks_late():
             return
         if at is not None or name in self.tracked:
@@ -269,7 +264,7 @@ class ActiveCursors(Reference):
             self.kept[name] = number
         self.take_out(name)
         self.removed += 1
-        self.version += self.version_step()
+        self.version += self.removal_step()
         if self.restarts():
             self.since = self.now
         return answer
@@ -315,10 +310,14 @@ class ActiveCursors(Reference):
                 rank += 1
         return rank
 
-    @also(first, absent=lambda m: len(m.tracked), removed_ones_too=lambda m: len(m.objects) + m.removed)
+    @also(first, absent=lambda m: len(m.tracked))
     def size(self) -> int:
         """How many cursors there are, without position or with one."""
-        return len(self.objects)
+        return len(self.objects) + self.left_in_size()
+
+    @also(answers, absent=lambda m: m.removed)
+    def left_in_size(self) -> int:
+        return 0
 
     @rule(
         "CC-03",
@@ -358,8 +357,21 @@ class ActiveCursors(Reference):
             return self.start_untracked(name)
         return self.start(self.rank(name, at) - self.less_tied(name, at))
 
+    @rule(
+        "CC-07",
+        "What is answered does not depend on when anything else was asked.",
+        source="ActiveManagedCursorContainerImpl, which queues changes until it is asked",
+        look="changes that wait in a queue, and the order in which they are applied; answers that are kept",
+        absent=lambda m: False,
+    )
+    def looks_anew(self) -> bool:
+        return True
+
     def slowest(self) -> Position | None:
         """The slowest position; none if no cursor has one."""
+        if not self.looks_anew():
+            self.told = self.told or self.first(self.tracked.values())
+            return self.told
         if self.ghosts or self.hidden:
             return self.first([p for name, p in self.tracked.items() if name not in self.hidden] + self.ghosts)
         return self.first(self.tracked.values())
@@ -422,6 +434,10 @@ class ActiveCursors(Reference):
 
     @also(version_step, absent=lambda m: 0)
     def update_step(self) -> int:
+        return 1
+
+    @also(version_step, absent=lambda m: 0)
+    def removal_step(self) -> int:
         return 1
 
     def oldest(self) -> Oldest | Allowed | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from broker_tck.implementations.interface import ActiveCursors
 from broker_tck.model.active_cursors import PROFILES
@@ -32,14 +33,17 @@ RESULTS = {
 def blame(operations: Sequence[Operation], observed: str) -> str:
     """The rule to name for a difference that no wrong way explains."""
     tag = operations[-1].tag
-    before = [operation.tag for operation in operations[:-1]]
-    if tag not in ("slowest", "count"):
+    changes: list[Any] = [*operations[:-1]]
+    if tag not in ("slowest", "count", "oldest"):
         return RESULTS.get(tag, "CC-02")
-    if any(o.tag in ("add", "update") and o.at is None for o in operations):  # type: ignore[attr-defined]
+    if any(o.tag == "remove" for o in changes):
+        return "CC-11"
+    adds = [o.name for o in changes if o.tag in ("add", "durable")]
+    if len(adds) > len(set(adds)):
+        return "CC-04"
+    if any(o.tag in ("add", "update") and o.at is None for o in changes):
         return "CC-14"
-    if tag == "slowest":
-        return "CC-11" if "remove" in before else "CC-02"
-    return "CC-10" if "update" in before else "CC-02"
+    return RESULTS.get(tag, "CC-02")
 
 
 ACTIVE_CURSORS = Contract(

@@ -35,14 +35,18 @@ from broker_tck.properties.contract import Maker
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
-POOLS = (2, 3, 4, 4, 5, 6, 6, 8, 8, 12)
+POOLS = (2, 3, 4, 4, 6, 6, 8, 8, 10, 12)
 """How many names a walk has."""
-SPANS = (2, 4, 6, 9, 30)
+SPANS = (2, 4, 6, 10, 20, 30)
 """How many entries of a ledger it uses."""
 LEDGERS = (1, 1, 1, 1, 0, -1, 2**31 - 1, 2**63 - 3, -(2**63))
 ENTRIES = (0, 0, 0, 0, -1, -1, -5, 2**32 - 3, 2**63 - 40)
 CROWDS = weighted([((1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((300, 1_000), 1)])
 MOST_DRAINED = 14
+LAST = 3
+"""One move in sixteen takes a position away, if the walk does that; those below this are of the last cursor."""
+SLOWEST = (4, 6, 10, 14)
+"""Those below one of these are of the slowest cursor."""
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
@@ -89,11 +93,12 @@ class Cursors:
         self.at: dict[str, Position] = {}
         """Where each cursor was sent last that has a position."""
         self.crowds: list[Crowd] = []
-        self.takes_away = choices.below(4) == 0
-        self.adds_again = choices.below(4) == 0
+        self.takes_away = choices.below(8) == 0
+        self.adds_again = choices.below(8) == 0
         """Whether updates take positions away, and whether names are added that are there: neither is what a broker
         does every day, and after either some containers do nothing more that is right."""
         self.there: dict[str, None] = {}
+        self.slowest = one_of(choices, SLOWEST)
         grace = model.config.grace
         self.steps = [0, 1, *(max(0, grace + by) for by in (-1, 0, 0, 1)), max(0, grace // 2)]
 
@@ -140,13 +145,16 @@ class Cursors:
         if kind == 0 or not at:
             name = self.name()
             return Update(name, self.sent(name, None if kind == 0 and self.takes_away else self.position()))
-        if kind < 4:
-            name = max(at, key=at.__getitem__) if kind < 3 else min(at, key=at.__getitem__)
+        if kind < LAST:
+            name = max(at, key=at.__getitem__)
+        elif kind < self.slowest:
+            name = min(at, key=at.__getitem__)
         else:
             name = self.name()
-        if kind % 2 or name not in at:
+        where = self.below(4)
+        if where < 2 or name not in at:
             to = self.position()
-        elif kind % 4:
+        elif where == 2:
             to = self.ahead(at[name])
         else:
             to = self.ahead(at.get(self.names[self.below(len(self.names))], at[name]))
