@@ -2,65 +2,80 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from typing import ClassVar
+
+from sortedcontainers import SortedList
 
 from broker_tck.implementations.cursor_parts import Container, Slot
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
-
-WITHOUT_GRACE = {"grace": False, "versions": False, "durables": False}
 
 
 class NullPointerException(Exception):
     """What the broker's code throws where something is not there."""
 
 
-class PulsarTreeSet(Container[Slot]):
-    """A sorted set. An add under a name that is there leaves the old position in it for ever."""
+class Entry(Slot):
+    """A cursor with its position, numbered as it was added."""
+
+    __slots__ = ("order",)
+
+    def __init__(self, cursor: Cursor, position: Position | None, order: int) -> None:
+        super().__init__(cursor, position)
+        self.order = order
+
+
+class PulsarTreeSet(Container[Entry]):
+    """A sorted set. An add under a name that is there leaves the old entry in it for ever."""
 
     profiles: ClassVar[tuple[str, ...]] = ("pulsar-tree-set",)
-    capabilities: ClassVar[dict[str, bool]] = WITHOUT_GRACE
+    capabilities: ClassVar[dict[str, bool]] = {"grace": False, "versions": False, "durables": False}
 
     def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
         super().__init__(config, clock)
-        self._positions: list[Position] = []
+        self._set: SortedList[tuple[Position, int]] = SortedList()
+        self._added = 0
 
     def add(self, cursor: Cursor, position: Position | None) -> None:
-        """Put a new item in the map, and in the set if there is a position."""
-        self._by_name[cursor.name] = Slot(cursor, position)
-        if position is not None:
-            insort(self._positions, position)
+        """Put a new entry in the map, and in the set if there is a position."""
+        entry = self._by_name[cursor.name] = Entry(cursor, None, self._added)
+        self._added += 1
+        self._place(entry, position)
 
     def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
-        """Move an item."""
-        slot = self._by_name.get(cursor.name)
-        if slot is None:
-            return
-        self._take_out(slot)
-        slot.position = position
-        if position is not None:
-            insort(self._positions, position)
+        """Move an entry."""
+        entry = self._by_name.get(cursor.name)
+        if entry is not None:
+            self._place(entry, position)
 
     def remove_cursor(self, name: str) -> bool:
-        """Remove the item of a name."""
-        slot = self._by_name.pop(name, None)
-        if slot is None:
-            return False
-        self._take_out(slot)
-        return True
+        """Remove the entry of a name."""
+        entry = self._by_name.pop(name, None)
+        if entry is not None:
+            self._place(entry, None)
+        return entry is not None
 
-    def _take_out(self, slot: Slot) -> None:
-        if slot.position is not None:
-            self._positions.remove(slot.position)
+    def _place(self, entry: Entry, position: Position | None) -> None:
+        if entry.position is not None:
+            self._set.remove((entry.position, entry.order))
+        entry.position = position
+        if position is not None:
+            self._set.add((position, entry.order))
 
     def get_slowest_cursor_position(self) -> Position | None:
         """The first position in the set."""
-        return self._positions[0] if self._positions else None
+        return self._set[0][0] if self._set else None
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
-        """How many in the set are not beyond the cursor."""
-        slot = self._by_name.get(cursor.name)
-        return 0 if slot is None or slot.position is None else bisect_right(self._positions, slot.position)
+        """Go through the set up to what is beyond the cursor."""
+        entry = self._by_name.get(cursor.name)
+        if entry is None or entry.position is None:
+            return 0
+        count = 0
+        for position, _ in self._set:
+            if entry.position < position:
+                break
+            count += 1
+        return count
 
 
 class Item:
