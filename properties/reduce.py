@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import structs
 
-from broker_tck.properties.operation import BUDGET, BULK, DURATION, POSITION, TIME, Operation, marked, valid
+from broker_tck.properties.operation import BUDGET, BULK, DURATION, PLACE, POSITION, TIME, Operation, marked, valid
 
 Trace = tuple[Any, list[Operation]]
 """Configuration and operations."""
@@ -147,7 +147,7 @@ class Reducer:
         return operations
 
     def pairs(self, trace: Trace) -> Trace:
-        """Leave out one operation and change a field of another for it: a longer clock step, a smaller budget."""
+        """Leave out one operation and change a field of another for it: a longer clock step, a smaller budget, a place."""
         config, operations = trace
         i = 0
         while i < len(operations):
@@ -176,6 +176,9 @@ class Reducer:
 
 def plainer_values(value: Any, zero: int) -> Iterator[Any]:
     """Values that are plainer than this one, the plainest first."""
+    if isinstance(value, tuple):
+        for i, part in enumerate(value):
+            yield from ((*value[:i], plainer, *value[i + 1 :]) for plainer in plainer_values(part, zero))
     if isinstance(value, bool) or not isinstance(value, int):
         return
     distance = value - zero
@@ -204,10 +207,18 @@ def without(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
     rest = operations[:i] + operations[i + 1 :]
     dropped = sum(getattr(operations[i], field) for field in marked(type(operations[i]), DURATION)) or 1
     for j, o in enumerate(rest):
+        if handed := {field: getattr(operations[i], field) for field in shared_places(o, operations[i])}:
+            yield [*rest[:j], structs.replace(o, **handed), *rest[j + 1 :]]
         for mark, change in ((DURATION, dropped), (BUDGET, -1), (BULK, -1)):
             for field in marked(type(o), mark):
                 if (value := getattr(o, field) + change) >= 0:
                     yield [*rest[:j], structs.replace(o, **{field: value}), *rest[j + 1 :]]
+
+
+def shared_places(one: Operation, other: Operation) -> list[str]:
+    """The fields in which two operations that name the same put it somewhere."""
+    places = marked(type(other), PLACE)
+    return [f for f in marked(type(one), PLACE) if f in places and position(one) == position(other)]
 
 
 def at_clock(operation: Operation, ms: int) -> Operation:
