@@ -10,6 +10,7 @@ from broker_tck.implementations.interface import (
     Clock,
     Entry,
     ExpectedReads,
+    HandleClosedException,
     LedgerHandle,
     Position,
     ReadAnswered,
@@ -122,9 +123,10 @@ class Reader:
 class Running:
     """A storage read that has not been answered, and the readers that listen, each for a part of it."""
 
-    __slots__ = ("answered", "expected", "first", "last", "ledger", "listeners")
+    __slots__ = ("answered", "expected", "first", "last", "ledger", "listeners", "reopened")
 
     def __init__(self, reader: Reader, first: int, last: int) -> None:
+        self.reopened = False
         self.ledger = reader.handle.ledger_id
         self.expected = reader.expected
         self.first = first
@@ -241,22 +243,30 @@ class CacheReads:
             self.start(reader, *run)
 
     def start(self, reader: Reader, first: int, last: int) -> None:
-        """Start a storage read. A storage that raises is taken for one that failed, and its ledger for broken."""
+        """Start a storage read, for others to join."""
         running = Running(reader, first, last)
         self.running.setdefault(running.ledger, []).append(running)
+        self.ask(running, reader.handle)
+
+    def ask(self, running: Running, handle: LedgerHandle) -> None:
+        """Ask the storage. One that raises is taken for one that failed, and its ledger for broken."""
         try:
-            reader.handle.read(first, last, self.listening(running))
+            handle.read(running.first, running.last, self.listening(running, handle))
         except Exception as error:
             if running.answered:
                 raise
             self.cache.invalidate_all_entries(running.ledger)
             self.failed(running, ReadFailed(str(error)))
 
-    def listening(self, running: Running) -> StorageRead:
-        """What the storage answers to."""
+    def listening(self, running: Running, handle: LedgerHandle) -> StorageRead:
+        """What the storage answers to. A read whose handle was closed is made once more."""
 
         def answered(answer: Sequence[Entry] | Exception) -> None:
-            if isinstance(answer, Exception):
+            if isinstance(answer, HandleClosedException) and not running.reopened:
+                running.reopened = True
+                self.forget(running.ledger)
+                self.ask(running, handle.reopened())
+            elif isinstance(answer, Exception):
                 self.failed(running, answer)
             else:
                 self.completed(running, answer)

@@ -279,6 +279,10 @@ class TooManyRequestsException(ReadFailed):
     """The storage is busy, or the limit of reads in flight is reached: nothing is wrong with the ledger."""
 
 
+class HandleClosedException(ReadFailed):
+    """The ledger's handle was closed in the meantime. It can be opened again."""
+
+
 StorageRead = Callable[[Sequence[Entry] | Exception], None]
 """Takes a storage read's answer: its entries in ascending order, each to be released once, or why it failed."""
 
@@ -306,6 +310,9 @@ class LedgerHandle(Protocol):
 
     def read(self, first: int, last: int, done: StorageRead) -> None:
         """Read from one entry to another, both included. ``done`` is called later, or before this returns."""
+
+    def reopened(self) -> LedgerHandle:
+        """Another handle of the same ledger."""
 
 
 class EntryCache(Protocol):

@@ -34,8 +34,8 @@ ENTRY_SIZES = (10, 30, 20, 40)
 
 WAITS, COMPLETES, FAILS, RAISES = range(4)
 """What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
-BUSY, BROKEN = range(2)
-"""How a storage read fails: too many requests, or anything else."""
+BUSY, BROKEN, CLOSED = range(3)
+"""How a storage read fails: too many requests, anything else, the ledger's handle was closed."""
 SINGLE = -1
 """In place of a cursor: a read of a single entry, which is not a cursor's."""
 
@@ -101,7 +101,7 @@ class Reader:
 class Request:
     """A read that the storage was asked for, and who listens for it."""
 
-    __slots__ = ("cache", "creator", "first", "last", "ledger", "listeners", "number", "then")
+    __slots__ = ("cache", "creator", "first", "last", "ledger", "listeners", "number", "reopened", "then")
 
     def __init__(self, creator: Reader, run: Run) -> None:
         self.creator = creator
@@ -111,6 +111,7 @@ class Request:
         self.listeners: list[tuple[Reader, int, int]] = [(creator, *run)]
         """Readers, and the part that each is to have."""
         self.number = 0
+        self.reopened = False
         self.then = 0
         """What the expected reads start at, if that is asked when it is made."""
 
@@ -589,7 +590,8 @@ class Reads(Reference):
         self.told.append(["asks", *request.order()[:4]])
         alone = not any(other.order()[:2] == request.order()[:2] for other in self.pending)
         mode = self.storage_mode if alone else WAITS
-        self.running.append(request)
+        if not request.reopened:
+            self.running.append(request)
         if not self.asks_at_answer():
             request.then = self.started(request)
         if mode == COMPLETES:
@@ -842,9 +844,9 @@ class Reads(Reference):
     @rule(
         "EC-54",
         "A storage read that fails, but for too many requests, has all running reads of its ledger forgotten; one that "
-        "raises takes the cached entries of the ledger along.",
-        source="RangeEntryCacheImpl",
-        look="reads that join what was asked of a broken ledger; which failures these are",
+        "raises takes the cached entries of the ledger along; one whose handle was closed is made once more.",
+        source="RangeEntryCacheImpl, 2026",
+        look="reads that join what was asked of a broken ledger; which failures these are; a second try, and no third",
         absent=lambda m, kind: False,
         at_any_failure=lambda m, kind: True,
     )
@@ -855,8 +857,18 @@ class Reads(Reference):
     def drops_at_raise(self) -> bool:
         return True
 
+    @also(forgets_at, absent=lambda m, request: False, every_time=lambda m, request: True)
+    def reopens(self, request: Request) -> bool:
+        """Whether a read whose handle was closed is made once more."""
+        return not request.reopened
+
     def not_come(self, request: Request, kind: int) -> None:
         """A storage read fails."""
+        if kind == CLOSED and self.reopens(request):
+            request.reopened = True
+            self.forget_ledger(request.cache, request.ledger)
+            self.ask(request)
+            return
         if not self.joinable_while_told():
             self.forget([request])
         if self.forgets_at(kind):

@@ -226,6 +226,15 @@ def test_failure_has_the_ledgers_running_reads_forgotten(kind: int, asked: list[
     assert last(f"fetch 0 0 1 0 2 0; fetch 0 0 1 5 1 0; fail 1 {kind}; fetch 0 0 1 0 2 0") == asked
 
 
+def test_closed_handle_is_opened_once_more() -> None:
+    done = results("fetch 0 0 1 0 2 0; fetch 0 0 1 5 1 0; fail 1 2; fetch 0 0 1 5 1 0; fail 1 2; fail 0 2; complete 0")
+    assert done[2] == [["asks", 0, 1, 5, 5]]
+    assert done[3] == [["asks", 0, 1, 5, 5]]
+    assert done[4] == [["fails", 2]]
+    assert done[5] == [["asks", 0, 1, 0, 1]]
+    assert done[6][0][:2] == ["answers", 1]
+
+
 def test_storage_that_raises_takes_the_ledger_along() -> None:
     done = results(f"{puts(0, 1)} put 0 2 0 10 1; storage 3; fetch 0 0 1 0 3 0; range 0 0 0 9 9")
     assert done[4] == [["asks", 0, 1, 0, 2], ["asks", 0, 1, 2, 2], ["fails", 1]]

@@ -320,14 +320,22 @@ class RemembersAfterFailure(CacheReads):
 class RaisingIsFailing(CacheReads):
     """Keeps the entries of a ledger whose storage raises."""
 
-    def start(self, reader: Reader, first: int, last: int) -> None:
-        """Start a storage read."""
-        running = Running(reader, first, last)
-        self.running.setdefault(running.ledger, []).append(running)
+    def ask(self, running: Running, handle: LedgerHandle) -> None:
+        """Ask the storage."""
         try:
-            reader.handle.read(first, last, self.listening(running))
+            handle.read(running.first, running.last, self.listening(running, handle))
         except OSError as error:
             self.failed(running, ReadFailed(str(error)))
+
+
+@mutant("EC-54", inside=around_reads, conditions=2)
+class ClosedIsBroken(CacheReads):
+    """Does not read once more where the ledger's handle was closed."""
+
+    def ask(self, running: Running, handle: LedgerHandle) -> None:
+        """Ask the storage."""
+        running.reopened = True
+        super().ask(running, handle)
 
 
 @mutant("EC-15", inside=around_cache, conditions=2)

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from broker_tck.implementations.interface import ReadFailed, StorageRead, TooManyRequestsException
-from broker_tck.model.cache_reads import BROKEN, COMPLETES, ENTRY_SIZES, RAISES, WAITS
+from broker_tck.implementations.interface import (
+    HandleClosedException,
+    ReadFailed,
+    StorageRead,
+    TooManyRequestsException,
+)
+from broker_tck.model.cache_reads import BROKEN, BUSY, CLOSED, COMPLETES, ENTRY_SIZES, RAISES, WAITS
 from broker_tck.properties.entry_cache.operations import Config
 from broker_tck.properties.entry_cache.values import Tally, Value
 
 Position = tuple[int, int]
+
+FAILURES: dict[int, type[ReadFailed]] = {
+    BUSY: TooManyRequestsException,
+    BROKEN: ReadFailed,
+    CLOSED: HandleClosedException,
+}
+"""What the storage fails with."""
 
 
 class Ledger:
@@ -32,6 +44,10 @@ class Ledger:
     def read(self, first: int, last: int, done: StorageRead) -> None:
         """Have the storage read a range."""
         self.storage.read(self, first, last, done)
+
+    def reopened(self) -> Ledger:
+        """Another handle of the same ledger, which is as good as this one."""
+        return self
 
 
 class Pending:
@@ -96,7 +112,7 @@ class LedgerStorage:
 
     def fail(self, request: Pending, kind: int) -> None:
         """Hand over an error."""
-        request.done(ReadFailed("broken") if kind == BROKEN else TooManyRequestsException("busy"))
+        request.done(FAILURES[kind]("as told"))
 
 
 class ActiveCursors:

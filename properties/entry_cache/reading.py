@@ -101,10 +101,10 @@ class Complete(Operation, frozen=True, tag="complete"):
 
 
 class Fail(Operation, frozen=True, tag="fail"):
-    """One of them fails; ``kind`` 0: of too many requests, 1: of anything else."""
+    """One of them fails; ``kind`` 0: of too many requests, 1: of anything else, 2: its handle was closed."""
 
     i: Which
-    kind: Flag
+    kind: Annotated[int, Meta(ge=0, le=2)]
 
     def on(self, to: Any) -> Any:
         return to.fail(self.i, self.kind)

@@ -123,7 +123,7 @@ class Readers:
 
     def fail(self) -> Fail:
         """The storage fails."""
-        return Fail(self.below(4), self.below(3) and 1)
+        return Fail(self.below(4), self.below(3))
 
     def storage(self) -> Storage:
         """How the storage answers."""
