@@ -9,6 +9,7 @@ from broker_tck.implementations.heap import HeapTracker
 from broker_tck.implementations.nack_clients import Cpp, CppOld, FSharp, Go, GoOld, JavaPip393, PairMap
 from broker_tck.implementations.removal_queue import CountTakingQueue, FifoQueue, RemovalQueue
 from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
+from broker_tck.implementations.stepwise_queue import StepwiseQueue
 from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.implementations.time_bucket_2025 import TimeBucket2025Tracker
 
@@ -28,4 +29,5 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "removal-queue": RemovalQueue,
     "count-taking-queue": CountTakingQueue,
     "fifo-queue": FifoQueue,
+    "stepwise-queue": StepwiseQueue,
 }

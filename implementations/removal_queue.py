@@ -168,6 +168,7 @@ class RemovalQueue:
 
     contract = "entry-cache"
     profiles: tuple[str, ...] = ("pip-430",)
+    capabilities: ClassVar[dict[str, object]] = {"steps": False}
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         self.clock = clock
@@ -328,7 +329,7 @@ class FifoQueue(RemovalQueue):
     """First in, first out: nothing is requeued."""
 
     profiles = ("queue",)
-    capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False}
+    capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False, "steps": False}
 
     def new_read_count(self, expected: int) -> ReadCount | None:
         """Reads are not counted."""

@@ -90,7 +90,7 @@ class Contract:
     laws: tuple[Law, ...]
     variations: tuple[Variation, ...]
     needs: Mapping[str, str]
-    """The rule that cannot be checked where a subject lacks a capability; empty where there is none."""
+    """The rules, with spaces between them, that cannot be checked where a subject lacks a capability."""
     blame: Callable[[Sequence[Operation], str], str]
     """The rule to name where no wrong way explains a difference: by a trace that fails at its end, and what differed.
 

@@ -63,9 +63,13 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
 
 def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> list[Maker]:
     """The kinds of operations that this subject is asked for."""
-    entries, passes = Entries(model, choices), Passes(model, choices)
+    return kinds(model, Entries(model, choices), Passes(model, choices), capabilities)
+
+
+def kinds(model: EntryCaches, entries: Entries, passes: Passes, capabilities: Capabilities) -> list[Maker]:
+    """The kinds of operations, out of these entries and passes."""
     free, pinned = Free(), Pinned()
-    kinds = [
+    made = [
         Maker("put", (30, 40, 60), entries.put),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
@@ -86,10 +90,10 @@ def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> 
         Maker("adv", (10, 20, 30), passes.advance),
     ]
     if capabilities.pinned:
-        kinds.append(Maker("pinned", (0, 1, 3), lambda: pinned))
+        made.append(Maker("pinned", (0, 1, 3), lambda: pinned))
     if capabilities.settings:
-        kinds += [Maker("requeues", (0, 0, 1), passes.requeues), Maker("extend", (0, 0, 1), passes.extend)]
-    return [*kinds, *of_manager(model, passes)] if capabilities.manager else kinds
+        made += [Maker("requeues", (0, 0, 1), passes.requeues), Maker("extend", (0, 0, 1), passes.extend)]
+    return [*made, *of_manager(model, passes)] if capabilities.manager else made
 
 
 def of_manager(model: EntryCaches, passes: Passes) -> list[Maker]:

@@ -1,0 +1,276 @@
+"""Calls of the entry caches step by step: on the rig, and what a walk does while some are under way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from broker_tck.implementations.interface import Steps
+from broker_tck.model.overlapping import Begun, Overlapping, admit_ordinary, refuse_ordinary
+from broker_tck.properties.choices import Choices
+from broker_tck.properties.contract import Law, Maker, Step
+from broker_tck.properties.entry_cache import generator
+from broker_tck.properties.entry_cache.generator import Entries, Passes
+from broker_tck.properties.entry_cache.operations import (
+    AnyOperation,
+    BeginClear,
+    BeginGet,
+    BeginInvalidate,
+    BeginOld,
+    BeginPut,
+    BeginRemove,
+    BeginSize,
+    BeginTrim,
+    Capabilities,
+    Expect,
+    GoOn,
+    Pinned,
+    Read,
+    Total,
+)
+from broker_tck.properties.entry_cache.rig import Rig
+from broker_tck.properties.entry_cache.values import Value
+from broker_tck.properties.operation import Operation
+
+THREADS = 3
+MOST_STEPS = 2_000
+"""So many steps are enough for what is under way at a walk's end."""
+
+
+class SteppedRig(Rig):
+    """A subject whose calls are there step by step, on its rig."""
+
+    def __init__(self, factory: Any, config: Any, capabilities: Any) -> None:
+        super().__init__(factory, config, capabilities)
+        self.under_way: dict[int, Steps[Any]] = {}
+
+    def begin(self, thread: int, call: Begun) -> bool:
+        """Begin a call; a thread that is in another does nothing."""
+        if thread in self.under_way:
+            return False
+        if not self.under_way:
+            refuse_ordinary(self)
+        self.under_way[thread] = call(SteppedCalls(self))
+        return True
+
+    def step(self, thread: int) -> list[Any] | None:
+        """Go on with the call of a thread, if it is in one; what it did, or ``ends`` and its result."""
+        steps = self.under_way.get(thread)
+        if steps is None:
+            return None
+        try:
+            word, position = next(steps)
+        except StopIteration as end:
+            self.end(thread)
+            return ["ends", end.value]
+        return [word] if position is None else [word, *position]
+
+    def end(self, thread: int) -> None:
+        """A call has ended."""
+        del self.under_way[thread]
+        if not self.under_way:
+            admit_ordinary(self)
+
+
+class SteppedCalls:
+    """The calls that can be begun, by the names of the ordinary ones."""
+
+    def __init__(self, rig: SteppedRig) -> None:
+        self.rig = rig
+        self.caches: list[Any] = rig.caches
+        self.broker: Any = rig.broker
+
+    def put(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> Steps[bool]:
+        """Insert a new value, and let go of it."""
+        position = ledger, entry
+        value = Value(self.rig.tally, position, size, self.broker.new_read_count(expected))
+        inserted = yield from self.caches[cache].put_steps(position, value)
+        if inserted:
+            self.rig.stored[cache, position] = value
+        value.release()
+        return inserted
+
+    def get(self, cache: int, ledger: int, entry: int) -> Steps[str]:
+        """Read an entry, and let go of it."""
+        found = yield from self.caches[cache].get_steps((ledger, entry))
+        if found is None:
+            return "miss"
+        position = found.position
+        found.release()
+        return "hit" if position == (ledger, entry) else f"hit of {position[0]} {position[1]}"
+
+    def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> Steps[list[int]]:
+        """Remove a range."""
+        return [*(yield from self.caches[cache].remove_range_steps((l1, e1), (l2, e2), bool(last_inclusive)))]
+
+    def invalidate(self, cache: int, ledger: int, entry: int) -> Steps[None]:
+        """Remove what is before a position."""
+        yield from self.caches[cache].invalidate_entries_steps((ledger, entry))
+
+    def trim(self, cache: int, ledger: int) -> Steps[None]:
+        """A ledger is dropped."""
+        yield from self.caches[cache].invalidate_all_entries_steps(ledger)
+
+    def clear(self, cache: int) -> Steps[list[int]]:
+        """Empty a cache."""
+        return [*(yield from self.caches[cache].clear_steps())]
+
+    def ttl(self, age: int) -> Steps[list[int]]:
+        """A time pass."""
+        return [*(yield from self.broker.evict_entries_before_timestamp_steps(self.rig.now - age))]
+
+    def size(self, asked: int) -> Steps[list[int]]:
+        """A size pass."""
+        return [*(yield from self.broker.evict_least_accessed_entries_steps(asked))]
+
+
+def rig(factory: Any, config: Any, capabilities: Any) -> Rig:
+    """A subject on the rig that it can be driven on."""
+    return (SteppedRig if capabilities.steps else Rig)(factory, config, capabilities)
+
+
+# ---- What a walk does
+
+
+class Threads:
+    """Begins calls on threads and goes on with them."""
+
+    def __init__(self, model: Overlapping, choices: Choices, entries: Entries, passes: Passes) -> None:
+        self.model = model
+        self.below = choices.below
+        self.entries, self.passes = entries, passes
+        self.kinds = (self.put, self.put, self.get, self.get, *(self.removal,) * 3, self.old, self.size, self.size)
+
+    def begin(self) -> Operation:
+        """A call begun on a thread, whatever that is doing. Where the broker orders passes itself, none is."""
+        if self.model.max_size is not None:
+            return self.entries.get()
+        return self.kinds[self.below(len(self.kinds))](self.below(THREADS))
+
+    def during(self) -> Operation:
+        """What is done while calls are under way: mostly a step of one of them."""
+        kind = self.below(16)
+        if kind < 10:
+            return self.on()
+        if kind < 13:
+            return self.begin()
+        return (Pinned(), Total(), self.count())[kind - 13]
+
+    def on(self) -> GoOn:
+        """A step of a call."""
+        threads = sorted(self.model.under_way)
+        return GoOn(threads[self.below(len(threads))])
+
+    def count(self) -> Read | Expect:
+        """A read count that changes."""
+        return self.entries.read() if self.below(2) else self.entries.expect()
+
+    def put(self, thread: int) -> BeginPut:
+        """An insertion."""
+        return BeginPut(*self.entries.key(), *self.entries.entry(), thread)
+
+    def get(self, thread: int) -> BeginGet:
+        """A read."""
+        return BeginGet(*self.entries.known(), thread)
+
+    def removal(self, thread: int) -> Operation:
+        """A removal of one of its kinds."""
+        entries, kind = self.entries, self.below(5)
+        if kind == 0:
+            invalid = entries.invalidate()
+            return BeginInvalidate(invalid.cache, invalid.ledger, invalid.entry, thread)
+        if kind == 1:
+            trim = entries.trim()
+            return BeginTrim(trim.cache, trim.ledger, thread)
+        if kind == 2:
+            cache, ledger, entry = entries.known()
+            return BeginRemove(cache, ledger, entry, ledger, entry, 1, thread)
+        if kind == 3:
+            remove = entries.remove()
+            return BeginRemove(remove.cache, remove.l1, remove.e1, remove.l2, remove.e2, remove.last_inclusive, thread)
+        return BeginClear(entries.topics[self.below(len(entries.topics))], thread)
+
+    def old(self, thread: int) -> BeginOld:
+        """A time pass."""
+        return BeginOld(self.passes.evict_old().age, thread)
+
+    def size(self, thread: int) -> BeginSize:
+        """A size pass."""
+        return BeginSize(max(self.passes.evict_size().bytes, 1), thread)
+
+
+def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+    """What a subject is asked for. While calls are under way, each maker makes what there is to do then."""
+    entries, passes = Entries(model, choices), Passes(model, choices)
+    made = generator.kinds(model, entries, passes, capabilities)
+    if not capabilities.steps:
+        return made
+    threads = Threads(model, choices, entries, passes)
+
+    def otherwise(make: Callable[[], Operation]) -> Callable[[], Operation]:
+        return lambda: threads.during() if model.under_way else make()
+
+    begin = Maker("begin", (0, 10, 20), threads.begin)
+    return [Maker(maker.name, maker.weights, otherwise(maker.make)) for maker in [*made, begin]]
+
+
+def drain(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """How a walk ends: what is under way comes to its end first."""
+    if capabilities.steps:
+        yield from to_the_end(model, choices)
+    yield from generator.drain(model, choices, capabilities)
+
+
+def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
+    """All that is under way comes to its end."""
+    for _ in range(MOST_STEPS):
+        if not model.under_way:
+            return
+        threads = sorted(model.under_way)
+        yield GoOn(threads[choices.below(len(threads))])
+
+
+# ---- Which rule to name
+
+
+REMOVALS = (BeginRemove, BeginInvalidate, BeginTrim, BeginClear)
+PASSES = (BeginOld, BeginSize)
+
+
+def overlap(operations: Sequence[Operation]) -> bool:
+    """Whether calls are begun in a trace."""
+    return any(isinstance(operation, GoOn) for operation in operations)
+
+
+def blame(operations: Sequence[Operation]) -> str:
+    """The rule to name for a difference between the steps of calls: by the kinds of calls that were begun."""
+
+    def begun(*kinds: type[Operation]) -> int:
+        return sum(isinstance(operation, kinds) for operation in operations)
+
+    if isinstance(operations[-1], Total):
+        return "EC-17"
+    if begun(BeginGet):
+        return "IL-3"
+    if begun(*PASSES) > 1:
+        return "IL-11"
+    if begun(*PASSES):
+        return "IL-2"
+    if begun(BeginPut):
+        return "IL-1"
+    return "EC-12"
+
+
+# ---- What holds of steps whatever the model says
+
+
+def reads_answer_for_their_own(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
+    """IL-4: a read that was begun answers with a hit, or a miss, and with no other position."""
+    for index, step in enumerate(steps):
+        if isinstance(step.operation, GoOn) and step.result and step.result[0] == "ends":
+            answer = step.result[1]
+            if isinstance(answer, str):
+                yield index, None if answer in ("hit", "miss") else f"the read is a {answer}"
+
+
+LAWS = (Law("IL-4", reads_answer_for_their_own),)
