@@ -33,6 +33,7 @@ from broker_tck.implementations.interface import (
 from broker_tck.implementations.removal_queue import RemovalQueue, give_back
 
 R = TypeVar("R")
+REMOVES, REQUEUES = "removes", "requeues"
 
 
 class Wrapper:
@@ -84,8 +85,7 @@ class StepwiseCache:
         self.broker.queue.append(wrapper)
         wrapper.locked = False
         yield QUEUES
-        self.size += size
-        self.broker.inserted(size)
+        self.count(wrapper, size)
         return True
 
     def get_steps(self, position: Position) -> Steps[Entry | None]:
@@ -113,7 +113,7 @@ class StepwiseCache:
         yield LOOKS
         while found:
             key, wrapper = found
-            while wrapper.locked:
+            while self.is_held(wrapper):
                 yield WAITS
             removed = self.remove(key, wrapper)
             found = self.next_within(key, last, False, last_inclusive)
@@ -140,6 +140,15 @@ class StepwiseCache:
         if not self.wrappers:
             return 0, 0
         return (yield from self.remove_range_steps(self.wrappers.keys()[0], (2**64, 0), True))
+
+    def count(self, wrapper: Wrapper, size: int) -> None:
+        """Count what was inserted, as large as it was then: its wrapper may stand for something else by now."""
+        self.size += size
+        self.broker.inserted(size)
+
+    def is_held(self, wrapper: Wrapper) -> bool:
+        """Whether an insertion has the lock of a wrapper."""
+        return wrapper.locked
 
     def next_within(
         self, first: Position, last: Position, from_first: bool, last_inclusive: bool
@@ -248,34 +257,47 @@ class StepwiseQueue(RemovalQueue):
 
     def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
         """Look at the head, judge it under its lock, take it out of the queue, and use its wrapper again."""
-        while self.evicting:
+        while self.is_evicting():
             yield WAITS
         self.evicting = True
         entries = size = 0
         while self.queue:
             wrapper = self.queue[0]
             yield LOOKS
-            cache, key = wrapper.cache, wrapper.key
-            if cache is None:
-                yield LOOKS
-            elif wrapper.stamp >= before or size >= wanted:
+            key, fate = wrapper.key, self.fate(wrapper, before, wanted - size)
+            if fate is STOPS:
                 yield STOPS
                 break
-            elif self.requeues(wrapper):
+            if fate is REQUEUES:
                 self.requeue(wrapper)
                 yield requeues(key)
                 continue
-            else:
-                removed = self.evict(wrapper)
+            if fate is REMOVES:
                 entries += 1
-                size += removed
+                size += self.evict(wrapper)
                 yield removes(key)
-            self.queue.popleft()
-            yield LOOKS
-            self.free.append(wrapper)
+            yield from self.take_out(wrapper)
         self.removed(entries, size)
         self.evicting = False
         return entries, size
+
+    def fate(self, wrapper: Wrapper, before: float, wanted: float) -> object:
+        """What is to become of a wrapper in a pass, None where it is blank."""
+        if wrapper.key is None:
+            return None
+        if wrapper.stamp >= before or wanted <= 0:
+            return STOPS
+        return REQUEUES if self.requeues(wrapper) else REMOVES
+
+    def take_out(self, wrapper: Wrapper) -> Steps[None]:
+        """Take the head out of the queue, and then use it again."""
+        self.queue.popleft()
+        yield LOOKS
+        self.free.append(wrapper)
+
+    def is_evicting(self) -> bool:
+        """Whether another pass has the queue's monitor."""
+        return self.evicting
 
     def evict(self, wrapper: Wrapper) -> int:
         """Remove the entry of a wrapper from its cache; answers with its bytes."""

@@ -64,8 +64,8 @@ ENTRY_CACHE = Contract(
     drain=steps.drain,
     abstract=abstract,
     observables=("caches", "references"),
-    laws=(*LAWS, *steps.LAWS),
-    variations=VARIATIONS,
+    laws=(*map(steps.without_overlap, LAWS), *steps.LAWS),
+    variations=tuple(map(steps.unless_overlapping, VARIATIONS)),
     needs={"manager": "", "settings": "", "pinned": "", "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11"},
     blame=blame,
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from broker_tck.implementations.interface import Steps
 from broker_tck.model.overlapping import Begun, Overlapping, admit_ordinary, refuse_ordinary
 from broker_tck.properties.choices import Choices
-from broker_tck.properties.contract import Law, Maker, Step
+from broker_tck.properties.contract import Law, Maker, Step, Variation
 from broker_tck.properties.entry_cache import generator
 from broker_tck.properties.entry_cache.generator import Entries, Passes
 from broker_tck.properties.entry_cache.operations import (
@@ -139,6 +140,7 @@ class Threads:
         self.model = model
         self.below = choices.below
         self.entries, self.passes = entries, passes
+        self.last = entries.key()
         self.kinds = (self.put, self.put, self.get, self.get, *(self.removal,) * 3, self.old, self.size, self.size)
 
     def begin(self) -> Operation:
@@ -165,30 +167,35 @@ class Threads:
         """A read count that changes."""
         return self.entries.read() if self.below(2) else self.entries.expect()
 
+    def key(self) -> tuple[int, int, int]:
+        """A topic and a position, mostly those of the call that was begun last, as calls are to meet."""
+        if self.below(4) == 0:
+            self.last = self.entries.known()
+        return self.last
+
     def put(self, thread: int) -> BeginPut:
         """An insertion."""
-        return BeginPut(*self.entries.key(), *self.entries.entry(), thread)
+        if self.below(2):
+            self.last = self.entries.key()
+        return BeginPut(*self.last, *self.entries.entry(), thread)
 
     def get(self, thread: int) -> BeginGet:
         """A read."""
-        return BeginGet(*self.entries.known(), thread)
+        return BeginGet(*self.key(), thread)
 
     def removal(self, thread: int) -> Operation:
         """A removal of one of its kinds."""
-        entries, kind = self.entries, self.below(5)
+        cache, ledger, entry = self.key()
+        kind = self.below(5)
         if kind == 0:
-            invalid = entries.invalidate()
-            return BeginInvalidate(invalid.cache, invalid.ledger, invalid.entry, thread)
+            return BeginInvalidate(cache, ledger, entry + 1, thread)
         if kind == 1:
-            trim = entries.trim()
-            return BeginTrim(trim.cache, trim.ledger, thread)
+            return BeginTrim(cache, ledger, thread)
         if kind == 2:
-            cache, ledger, entry = entries.known()
             return BeginRemove(cache, ledger, entry, ledger, entry, 1, thread)
         if kind == 3:
-            remove = entries.remove()
-            return BeginRemove(remove.cache, remove.l1, remove.e1, remove.l2, remove.e2, remove.last_inclusive, thread)
-        return BeginClear(entries.topics[self.below(len(entries.topics))], thread)
+            return BeginRemove(cache, ledger, entry - self.below(2), ledger, entry + self.below(3), 0, thread)
+        return BeginClear(cache, thread)
 
     def old(self, thread: int) -> BeginOld:
         """A time pass."""
@@ -210,7 +217,7 @@ def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> 
     def otherwise(make: Callable[[], Operation]) -> Callable[[], Operation]:
         return lambda: threads.during() if model.under_way else make()
 
-    begin = Maker("begin", (0, 10, 20), threads.begin)
+    begin = Maker("begin", (0, 20, 60), threads.begin)
     return [Maker(maker.name, maker.weights, otherwise(maker.make)) for maker in [*made, begin]]
 
 
@@ -235,6 +242,7 @@ def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
 
 REMOVALS = (BeginRemove, BeginInvalidate, BeginTrim, BeginClear)
 PASSES = (BeginOld, BeginSize)
+BEGINS = (BeginPut, BeginGet, *REMOVALS, *PASSES)
 
 
 def overlap(operations: Sequence[Operation]) -> bool:
@@ -243,25 +251,47 @@ def overlap(operations: Sequence[Operation]) -> bool:
 
 
 def blame(operations: Sequence[Operation]) -> str:
-    """The rule to name for a difference between the steps of calls: by the kinds of calls that were begun."""
-
-    def begun(*kinds: type[Operation]) -> int:
-        return sum(isinstance(operation, kinds) for operation in operations)
-
-    if isinstance(operations[-1], Total):
+    """The rule to name for a difference between the steps of calls: by the call of the last step, and the others."""
+    last = operations[-1]
+    if isinstance(last, Total):
         return "EC-17"
-    if begun(BeginGet):
-        return "IL-3"
-    if begun(*PASSES) > 1:
-        return "IL-11"
-    if begun(*PASSES):
-        return "IL-2"
-    if begun(BeginPut):
-        return "IL-1"
-    return "EC-12"
+    begun: dict[int, Operation] = {}
+    others: list[Operation] = []
+    for operation in operations:
+        if isinstance(operation, BEGINS):
+            others += [begun[operation.thread]] if operation.thread in begun else []
+            begun[operation.thread] = operation
+    own = begun.pop(last.thread, None) if isinstance(last, GoOn) else None
+    others += begun.values()
+    puts, removals, passes = (any(isinstance(o, kinds) for o in others) for kinds in (BeginPut, REMOVALS, PASSES))
+    if isinstance(own, BeginGet):
+        return "IL-4" if puts else "IL-3"
+    if isinstance(own, REMOVALS):
+        return "EC-12" if removals or passes else "IL-1" if puts else "IL-5"
+    if isinstance(own, PASSES):
+        return "IL-11" if passes else "IL-2"
+    return "IL-1" if isinstance(own, BeginPut) else "IL-2"
 
 
 # ---- What holds of steps whatever the model says
+
+
+def without_overlap(law: Law) -> Law:
+    """A law of calls that are made one after the other, judged of such traces alone."""
+
+    def judge(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
+        return iter(()) if overlap([step.operation for step in steps]) else law.judge(config, steps)
+
+    return Law(law.number, judge)
+
+
+def unless_overlapping(variation: Variation) -> Variation:
+    """A variation of calls that are made one after the other, of such traces alone."""
+
+    def vary(config: Any, operations: Sequence[Operation], choices: Choices) -> Any:
+        return None if overlap(operations) else variation.vary(config, operations, choices)
+
+    return replace(variation, vary=vary)
 
 
 def reads_answer_for_their_own(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:

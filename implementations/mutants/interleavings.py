@@ -1,0 +1,308 @@
+"""Mutants of the entry caches that are wrong only where calls overlap."""
+
+from __future__ import annotations
+
+
+from broker_tck.implementations.interface import (
+    LOOKS,
+    MARKS,
+    STOPS,
+    WAITS,
+    Entry,
+    Position,
+    Steps,
+    removes,
+    requeues,
+)
+from broker_tck.implementations.mutants.mutant import mutant
+from broker_tck.implementations.removal_queue import give_back
+from broker_tck.implementations.stepwise_queue import REQUEUES, StepwiseCache, StepwiseQueue, Wrapper
+
+# ---- Insertions and removals
+
+
+@mutant("IL-1", conditions=2)
+class RemovedBeforeQueued(StepwiseQueue):
+    """Removes an entry whose insertion has not come to the queue yet."""
+
+    class Cache(StepwiseCache):
+        """Does not ask for the lock."""
+
+        def is_held(self, wrapper: Wrapper) -> bool:
+            return False
+
+    def new_cache(self) -> StepwiseCache:
+        return self.Cache(self)
+
+
+@mutant("IL-1", source="issue 15707", conditions=3)
+class SizeReadLate(StepwiseQueue):
+    """Counts an insertion by a size that it reads at its end, when the entry may be gone."""
+
+    class Cache(StepwiseCache):
+        """Reads it from the wrapper."""
+
+        def count(self, wrapper: Wrapper, size: int) -> None:
+            super().count(wrapper, wrapper.size)
+
+    def new_cache(self) -> StepwiseCache:
+        return self.Cache(self)
+
+
+@mutant("EC-12", source="issue 10433", conditions=3)
+class RemovedTwice(StepwiseQueue):
+    """Removes what it found, though another removal has taken it since."""
+
+    class Cache(StepwiseCache):
+        """Remembers value and size from when it found them."""
+
+        def remove_range_steps(self, first: Position, last: Position, last_inclusive: bool) -> Steps[tuple[int, int]]:
+            entries = size = 0
+            found = self.next_within(first, last, True, last_inclusive)
+            while found:
+                key, wrapper = found
+                value, bytes_ = wrapper.value, wrapper.size
+                yield LOOKS
+                while wrapper.locked:
+                    yield WAITS
+                self.wrappers.pop(key, None)
+                wrapper.blank()
+                if value is not None:
+                    give_back(value)
+                entries += 1
+                size += bytes_
+                found = self.next_within(key, last, False, last_inclusive)
+                yield removes(key)
+            self.size -= size
+            self.broker.removed(entries, size)
+            return entries, size
+
+    def new_cache(self) -> StepwiseCache:
+        return self.Cache(self)
+
+
+@mutant("EC-12", source="PR 22789", conditions=4)
+class RemovedByKey(StepwiseQueue):
+    """Unmaps whatever is under the key of the wrapper that it found, and lets go of what the wrapper had."""
+
+    class Cache(StepwiseCache):
+        """Removes by key alone."""
+
+        def remove(self, key: Position, wrapper: Wrapper) -> int | None:
+            if self.wrappers.pop(key, None) is None:
+                return None
+            value, size = wrapper.value, wrapper.size
+            wrapper.blank()
+            if value is not None:
+                give_back(value)
+            return size
+
+    def new_cache(self) -> StepwiseCache:
+        return self.Cache(self)
+
+
+@mutant("EC-16", source="PR 10225", conditions=2)
+class AnswersWhatWasThere(StepwiseQueue):
+    """Answers a clear with entries and bytes as they were at its begin, and takes so much off the broker's size."""
+
+    class Cache(StepwiseCache):
+        """Remembers what was there."""
+
+        def clear_steps(self) -> Steps[tuple[int, int]]:
+            before = sum(wrapper.size for wrapper in self.wrappers.values())
+            entries = len(self.wrappers)
+            removed, size = yield from super().clear_steps()
+            self.broker.removed(entries - removed, before - size)
+            return entries, before
+
+    def new_cache(self) -> StepwiseCache:
+        return self.Cache(self)
+
+
+@mutant("IL-5", conditions=2)
+class EndsWhereOneIsGone(StepwiseQueue):
+    """Ends a removal at an entry that another removal has taken."""
+
+    class Cache(StepwiseCache):
+        """Takes a removal that fails for the end of the range."""
+
+        def remove_range_steps(self, first: Position, last: Position, last_inclusive: bool) -> Steps[tuple[int, int]]:
+            entries = size = 0
+            found = self.next_within(first, last, True, last_inclusive)
+            yield LOOKS
+            while found:
+                key, wrapper = found
+                while wrapper.locked:
+                    yield WAITS
+                removed = self.remove(key, wrapper)
+                if removed is None:
+                    break
+                entries += 1
+                size += removed
+                found = self.next_within(key, last, False, last_inclusive)
+                yield removes(key)
+            self.size -= size
+            self.broker.removed(entries, size)
+            return entries, size
+
+    def new_cache(self) -> StepwiseCache:
+        return self.Cache(self)
+
+
+# ---- Reads
+
+
+@mutant("IL-3", conditions=2)
+class TakenUnretained(StepwiseQueue):
+    """Hands out a value whether or not it could be retained."""
+
+    class Cache(StepwiseCache):
+        """Does not ask whether the value lives."""
+
+        def get_steps(self, position: Position) -> Steps[Entry | None]:
+            wrapper = self.wrappers.get(position)
+            if wrapper is None:
+                return None
+            yield LOOKS
+            while wrapper.locked:
+                yield WAITS
+            if wrapper.key != position:
+                return None
+            value: Entry = wrapper.value
+            wrapper.accessed = True
+            yield MARKS
+            if not value.retain() and self.wrappers.get(position) is wrapper:
+                return None
+            return value
+
+    def new_cache(self) -> StepwiseCache:
+        return self.Cache(self)
+
+
+@mutant("IL-4", conditions=5)
+class WhateverTheWrapperHas(StepwiseQueue):
+    """Hands out the value of the wrapper that was found, whatever key that is for by now."""
+
+    class Cache(StepwiseCache):
+        """Does not compare keys."""
+
+        def get_steps(self, position: Position) -> Steps[Entry | None]:
+            wrapper = self.wrappers.get(position)
+            if wrapper is None:
+                return None
+            yield LOOKS
+            while wrapper.locked:
+                yield WAITS
+            value: Entry | None = wrapper.value
+            if wrapper.key == position:
+                wrapper.accessed = True
+                yield MARKS
+            return value if value is not None and value.retain() else None
+
+    def new_cache(self) -> StepwiseCache:
+        return self.Cache(self)
+
+
+# ---- Passes
+
+
+@mutant("IL-2", source="PR 18076", conditions=3)
+class TakesTheFirstNow(StepwiseQueue):
+    """Removes what is first in the queue, where the entry that it looked at is gone by then."""
+
+    def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
+        while self.is_evicting():
+            yield WAITS
+        self.evicting = True
+        entries = size = 0
+        while self.queue:
+            wrapper = self.queue[0]
+            fate = self.fate(wrapper, before, wanted - size)
+            yield LOOKS
+            if wrapper.key is not None:
+                fate = self.fate(wrapper, before, wanted - size)
+            while self.queue and self.queue[0].key is None:
+                wrapper = self.queue.popleft()
+                self.free.append(wrapper)
+            if fate is None or not self.queue:
+                continue
+            wrapper = self.queue[0]
+            key = wrapper.key
+            if fate is STOPS:
+                yield STOPS
+                break
+            if fate is REQUEUES:
+                self.requeue(wrapper)
+                yield requeues(key)
+                continue
+            entries += 1
+            size += self.evict(wrapper)
+            yield removes(key)
+            yield from self.take_out(wrapper)
+        self.removed(entries, size)
+        self.evicting = False
+        return entries, size
+
+
+@mutant("IL-2", conditions=2)
+class JudgesWhenItLooks(StepwiseQueue):
+    """Decides what becomes of an entry when it looks at it, not when it has its lock."""
+
+    def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
+        while self.is_evicting():
+            yield WAITS
+        self.evicting = True
+        entries = size = 0
+        while self.queue:
+            wrapper = self.queue[0]
+            fate = self.fate(wrapper, before, wanted - size)
+            yield LOOKS
+            key = wrapper.key
+            if key is not None and fate is STOPS:
+                yield STOPS
+                break
+            if key is not None and fate is REQUEUES:
+                self.requeue(wrapper)
+                yield requeues(key)
+                continue
+            if key is not None:
+                entries += 1
+                size += self.evict(wrapper)
+                yield removes(key)
+            yield from self.take_out(wrapper)
+        self.removed(entries, size)
+        self.evicting = False
+        return entries, size
+
+
+@mutant("IL-2", conditions=2)
+class RecycledBeforePolled(StepwiseQueue):
+    """Has a wrapper used again before it is out of the queue, so that it may be in there twice."""
+
+    def take_out(self, wrapper: Wrapper) -> Steps[None]:
+        self.free.append(wrapper)
+        yield LOOKS
+        self.queue.popleft()
+
+
+@mutant("IL-11", conditions=2)
+class PassesSideBySide(StepwiseQueue):
+    """Makes a pass while another is under way."""
+
+    def is_evicting(self) -> bool:
+        return False
+
+
+@mutant("EC-17", conditions=2)
+class TakenOffEntryByEntry(StepwiseQueue):
+    """Takes what a pass removes off the broker's size at once, entry by entry."""
+
+    def evict(self, wrapper: Wrapper) -> int:
+        size = super().evict(wrapper)
+        self.size -= size
+        return size
+
+    def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
+        entries, size = yield from super().pass_steps(before, wanted)
+        self.size += size
+        return entries, size
