@@ -25,6 +25,7 @@ ORDINARY = (
     *("ttl", "size", "background", "run", "counters", "resize", "set_watermark", "requeues", "extend", "advance"),
 )
 """Calls that are not made while others are under way: they do nothing then."""
+WAITING = "to wait, as another pass is under way"
 BUSY = "busy"
 """What an ordinary call answers then."""
 LOOKS: Did = ["looks"]
@@ -69,11 +70,11 @@ class Overlapping(EntryCaches):
         "A pass judges the head when it has its lock: what left its cache since it was looked at is dropped, uncounted.",
         source="RangeCacheRemovalQueue, PR 18076",
         look="what happens between the look at the head and the removal: which entry is taken then; what is recycled",
-        absent=lambda m, looked: looked,
+        absent=lambda m, now, then: then or now,
     )
-    def to_judge(self, looked: Cached | None) -> Cached | None:
-        """The entry that a pass looked at, if there is still something to judge."""
-        return looked if looked and looked.there else None
+    def judged(self, now: str, then: str) -> str:
+        """What becomes of the head: by what it deserves now, not when it was looked at."""
+        return now
 
     @rule(
         "IL-3",
@@ -378,7 +379,8 @@ class Passing(Call):
         self.stops, self.keeps = stops, keeps
         self.removed: Removed = [0, 0]
         self.going_on = self.stopped = False
-        self.looked: Cached | None = None
+        self.then = ""
+        """What the head deserved when it was looked at; empty if it was not since the last was dealt with."""
 
     def blocked(self) -> bool:
         return self.model.waits_for([call for call in self.model.passes_under_way() if call is not self])
@@ -387,23 +389,32 @@ class Passing(Call):
         """The first in the queue that is in its cache."""
         return next((entry for entry in self.model.queue if entry.there), None)
 
+    def deserved(self) -> str:
+        """What is to become of the head."""
+        head = self.head()
+        if head is None or self.stops(head, self.removed):
+            return "stops"
+        return "requeues" if self.keeps(head) else "removes"
+
+    def fate(self) -> Did:
+        """What the pass does with the head if it does not look or wait."""
+        head = self.head()
+        if self.stopped or head is None:
+            return ["ends", [*self.removed]]
+        word = self.model.judged(self.deserved(), self.then)
+        return ["stops"] if word == "stops" else [word, *head.position]
+
     def look(self) -> None:
         self.going_on = True
-        self.looked = self.head()
+        self.then = self.deserved()
 
     def may(self, did: Did) -> bool:
-        head = self.head()
-        stop = head is None or self.stops(head, self.removed)
-        if did[0] == "ends":
-            return did[1] == self.removed and (self.stopped or head is None)
-        if head is None or stop or self.stopped:
-            return did == ["stops"] and stop
-        return did == ["requeues" if self.keeps(head) else "removes", *head.position]
+        return did == self.fate() or (did == ["stops"] and self.head() is None and not self.stopped)
 
     def do(self, did: Did) -> None:
         model, head = self.model, self.head()
         self.going_on = True
-        self.looked = None
+        self.then = ""
         if did == ["stops"]:
             self.stopped = True
         elif head and did[0] != "ends":
@@ -417,21 +428,10 @@ class Passing(Call):
     def example(self) -> Did:
         if self.blocked():
             return WAITS
-        if self.stopped or self.head() is None:
-            return ["ends", [*self.removed]]
-        entry = self.model.to_judge(self.looked)
-        if entry is None:
-            return LOOKS
-        if self.stops(entry, self.removed):
-            return ["stops"]
-        return ["requeues" if self.keeps(entry) else "removes", *entry.position]
+        return self.fate() if self.then or self.stopped or self.head() is None else LOOKS
 
     def says(self) -> str:
-        head = self.head()
-        if self.stopped or head is None:
-            return f"the end, with {self.removed}"
-        done = "stop" if self.stops(head, self.removed) else "requeue" if self.keeps(head) else "remove"
-        return f"to wait or look, or to {done} at {head.position[0]} {head.position[1]}"
+        return WAITING if self.blocked() else f"to look, or {' '.join(map(str, self.fate()))}"
 
 
 class Calls:

@@ -96,6 +96,8 @@ class Contract:
 
     Where the trace was reduced, nothing is in it that does not matter.
     """
+    rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
+    """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
 
     def model(self, profile: str) -> type[Reference]:
         """The reference model of a profile; of ``P+RULE+…`` it is that of P with these rules kept as specified.

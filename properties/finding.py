@@ -97,7 +97,7 @@ def find(
             found = failure(subject, model, config, operations)
             return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
 
-        plain, short = Reducer(fails, contract.config()).reduce(config, failing)
+        plain, short = Reducer(fails, contract.config(), contract.rewrites).reduce(config, failing)
         found = failure(subject, model, plain, short)
         if found is None or found[0] != len(short) - 1:
             return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from broker_tck.implementations.interface import (
     LOOKS,
     MARKS,

@@ -10,7 +10,6 @@ from broker_tck.model.overlapping import overlapping
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.entry_cache import steps
 from broker_tck.properties.entry_cache.abstract import abstract
-from broker_tck.properties.entry_cache.generator import draw_config
 from broker_tck.properties.entry_cache.laws import LAWS, VARIATIONS
 from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.operation import Operation
@@ -59,7 +58,7 @@ ENTRY_CACHE = Contract(
     interface=EntryCaches,
     call="Factory(config, clock, execute)",
     rig=steps.rig,
-    draw_config=draw_config,
+    draw_config=steps.draw_config,
     makers=steps.makers,
     drain=steps.drain,
     abstract=abstract,
@@ -68,4 +67,5 @@ ENTRY_CACHE = Contract(
     variations=tuple(map(steps.unless_overlapping, VARIATIONS)),
     needs={"manager": "", "settings": "", "pinned": "", "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11"},
     blame=blame,
+    rewrites=steps.rewrites,
 )

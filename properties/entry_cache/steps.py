@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from broker_tck.implementations.interface import Steps
 from broker_tck.model.overlapping import Begun, Overlapping, admit_ordinary, refuse_ordinary
 from broker_tck.properties.choices import Choices
@@ -23,11 +25,20 @@ from broker_tck.properties.entry_cache.operations import (
     BeginSize,
     BeginTrim,
     Capabilities,
+    Clear,
+    Config,
+    EvictOld,
+    EvictSize,
     Expect,
+    Get,
     GoOn,
+    Invalidate,
     Pinned,
+    Put,
     Read,
+    Remove,
     Total,
+    Trim,
 )
 from broker_tck.properties.entry_cache.rig import Rig
 from broker_tck.properties.entry_cache.values import Value
@@ -141,27 +152,43 @@ class Threads:
         self.below = choices.below
         self.entries, self.passes = entries, passes
         self.last = entries.key()
+        self.running = self.left = 0
         self.kinds = (self.put, self.put, self.get, self.get, *(self.removal,) * 3, self.old, self.size, self.size)
 
-    def begin(self) -> Operation:
-        """A call begun on a thread, whatever that is doing. Where the broker orders passes itself, none is."""
+    def bout(self) -> Operation:
+        """The first of some calls that overlap. Where the broker orders passes itself, there are none."""
         if self.model.max_size is not None:
             return self.entries.get()
-        return self.kinds[self.below(len(self.kinds))](self.below(THREADS))
+        self.left = 2 + self.below(4)
+        self.last = self.entries.known() if self.below(2) else self.first()
+        return self.begin()
+
+    def first(self) -> tuple[int, int, int]:
+        """Topic and position of the head of the queue."""
+        model = self.model
+        head = next((entry for entry in model.queue if entry.cache in model.caches), None)
+        return (model.caches.index(head.cache), *head.position) if head else self.entries.key()
+
+    def begin(self) -> Operation:
+        """A call begun on a thread that is in no other."""
+        self.left -= 1
+        idle = [thread for thread in range(THREADS) if thread not in self.model.under_way]
+        self.running = idle[self.below(len(idle))]
+        return self.kinds[self.below(len(self.kinds))](self.running)
 
     def during(self) -> Operation:
         """What is done while calls are under way: mostly a step of one of them."""
         kind = self.below(16)
-        if kind < 10:
-            return self.on()
-        if kind < 13:
+        if kind < 4 and self.left > 0 and len(self.model.under_way) < THREADS:
             return self.begin()
-        return (Pinned(), Total(), self.count())[kind - 13]
+        return (Pinned(), Total(), self.count())[kind - 13] if kind > 12 else self.on()
 
     def on(self) -> GoOn:
-        """A step of a call."""
-        threads = sorted(self.model.under_way)
-        return GoOn(threads[self.below(len(threads))])
+        """A step of a call, mostly of the one that made the last."""
+        if self.running not in self.model.under_way or self.below(3) == 0:
+            threads = sorted(self.model.under_way)
+            self.running = threads[self.below(len(threads))]
+        return GoOn(self.running)
 
     def count(self) -> Read | Expect:
         """A read count that changes."""
@@ -217,7 +244,7 @@ def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> 
     def otherwise(make: Callable[[], Operation]) -> Callable[[], Operation]:
         return lambda: threads.during() if model.under_way else make()
 
-    begin = Maker("begin", (0, 20, 60), threads.begin)
+    begin = Maker("begin", (0, 20, 60), threads.bout)
     return [Maker(maker.name, maker.weights, otherwise(maker.make)) for maker in [*made, begin]]
 
 
@@ -228,6 +255,12 @@ def drain(model: Overlapping, choices: Choices, capabilities: Capabilities) -> I
     yield from generator.drain(model, choices, capabilities)
 
 
+def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
+    """A configuration for a walk; calls overlap where the broker orders no passes itself."""
+    config = generator.draw_config(choices, capabilities)
+    return msgspec.structs.replace(config, max_size=None) if capabilities.steps and choices.below(2) else config
+
+
 def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
     """All that is under way comes to its end."""
     for _ in range(MOST_STEPS):
@@ -235,6 +268,64 @@ def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
             return
         threads = sorted(model.under_way)
         yield GoOn(threads[choices.below(len(threads))])
+
+
+# ---- Shorter traces of overlapping calls
+
+
+ORDINARY = {
+    BeginPut: Put,
+    BeginGet: Get,
+    BeginRemove: Remove,
+    BeginInvalidate: Invalidate,
+    BeginTrim: Trim,
+    BeginClear: Clear,
+    BeginOld: EvictOld,
+    BeginSize: EvictSize,
+}
+ROUNDS = (2, 4, 6, 10)
+"""How many steps in a row are left out at once: those of entries that were requeued so often, say."""
+
+
+def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
+    """Shorter traces: a call left out or made at once, steps of a call left out, reads that are not expected."""
+    for call in calls(operations):
+        rest = {i for i in range(len(operations)) if i not in call}
+        yield [operations[i] for i in sorted(rest)]
+        at_once = ordinary(operations[call[0]])
+        for place in {call[0], call[-1]}:
+            yield [at_once if i == place else operations[i] for i in sorted({*rest, place})]
+    plainer = [
+        msgspec.structs.replace(o, expected_reads=0) if isinstance(o, Put) and o.expected_reads else o
+        for o in operations
+    ]
+    for call in calls(operations):
+        for size in ROUNDS:
+            for start in range(1, len(call) - size + 1):
+                gone = set(call[start : start + size])
+                yield [o for i, o in enumerate(operations) if i not in gone]
+                for changed, o in enumerate(plainer):
+                    if o is not operations[changed]:
+                        yield [o if i == changed else operations[i] for i in range(len(operations)) if i not in gone]
+
+
+def calls(operations: Sequence[Operation]) -> list[list[int]]:
+    """Where each call is begun and gone on with."""
+    found: list[list[int]] = []
+    current: dict[int, list[int]] = {}
+    for i, operation in enumerate(operations):
+        if isinstance(operation, BEGINS):
+            current[operation.thread] = [i]
+            found.append(current[operation.thread])
+        elif isinstance(operation, GoOn) and operation.thread in current:
+            current[operation.thread].append(i)
+    return found
+
+
+def ordinary(operation: Operation) -> Operation:
+    """The ordinary call of one that is begun."""
+    kind = ORDINARY[type(operation)]
+    return kind(*(getattr(operation, name) for name in kind.__struct_fields__))
 
 
 # ---- Which rule to name
