@@ -212,6 +212,7 @@ class StepwiseQueue(RemovalQueue):
     """The caches of a broker."""
 
     capabilities: ClassVar[dict[str, object]] = {}
+    cache_type: type[StepwiseCache] = StepwiseCache
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         super().__init__(config, clock, execute)
@@ -221,13 +222,9 @@ class StepwiseQueue(RemovalQueue):
         self.evicting = False
         """Whether a pass holds the queue's monitor."""
 
-    def new_cache(self) -> StepwiseCache:
-        """An empty cache."""
-        return StepwiseCache(self)
-
     def get_entry_cache(self, topic: str) -> Any:
         """The cache of a topic, made where there is none."""
-        return self.caches.setdefault(topic, self.new_cache())
+        return self.caches.setdefault(topic, self.cache_type(self))
 
     def remove_entry_cache(self, topic: str) -> None:
         """A topic is closed."""
@@ -302,7 +299,8 @@ class StepwiseQueue(RemovalQueue):
     def evict(self, wrapper: Wrapper) -> int:
         """Remove the entry of a wrapper from its cache; answers with its bytes."""
         cache, key = wrapper.cache, wrapper.key
-        assert cache is not None and key is not None
+        assert cache is not None
+        assert key is not None
         size = cache.remove(key, wrapper) or 0
         cache.size -= size
         return size

@@ -67,7 +67,7 @@ class Overlapping(EntryCaches):
 
     @rule(
         "IL-2",
-        "A pass judges the head when it has its lock: what left its cache since it was looked at is dropped, uncounted.",
+        "A pass judges the head when it has its lock: what has left its cache since it looked is dropped, and not counted.",
         source="RangeCacheRemovalQueue, PR 18076",
         look="what happens between the look at the head and the removal: which entry is taken then; what is recycled",
         absent=lambda m, now, then: then or now,
@@ -215,10 +215,10 @@ class Call(ABC):
         """Whether nothing can be done before another call has ended."""
         return False
 
-    def look(self) -> None:
+    def look(self) -> None:  # noqa: B027
         """Nothing is done that others notice."""
 
-    def notice(self) -> None:
+    def notice(self) -> None:  # noqa: B027
         """Another call has done something."""
 
     @abstractmethod

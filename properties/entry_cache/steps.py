@@ -153,6 +153,8 @@ class Threads:
         self.entries, self.passes = entries, passes
         self.last = entries.key()
         self.running = self.left = 0
+        self.script: list[Callable[[int], Operation]] = []
+        """What is begun next: a value that is read while it is evicted, and another that takes its place, say."""
         self.kinds = (self.put, self.put, self.get, self.get, *(self.removal,) * 3, self.old, self.size, self.size)
 
     def bout(self) -> Operation:
@@ -160,6 +162,7 @@ class Threads:
         if self.model.max_size is not None:
             return self.entries.get()
         self.left = 2 + self.below(4)
+        self.script = [self.put, self.size, self.get] if self.below(4) == 0 else []
         self.last = self.entries.known() if self.below(2) else self.first()
         return self.begin()
 
@@ -174,7 +177,8 @@ class Threads:
         self.left -= 1
         idle = [thread for thread in range(THREADS) if thread not in self.model.under_way]
         self.running = idle[self.below(len(idle))]
-        return self.kinds[self.below(len(self.kinds))](self.running)
+        make = self.script.pop() if self.script else self.kinds[self.below(len(self.kinds))]
+        return make(self.running)
 
     def during(self) -> Operation:
         """What is done while calls are under way: mostly a step of one of them."""
@@ -283,8 +287,8 @@ ORDINARY = {
     BeginOld: EvictOld,
     BeginSize: EvictSize,
 }
-ROUNDS = (2, 4, 6, 10)
-"""How many steps in a row are left out at once: those of entries that were requeued so often, say."""
+ROUNDS = (1, 2, 3, 4, 6, 10)
+"""How many steps of a call in a row are left out at once: those of a blank head, say, or of so many requeueings."""
 
 
 def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
@@ -295,18 +299,22 @@ def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
         at_once = ordinary(operations[call[0]])
         for place in {call[0], call[-1]}:
             yield [at_once if i == place else operations[i] for i in sorted({*rest, place})]
-    plainer = [
-        msgspec.structs.replace(o, expected_reads=0) if isinstance(o, Put) and o.expected_reads else o
-        for o in operations
-    ]
     for call in calls(operations):
         for size in ROUNDS:
             for start in range(1, len(call) - size + 1):
-                gone = set(call[start : start + size])
-                yield [o for i, o in enumerate(operations) if i not in gone]
-                for changed, o in enumerate(plainer):
-                    if o is not operations[changed]:
-                        yield [o if i == changed else operations[i] for i in range(len(operations)) if i not in gone]
+                yield from with_a_change(operations, {*call[start : start + size]})
+
+
+def with_a_change(operations: Sequence[Operation], gone: set[int]) -> Iterator[list[Operation]]:
+    """The trace without some steps; and, besides, without an operation, or with one that expects no reads."""
+    yield [o for i, o in enumerate(operations) if i not in gone]
+    for at, operation in enumerate(operations):
+        if type(operation) not in ORDINARY.values():
+            continue
+        yield [o for i, o in enumerate(operations) if i not in gone and i != at]
+        if isinstance(operation, Put) and operation.expected_reads:
+            plainer = msgspec.structs.replace(operation, expected_reads=0)
+            yield [plainer if i == at else o for i, o in enumerate(operations) if i not in gone]
 
 
 def calls(operations: Sequence[Operation]) -> list[list[int]]:
@@ -352,9 +360,11 @@ def blame(operations: Sequence[Operation]) -> str:
         if isinstance(operation, BEGINS):
             others += [begun[operation.thread]] if operation.thread in begun else []
             begun[operation.thread] = operation
-    own = begun.pop(last.thread, None) if isinstance(last, GoOn) else None
+    own = begun.pop(next(o.thread for o in reversed(operations) if isinstance(o, GoOn)), None)
     others += begun.values()
     puts, removals, passes = (any(isinstance(o, kinds) for o in others) for kinds in (BeginPut, REMOVALS, PASSES))
+    if isinstance(last, Pinned) and (passes or isinstance(own, PASSES)):
+        return "IL-2"
     if isinstance(own, BeginGet):
         return "IL-4" if puts else "IL-3"
     if isinstance(own, REMOVALS):
