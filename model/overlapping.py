@@ -7,7 +7,6 @@ each moment what is cached and what is queued. Sizes may be off until all calls 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -67,7 +66,7 @@ class Overlapping(EntryCaches):
 
     @rule(
         "IL-2",
-        "A pass judges the head when it has its lock: what has left its cache since it looked is dropped, and not counted.",
+        "A pass judges the head when it has its lock: what has left its cache by then is dropped, uncounted.",
         source="RangeCacheRemovalQueue, PR 18076",
         look="what happens between the look at the head and the removal: which entry is taken then; what is recycled",
         absent=lambda m, now, then: then or now,
@@ -181,8 +180,8 @@ class Overlapping(EntryCaches):
 # ---- Calls under way
 
 
-class Call(ABC):
-    """A call that was begun: what it may do next, and what that does."""
+class Call:
+    """A call that was begun: what it may do next, and what that does. Its kinds say how."""
 
     def __init__(self, model: Overlapping) -> None:
         self.model = model
@@ -215,27 +214,27 @@ class Call(ABC):
         """Whether nothing can be done before another call has ended."""
         return False
 
-    def look(self) -> None:  # noqa: B027
+    def look(self) -> None:
         """Nothing is done that others notice."""
 
-    def notice(self) -> None:  # noqa: B027
+    def notice(self) -> None:
         """Another call has done something."""
 
-    @abstractmethod
     def may(self, did: Did) -> bool:
         """Whether the rules allow this now."""
+        raise NotImplementedError
 
-    @abstractmethod
     def do(self, did: Did) -> None:
         """Do it."""
+        raise NotImplementedError
 
-    @abstractmethod
     def example(self) -> Did:
         """What the model itself does next."""
+        raise NotImplementedError
 
-    @abstractmethod
     def says(self) -> str:
         """What is allowed next, in words."""
+        raise NotImplementedError
 
 
 class Putting(Call):

@@ -10,8 +10,9 @@ from broker_tck.model.overlapping import overlapping
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.entry_cache import steps
 from broker_tck.properties.entry_cache.abstract import abstract
-from broker_tck.properties.entry_cache.laws import LAWS, VARIATIONS
+from broker_tck.properties.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
 from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.entry_cache.scenarios import SCENARIOS
 from broker_tck.properties.operation import Operation
 
 RULES = {
@@ -63,9 +64,10 @@ ENTRY_CACHE = Contract(
     drain=steps.drain,
     abstract=abstract,
     observables=("caches", "references"),
-    laws=(*map(steps.without_overlap, LAWS), *steps.LAWS),
+    laws=(*map(steps.without_overlap, LAWS), *STEP_LAWS),
     variations=tuple(map(steps.unless_overlapping, VARIATIONS)),
     needs={"manager": "", "settings": "", "pinned": "", "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11"},
     blame=blame,
     rewrites=steps.rewrites,
+    scenarios=SCENARIOS,
 )

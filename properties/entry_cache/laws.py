@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from broker_tck.properties.contract import Law, Step, Variation
-from broker_tck.properties.entry_cache.operations import Config, Late, Total
+from broker_tck.properties.entry_cache.operations import Config, GoOn, Late, Total
 
 
 def sizes_add_up(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
@@ -18,6 +18,18 @@ def sizes_add_up(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, s
             yield index, None if step.result == size else f"the caches have {size} bytes, the broker {step.result}"
 
 
+def reads_answer_for_their_own(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
+    """IL-4: a read that was begun answers with a hit, or a miss, and with no other position."""
+    for index, step in enumerate(steps):
+        if isinstance(step.operation, GoOn) and step.result and step.result[0] == "ends":
+            answer = step.result[1]
+            if isinstance(answer, str):
+                yield index, None if answer in ("hit", "miss") else f"the read is a {answer}"
+
+
 LAWS: tuple[Law, ...] = (Law("EC-01", sizes_add_up),)
 
 VARIATIONS: tuple[Variation, ...] = ()
+
+STEP_LAWS = (Law("IL-4", reads_answer_for_their_own),)
+"""What holds of the steps of calls, and is judged where calls overlap, too."""

@@ -362,19 +362,21 @@ def blame(operations: Sequence[Operation]) -> str:
             begun[operation.thread] = operation
     own = begun.pop(next(o.thread for o in reversed(operations) if isinstance(o, GoOn)), None)
     others += begun.values()
-    puts, removals, passes = (any(isinstance(o, kinds) for o in others) for kinds in (BeginPut, REMOVALS, PASSES))
-    if isinstance(last, Pinned) and (passes or isinstance(own, PASSES)):
+    puts, removals, passes = (sum(isinstance(o, kinds) for o in others) for kinds in (BeginPut, REMOVALS, PASSES))
+    if isinstance(last, Pinned) and (passes or isinstance(own, PASSES)) and not removals:
         return "IL-2"
+    if puts and removals and removals + passes > 1:
+        return "EC-12"
     if isinstance(own, BeginGet):
         return "IL-4" if puts else "IL-3"
     if isinstance(own, REMOVALS):
         return "EC-12" if removals or passes else "IL-1" if puts else "IL-5"
     if isinstance(own, PASSES):
         return "IL-11" if passes else "IL-2"
-    return "IL-1" if isinstance(own, BeginPut) else "IL-2"
+    return ("EC-12" if removals > 1 else "IL-1") if isinstance(own, BeginPut) else "IL-2"
 
 
-# ---- What holds of steps whatever the model says
+# ---- Laws and variations of calls that do not overlap
 
 
 def without_overlap(law: Law) -> Law:
@@ -393,15 +395,3 @@ def unless_overlapping(variation: Variation) -> Variation:
         return None if overlap(operations) else variation.vary(config, operations, choices)
 
     return replace(variation, vary=vary)
-
-
-def reads_answer_for_their_own(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
-    """IL-4: a read that was begun answers with a hit, or a miss, and with no other position."""
-    for index, step in enumerate(steps):
-        if isinstance(step.operation, GoOn) and step.result and step.result[0] == "ends":
-            answer = step.result[1]
-            if isinstance(answer, str):
-                yield index, None if answer in ("hit", "miss") else f"the read is a {answer}"
-
-
-LAWS = (Law("IL-4", reads_answer_for_their_own),)
