@@ -19,6 +19,8 @@ Examples:
   broker-tck interleave --subject stepwise-queue
   broker-tck interleave --subject mutant:removed-twice --scenario clear-invalidate
 """
+SAMPLE = 2_000
+"""How many orders are drawn where there are more than two threads."""
 Shown = tuple[Explored, Finding | None]
 
 
@@ -32,7 +34,7 @@ Shown = tuple[Explored, Finding | None]
 def interleave(
     subject_name: str, profile: str | None, names: tuple[str, ...], count: int | None, seed: int, as_json: bool
 ) -> int:
-    """Try all orders in which a few calls that overlap may take their steps.
+    """Try all orders in which a few calls that overlap may take their steps; of three threads, some.
 
     The subject needs its calls step by step, the capability `steps`. Each order is checked against the model as any
     trace is. Of a scenario that fails, the shortest order is reduced and told.
@@ -49,7 +51,8 @@ def interleave(
     with progress(len(names or known), "interleaving") as tell:
         for name in names or known:
             scenario = known[name]
-            tried = sample(scenario, subject, model, count, seed) if count else explore(scenario, subject, model)
+            drawn = count or (SAMPLE if len(scenario.scripts) > 2 else 0)
+            tried = sample(scenario, subject, model, drawn, seed) if drawn else explore(scenario, subject, model)
             shown.append((tried, shortest_finding(tried, subject, model)))
             tell(len(shown), name)
     print_json({"scenarios": [scenario_json(*each) for each in shown]}) if as_json else print_scenarios(shown)

@@ -96,7 +96,7 @@ class StepwiseCache:
         yield LOOKS
         while wrapper.locked:
             yield WAITS
-        if wrapper.key != position:
+        if wrapper.key != position or wrapper.cache is not self:
             return None
         value: Entry = wrapper.value
         wrapper.accessed = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from broker_tck.implementations.interface import (
     LOOKS,
     MARKS,
@@ -71,7 +73,7 @@ class RemovedTwice(StepwiseCache):
         return entries, size
 
 
-@mutant("EC-12", source="PR 22789", conditions=4, inside=in_queue)
+@mutant("EC-12", source="PR 22789", conditions=4, deep=True, inside=in_queue)
 class RemovedByKey(StepwiseCache):
     """Unmaps whatever is under the key of the wrapper that it found, and lets go of what the wrapper had."""
 
@@ -79,10 +81,10 @@ class RemovedByKey(StepwiseCache):
         """Unmap what is under a key; answers with the bytes."""
         if self.wrappers.pop(key, None) is None:
             return None
-        value, size = wrapper.value, wrapper.size
+        value: Any = wrapper.value
+        size = wrapper.size
         wrapper.blank()
-        if value is not None:
-            give_back(value)
+        give_back(value)
         return size
 
 
@@ -99,7 +101,7 @@ class AnswersWhatWasThere(StepwiseCache):
         return entries, before
 
 
-@mutant("IL-5", conditions=2, inside=in_queue)
+@mutant("IL-5", conditions=2, deep=True, inside=in_queue)
 class EndsWhereOneIsGone(StepwiseCache):
     """Ends a removal at an entry that another removal has taken."""
 
@@ -139,7 +141,7 @@ class TakenUnretained(StepwiseCache):
         yield LOOKS
         while wrapper.locked:
             yield WAITS
-        if wrapper.key != position:
+        if wrapper.key != position or wrapper.cache is not self:
             return None
         value: Entry = wrapper.value
         wrapper.accessed = True
@@ -149,7 +151,7 @@ class TakenUnretained(StepwiseCache):
         return value
 
 
-@mutant("IL-4", conditions=5, inside=in_queue)
+@mutant("IL-4", conditions=5, deep=True, inside=in_queue)
 class WhateverTheWrapperHas(StepwiseCache):
     """Hands out the value of the wrapper that was found, whatever key that is for by now."""
 
@@ -162,7 +164,7 @@ class WhateverTheWrapperHas(StepwiseCache):
         while wrapper.locked:
             yield WAITS
         value: Entry | None = wrapper.value
-        if wrapper.key == position:
+        if wrapper.key == position and wrapper.cache is self:
             wrapper.accessed = True
             yield MARKS
         return value if value is not None and value.retain() else None

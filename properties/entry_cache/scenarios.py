@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from broker_tck.properties.contract import Scenario
 from broker_tck.properties.entry_cache.operations import (
+    Advance,
     BeginClear,
     BeginGet,
     BeginInvalidate,
@@ -83,8 +84,15 @@ SCENARIOS = (
         (BeginInvalidate(*B, 1),),
     ),
     scenario(
+        "time-invalidate",
+        "A pass over an old entry and a young one, and an invalidation of the old one.",
+        (put(A), Advance(100), put(B, 20)),
+        (BeginOld(50, 0),),
+        (BeginInvalidate(*B, 1),),
+    ),
+    scenario(
         "evict-invalidate-insert",
-        "The same, and an insertion that may have a wrapper that was used before.",
+        "A pass, an invalidation, and an insertion that may have a wrapper that was used before.",
         (put(A), put(B, 20)),
         (BeginSize(10, 0),),
         (BeginInvalidate(*B, 1), BeginPut(*C, 30, 1, 1)),
@@ -137,6 +145,14 @@ SCENARIOS = (
         (put(A), put(B, 20, 1)),
         (BeginSize(10, 0),),
         (BeginOld(0, 1),),
+    ),
+    scenario(
+        "three-threads",
+        "A pass, a removal, and an insertion with a read.",
+        (put(A), put(B, 20, 1)),
+        (BeginSize(20, 0),),
+        (BeginRemove(0, 1, 0, 1, 3, 1, 1),),
+        (BeginPut(*C, 30, 0, 2), BeginGet(*A, 2)),
     ),
     scenario(
         "evict-look-at-sizes",

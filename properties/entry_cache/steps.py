@@ -154,7 +154,9 @@ class Threads:
         self.last = entries.key()
         self.running = self.left = 0
         self.script: list[Callable[[int], Operation]] = []
-        """What is begun next: a value that is read while it is evicted, and another that takes its place, say."""
+        """What is begun before anything else, the last first."""
+        self.scripts = ((), (), (), (self.put, self.size, self.get), (self.put, self.removal, self.removal))
+        """An entry that is read while it is evicted, or removed twice, and another that takes its place; or nothing."""
         self.kinds = (self.put, self.put, self.get, self.get, *(self.removal,) * 3, self.old, self.size, self.size)
 
     def bout(self) -> Operation:
@@ -162,7 +164,7 @@ class Threads:
         if self.model.max_size is not None:
             return self.entries.get()
         self.left = 2 + self.below(4)
-        self.script = [self.put, self.size, self.get] if self.below(4) == 0 else []
+        self.script = [*self.scripts[self.below(len(self.scripts))]]
         self.last = self.entries.known() if self.below(2) else self.first()
         return self.begin()
 
@@ -299,6 +301,8 @@ def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
         at_once = ordinary(operations[call[0]])
         for place in {call[0], call[-1]}:
             yield [at_once if i == place else operations[i] for i in sorted({*rest, place})]
+    if any(plain(o) is not o for o in operations):
+        yield [plain(o) for o in operations]
     for call in calls(operations):
         for size in ROUNDS:
             for start in range(1, len(call) - size + 1):
@@ -306,15 +310,23 @@ def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
 
 
 def with_a_change(operations: Sequence[Operation], gone: set[int]) -> Iterator[list[Operation]]:
-    """The trace without some steps; and, besides, without an operation, or with one that expects no reads."""
-    yield [o for i, o in enumerate(operations) if i not in gone]
+    """The trace without some steps; and, besides, without an operation, or with fewer reads that are expected."""
+    left = [o for i, o in enumerate(operations) if i not in gone]
+    yield left
+    if any(plain(o) is not o for o in left):
+        yield [plain(o) for o in left]
     for at, operation in enumerate(operations):
-        if type(operation) not in ORDINARY.values():
-            continue
-        yield [o for i, o in enumerate(operations) if i not in gone and i != at]
-        if isinstance(operation, Put) and operation.expected_reads:
-            plainer = msgspec.structs.replace(operation, expected_reads=0)
-            yield [plainer if i == at else o for i, o in enumerate(operations) if i not in gone]
+        if type(operation) in ORDINARY.values():
+            yield [o for i, o in enumerate(operations) if i not in gone and i != at]
+        if plain(operation) is not operation:
+            yield [plain(o) if i == at else o for i, o in enumerate(operations) if i not in gone]
+
+
+def plain(operation: Operation) -> Operation:
+    """An insertion without reads that are expected; anything else as it is."""
+    if isinstance(operation, Put) and operation.expected_reads:
+        return msgspec.structs.replace(operation, expected_reads=0)
+    return operation
 
 
 def calls(operations: Sequence[Operation]) -> list[list[int]]:
