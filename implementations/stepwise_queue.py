@@ -160,7 +160,8 @@ class StepwiseCache:
 
     def remove(self, key: Position, wrapper: Wrapper) -> int | None:
         """Unmap a wrapper that was found under a key, unless that is over; answers with the bytes."""
-        if self.wrappers.get(key) is not wrapper or wrapper.key != key:
+        mapped: Wrapper | None = self.wrappers.get(key)
+        if mapped is not wrapper or wrapper.key != key:
             return None
         del self.wrappers[key]
         value, size = wrapper.value, wrapper.size
@@ -278,7 +279,7 @@ class StepwiseQueue(RemovalQueue):
         self.evicting = False
         return entries, size
 
-    def fate(self, wrapper: Wrapper, before: float, wanted: float) -> object:
+    def fate(self, wrapper: Any, before: float, wanted: float) -> object:
         """What is to become of a wrapper in a pass, None where it is blank."""
         if wrapper.key is None:
             return None

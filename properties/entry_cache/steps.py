@@ -96,7 +96,7 @@ class SteppedCalls:
         """Insert a new value, and let go of it."""
         position = ledger, entry
         value = Value(self.rig.tally, position, size, self.broker.new_read_count(expected))
-        inserted = yield from self.caches[cache].put_steps(position, value)
+        inserted: bool = yield from self.caches[cache].put_steps(position, value)
         if inserted:
             self.rig.stored[cache, position] = value
         value.release()
@@ -279,7 +279,7 @@ def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
 # ---- Shorter traces of overlapping calls
 
 
-ORDINARY = {
+ORDINARY: dict[type[Operation], type[Operation]] = {
     BeginPut: Put,
     BeginGet: Get,
     BeginRemove: Remove,
@@ -344,7 +344,7 @@ def calls(operations: Sequence[Operation]) -> list[list[int]]:
 
 def ordinary(operation: Operation) -> Operation:
     """The ordinary call of one that is begun."""
-    kind = ORDINARY[type(operation)]
+    kind: type[Operation] = ORDINARY[type(operation)]
     return kind(*(getattr(operation, name) for name in kind.__struct_fields__))
 
 
