@@ -14,6 +14,7 @@ from broker_tck.implementations.pulsar_cursors import PulsarHeap, PulsarList2025
 from broker_tck.implementations.removal_queue import CountTakingQueue, FifoQueue, RemovalQueue
 from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
 from broker_tck.implementations.sorted_cursors import SortedCursors
+from broker_tck.implementations.stepwise_queue import StepwiseQueue
 from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.implementations.time_bucket_2025 import TimeBucket2025Tracker
 
@@ -40,4 +41,5 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "pulsar-list-2025": PulsarList2025,
     "pulsar-heap": PulsarHeap,
     "pulsar-tree-set": PulsarTreeSet,
+    "stepwise-queue": StepwiseQueue,
 }

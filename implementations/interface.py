@@ -6,8 +6,8 @@ model: a subject that imports this module knows no more of the specification tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 Position = tuple[int, int]
 """Ledger id and entry id, ordered as tuples are."""
@@ -493,3 +493,75 @@ class Durables(Protocol):
 
 ActiveCursorsFactory = Callable[[ActiveCursorsConfig, Clock], Any]
 """Makes an :class:`ActiveCursors`, which may be :class:`Ranks`, :class:`Versions` and :class:`Durables` as well."""
+
+
+# ---- Contract entry-cache, step by step
+
+
+class Did(NamedTuple):
+    """What a step of a call did, as far as other calls can notice."""
+
+    word: str
+    position: Position | None = None
+
+
+LOOKS = Did("looks")
+"""Nothing that others notice: something was looked up, a blank head of the queue was dropped."""
+WAITS = Did("waits")
+"""Nothing: another call holds the lock that is needed."""
+MAPS = Did("maps")
+"""An insertion: the value is in its cache."""
+QUEUES = Did("queues")
+"""An insertion: it is at the tail of the queue."""
+MARKS = Did("marks")
+"""A read: the entry is marked as accessed."""
+STOPS = Did("stops")
+"""A pass: the head of the queue is one that it stops at."""
+
+
+def removes(position: Position) -> Did:
+    """A removal, or a pass: the entry has left its cache, and its value was released."""
+    return Did("removes", position)
+
+
+def requeues(position: Position) -> Did:
+    """A pass: the head of the queue is at its tail now, with the time of now."""
+    return Did("requeues", position)
+
+
+R = TypeVar("R")
+Steps = Generator[Did, None, R]
+"""A call in steps: it yields wherever another call may come in between, and says what it did since it last yielded."""
+
+
+class SteppedCache(EntryCache, Protocol):
+    """Capability ``steps``: the calls of a cache as generators. What each returns, the call itself would."""
+
+    def put_steps(self, position: Position, value: Entry) -> Steps[bool]:
+        """Insert a value: maps, queues."""
+
+    def get_steps(self, position: Position) -> Steps[Entry | None]:
+        """The value of a position, retained for the caller: marks."""
+
+    def remove_range_steps(self, first: Position, last: Position, last_inclusive: bool) -> Steps[tuple[int, int]]:
+        """Remove a range: removes, entry by entry."""
+
+    def invalidate_entries_steps(self, last: Position) -> Steps[None]:
+        """Remove what is before a position: removes, entry by entry."""
+
+    def invalidate_all_entries_steps(self, ledger: int) -> Steps[None]:
+        """Remove all of a ledger: removes, entry by entry."""
+
+    def clear_steps(self) -> Steps[tuple[int, int]]:
+        """Remove everything: removes, entry by entry."""
+
+
+@runtime_checkable
+class SteppedCaches(EntryCaches, Protocol):
+    """Capability ``steps``: the passes as generators. The caches are of :class:`SteppedCache`."""
+
+    def evict_entries_before_timestamp_steps(self, timestamp: int) -> Steps[tuple[int, int]]:
+        """A time pass: looks, removes, requeues, and stops unless the queue is empty."""
+
+    def evict_least_accessed_entries_steps(self, size: int) -> Steps[tuple[int, int]]:
+        """A size pass for so many bytes, in the same steps."""

@@ -128,7 +128,7 @@ class PerCachePolicy:
 
     contract = "entry-cache"
     profiles: tuple[str, ...] = ("legacy",)
-    capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False, "reads": False}
+    capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False, "reads": False, "steps": False}
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         self.clock = clock

@@ -188,6 +188,7 @@ class RemovalQueue:
 
     contract = "entry-cache"
     profiles: tuple[str, ...] = ("pip-430",)
+    capabilities: ClassVar[dict[str, object]] = {"steps": False}
     cache_type: ClassVar[type[TopicCache]] = TopicCache
     reads: type[CacheReads] = CacheReads
 
@@ -373,7 +374,7 @@ class FifoQueue(RemovalQueue):
 
     profiles = ("queue",)
     reads = WholeReads
-    capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False}
+    capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False, "steps": False}
 
     def new_read_count(self, expected: int) -> ReadCount | None:
         """Reads are not counted."""

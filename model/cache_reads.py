@@ -375,15 +375,15 @@ class Reads(Reference):
 
     def fetch(self, topic: int, cursor: int, ledger: int, first: int, n: int, again: int) -> list[list[Any]]:
         """A cursor reads n entries of a ledger."""
-        self.begin(Reader(self.caches[topic], topic, cursor, ledger, (first, first + n - 1), bool(again)))
+        self.start_read(Reader(self.caches[topic], topic, cursor, ledger, (first, first + n - 1), bool(again)))
         return self.tell()
 
     def fetch_one(self, topic: int, ledger: int, entry: int) -> list[list[Any]]:
         """An entry is read, for nobody's cursor."""
-        self.begin(Reader(self.caches[topic], topic, SINGLE, ledger, (entry, entry), again=False))
+        self.start_read(Reader(self.caches[topic], topic, SINGLE, ledger, (entry, entry), again=False))
         return self.tell()
 
-    def begin(self, reader: Reader) -> None:
+    def start_read(self, reader: Reader) -> None:
         """Read as soon as there are permits."""
         self.readers += 1
         reader.number = self.readers
@@ -829,7 +829,7 @@ class Reads(Reference):
         if reader.again:
             run = reader.first, reader.last
             cache = self.caches[reader.topic]
-            self.begin(Reader(cache, reader.topic, reader.cursor, reader.ledger, run, again=False))
+            self.start_read(Reader(cache, reader.topic, reader.cursor, reader.ledger, run, again=False))
 
     def tell(self) -> list[list[Any]]:
         """What happened: requests, answers, and how often it was asked for a start value."""

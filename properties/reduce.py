@@ -17,6 +17,8 @@ Trace = tuple[Any, list[Operation]]
 """Configuration and operations."""
 Fails = Callable[[Any, Sequence[Operation]], int | None]
 """Whether a trace still fails in the same way, and at which operation."""
+Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
+"""Shorter traces to try."""
 
 MOST_PROBES = 20_000
 
@@ -24,12 +26,14 @@ MOST_PROBES = 20_000
 class Reducer:
     """Reduces one trace."""
 
-    def __init__(self, fails: Fails, defaults: Any) -> None:
+    def __init__(self, fails: Fails, defaults: Any, rewrites: Rewrites = lambda operations: iter(())) -> None:
         self.fails = fails
         self.defaults = defaults
+        self.rewrites = rewrites
         self.probes = 0
         self.passes = (
             self.one_by_one,
+            self.rewritten,
             self.merged,
             self.simpler_positions,
             self.simpler_fields,
@@ -89,6 +93,15 @@ class Reducer:
                 if i < len(operations) and (shorter := self.cut(config, operations[:i] + operations[i + 1 :])):
                     operations = shorter[1]
                     again = True
+        return config, operations
+
+    def rewritten(self, trace: Trace) -> Trace:
+        """Try the contract's own shorter traces until none helps."""
+        config, operations = trace
+        while shorter := next((s for o in self.rewrites(operations) if (s := self.cut(config, o))), None):
+            if shorter[1] == operations:
+                break
+            operations = shorter[1]
         return config, operations
 
     def merged(self, trace: Trace) -> Trace:

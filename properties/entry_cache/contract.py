@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from broker_tck.implementations.interface import EntryCaches
 from broker_tck.model.cache_reads import Reads
 from broker_tck.model.entry_cache import PROFILES
+from broker_tck.model.overlapping import overlapping
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contract import Contract
+from broker_tck.properties.entry_cache import steps
 from broker_tck.properties.entry_cache.abstract import abstract
-from broker_tck.properties.entry_cache.generator import drain, draw_config, makers
-from broker_tck.properties.entry_cache.laws import LAWS, VARIATIONS
+from broker_tck.properties.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
 from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.entry_cache.reading_laws import READING_LAWS
-from broker_tck.properties.entry_cache.rig import Rig
+from broker_tck.properties.entry_cache.scenarios import SCENARIOS
 from broker_tck.properties.operation import Operation
 
 RULES = {
@@ -60,25 +61,35 @@ RULES = {
 
 def blame(operations: Sequence[Operation], observed: str) -> str:
     """The rule to name for a difference that no wrong way explains."""
+    if steps.overlap(operations):
+        return steps.blame(operations)
     return "EC-12" if observed == "references" else RULES.get(operations[-1].tag, "EC-24")
 
 
 ENTRY_CACHE = Contract(
     name="entry-cache",
-    profiles=PROFILES,
+    profiles=overlapping(PROFILES),
     config=Config,
     capabilities=Capabilities,
     operations=AnyOperation,
     interface=EntryCaches,
     call="Factory(config, clock, execute)",
-    rig=Rig,
-    draw_config=draw_config,
-    makers=makers,
-    drain=drain,
+    rig=steps.rig,
+    draw_config=steps.draw_config,
+    makers=steps.makers,
+    drain=steps.drain,
     abstract=abstract,
     observables=("caches", "references"),
-    laws=(*LAWS, *READING_LAWS),
-    variations=VARIATIONS,
-    needs={"manager": "", "settings": "", "pinned": "", "reads": " ".join(r.number for r in rules_of(Reads))},
+    laws=(*map(steps.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
+    variations=tuple(map(steps.unless_overlapping, VARIATIONS)),
+    needs={
+        "manager": "",
+        "settings": "",
+        "pinned": "",
+        "reads": " ".join(rule.number for rule in rules_of(Reads)),
+        "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11",
+    },
     blame=blame,
+    rewrites=steps.rewrites,
+    scenarios=SCENARIOS,
 )

@@ -81,9 +81,15 @@ def with_reads(config: Config, choices: Choices) -> Config:
 
 def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> list[Maker]:
     """The kinds of operations that this subject is asked for."""
-    entries, passes = Entries(model, choices), Passes(model, choices)
+    return kinds(model, choices, Entries(model, choices), Passes(model, choices), capabilities)
+
+
+def kinds(
+    model: EntryCaches, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
+) -> list[Maker]:
+    """The kinds of operations, out of these entries and passes."""
     free, pinned = Free(), Pinned()
-    kinds = [
+    made = [
         Maker("put", (30, 40, 60), entries.put),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
@@ -104,15 +110,15 @@ def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> 
         Maker("adv", (10, 20, 30), passes.advance),
     ]
     if capabilities.pinned:
-        kinds.append(Maker("pinned", (0, 1, 3), lambda: pinned))
+        made.append(Maker("pinned", (0, 1, 3), lambda: pinned))
     if capabilities.settings:
-        kinds += [Maker("requeues", (0, 0, 1), passes.requeues), Maker("extend", (0, 0, 1), passes.extend)]
+        made += [Maker("requeues", (0, 0, 1), passes.requeues), Maker("extend", (0, 0, 1), passes.extend)]
     if capabilities.manager:
-        kinds += of_manager(model, passes)
+        made += of_manager(model, passes)
     if capabilities.reads:
         reading = choices.below(READING) == 0
-        kinds += Readers(model, choices, entries.topics, entries.pool, reading).makers()
-    return kinds
+        made += Readers(model, choices, entries.topics, entries.pool, reading).makers()
+    return made
 
 
 def of_manager(model: EntryCaches, passes: Passes) -> list[Maker]:

@@ -21,6 +21,7 @@ from broker_tck.properties.entry_cache.operations import (
     Extend,
     Free,
     Get,
+    GoOn,
     Hold,
     Invalidate,
     Late,
@@ -174,6 +175,18 @@ def counts_add_up(config: Config, steps: Sequence[Step]) -> Judged:
             due = "none" if count is None else count
             yield index, None if step.result == due else f"the count is {step.result}, and {due} by what was done"
 
+
+def reads_answer_for_their_own(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
+    """IL-4: a read that was begun answers with a hit, or a miss, and with no other position."""
+    for index, step in enumerate(steps):
+        if isinstance(step.operation, GoOn) and step.result and step.result[0] == "ends":
+            answer = step.result[1]
+            if isinstance(answer, str):
+                yield index, None if answer in ("hit", "miss") else f"the read is a {answer}"
+
+
+STEP_LAWS = (Law("IL-4", reads_answer_for_their_own),)
+"""What holds of the steps of calls, and is judged where calls overlap, too."""
 
 LAWS: tuple[Law, ...] = (
     Law("EC-01", sizes_add_up),

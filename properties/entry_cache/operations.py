@@ -47,12 +47,14 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``manager``: it decides itself when a pass is due, and for how much. ``settings``: how requeueing is set may change.
     ``pinned``: it tells what is not to be evicted. ``reads``: it answers readers, out of the cache and the storage.
+    ``steps``: its calls are there step by step, too.
     """
 
     manager: bool = True
     settings: bool = True
     pinned: bool = True
     reads: bool = True
+    steps: bool = True
 
 
 class Put(Operation, frozen=True, tag="put"):
@@ -318,6 +320,91 @@ class Advance(Operation, frozen=True, tag="adv"):
         return to.advance(self.ms)
 
 
+Thread = Annotated[int, Meta(ge=0, le=15)]
+
+
+class BeginPut(Put, frozen=True, tag="begin-put"):
+    """Begin to insert, on a thread; result: whether the thread was in no other call."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, super().on)
+
+
+class BeginGet(Get, frozen=True, tag="begin-get"):
+    """Begin to read an entry, on a thread; result: as of :class:`BeginPut`."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, super().on)
+
+
+class BeginRemove(Remove, frozen=True, tag="begin-remove"):
+    """Begin to remove a range, on a thread; result: as of :class:`BeginPut`."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, super().on)
+
+
+class BeginInvalidate(Invalidate, frozen=True, tag="begin-invalidate"):
+    """Begin to remove what is before a position, on a thread; result: as of :class:`BeginPut`."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, super().on)
+
+
+class BeginTrim(Trim, frozen=True, tag="begin-trim"):
+    """Begin to remove all of a ledger, on a thread; result: as of :class:`BeginPut`."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, super().on)
+
+
+class BeginClear(Clear, frozen=True, tag="begin-clear"):
+    """Begin to empty a cache, on a thread; result: as of :class:`BeginPut`."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, super().on)
+
+
+class BeginOld(EvictOld, frozen=True, tag="begin-ttl"):
+    """Begin a time pass, on a thread; result: as of :class:`BeginPut`."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, super().on)
+
+
+class BeginSize(Operation, frozen=True, tag="begin-size"):
+    """Begin a size pass for so many bytes, on a thread; result: as of :class:`BeginPut`."""
+
+    bytes: Annotated[int, Meta(ge=1, le=2**53, extra=BUDGET)]
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, EvictSize(self.bytes).on)
+
+
+class GoOn(Operation, frozen=True, tag="step"):
+    """Go on by a step with the call of a thread; result: what it did, ``ends`` and the call's result, null for none."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.step(self.thread)
+
+
 AnyOperation = (
     Put
     | Late
@@ -347,4 +434,13 @@ AnyOperation = (
     | Extend
     | Advance
     | ReadingOperation
+    | BeginPut
+    | BeginGet
+    | BeginRemove
+    | BeginInvalidate
+    | BeginTrim
+    | BeginClear
+    | BeginOld
+    | BeginSize
+    | GoOn
 )
