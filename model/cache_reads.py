@@ -968,7 +968,7 @@ class Reads(Reference):
     def discard(self, entries: list[Returned]) -> None:
         """Let go of what is not answered with."""
         for entry in entries:
-            self.free_returned(entry, self.discarded_counts())
+            self.free_returned(entry, counts=entry.count is None or self.discarded_counts())
 
     def free_returned(self, entry: Returned, counts: bool) -> None:
         """An entry that was returned is freed."""
