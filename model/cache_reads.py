@@ -73,8 +73,23 @@ class Returned:
 class Reader:
     """Somebody who reads a part of a ledger, from the request until what was returned is freed."""
 
-    __slots__ = ("again", "awaited", "cache", "cursor", "failed", "first", "got", "last", "ledger", "left", "number")
-    __slots__ += ("partial", "permits", "since", "topic")
+    __slots__ = (
+        "again",
+        "awaited",
+        "cache",
+        "cursor",
+        "failed",
+        "first",
+        "got",
+        "last",
+        "ledger",
+        "left",
+        "number",
+        "partial",
+        "permits",
+        "since",
+        "topic",
+    )
 
     def __init__(self, cache: Cache, topic: int, cursor: int, ledger: int, run: Run, again: bool) -> None:
         self.cache = cache
@@ -167,7 +182,7 @@ class Reads(Reference):
         ),
     )
 
-    config: Any
+    config: Config
     now: int
     references: int
     caches: list[Cache]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from broker_tck.implementations.interface import EntryCache, EntryCaches
 from broker_tck.properties.entry_cache.ledgers import ActiveCursors, LedgerStorage
 from broker_tck.properties.entry_cache.operations import Config
 from broker_tck.properties.entry_cache.values import Tally, Value
@@ -15,8 +16,8 @@ class ReadersRig:
 
     now: int
     tally: Tally
-    broker: Any
-    caches: list[Any]
+    broker: EntryCaches
+    caches: list[EntryCache]
     stored: dict[tuple[int, tuple[int, int]], Any]
 
     def start_reading(self, config: Config) -> None:
@@ -40,7 +41,7 @@ class ReadersRig:
         position = ledger, stored.last_confirmed
         count = self.broker.new_read_count(cursors.reads_of_added())
         value = Value(self.tally, position, stored.length - before, count)
-        inserted = bool(self.caches[topic].put(position, value))
+        inserted = self.caches[topic].put(position, value)
         if inserted:
             self.stored[topic, position] = value
         value.release()
@@ -177,7 +178,7 @@ class ReadersRig:
 
     def permits(self) -> int:
         """The bytes that are left of the limit."""
-        return int(self.broker.get_remaining_permits())
+        return self.broker.get_remaining_permits()
 
     def hits(self) -> list[int]:
         """Entries and bytes of hits and of misses."""
