@@ -188,7 +188,7 @@ class RemovalQueue:
 
     contract = "entry-cache"
     profiles: tuple[str, ...] = ("pip-430",)
-    reads: type[CacheReads] = CacheReads
+    reads: ClassVar[type[CacheReads]] = CacheReads
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         self.clock = clock
