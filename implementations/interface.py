@@ -345,21 +345,13 @@ class EntryCache(Protocol):
     def get_size(self) -> int:
         """Their bytes."""
 
-    def read_entries(
-        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
-    ) -> None:
-        """Capability ``reads``: answer a reader, out of the cache and the storage."""
-
-    def read_entry(self, handle: LedgerHandle, entry: int, answered: ReadAnswered) -> None:
-        """Capability ``reads``: the same of a single entry, of which no reads are expected."""
-
 
 @runtime_checkable
 class EntryCaches(Protocol):
     """The caches of a broker's topics, over one queue of removal (contract ``entry-cache``).
 
     A subject without the capability ``manager`` is not asked for :meth:`do_cache_eviction`, the setters of sizes,
-    :meth:`get_size` and :meth:`get_counters`; one without ``reads`` not for what has to do with readers.
+    :meth:`get_size` and :meth:`get_counters`; one without ``reads`` not for what is in :class:`ReadingCaches`.
     """
 
     def get_entry_cache(self, topic: str) -> EntryCache:
@@ -400,6 +392,24 @@ class EntryCaches(Protocol):
 
     def get_counters(self) -> tuple[int, int, int]:
         """Insertions, removals of whatever kind, and size passes that had something to do."""
+
+
+@runtime_checkable
+class ReadingCache(Protocol):
+    """Capability ``reads``, of a topic's cache."""
+
+    def read_entries(
+        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
+    ) -> None:
+        """Answer a reader, out of the cache and the storage."""
+
+    def read_entry(self, handle: LedgerHandle, entry: int, answered: ReadAnswered) -> None:
+        """The same of a single entry, of which no reads are expected."""
+
+
+@runtime_checkable
+class ReadingCaches(Protocol):
+    """Capability ``reads``, of the broker; its caches are :class:`ReadingCache` as well."""
 
     def get_read_counters(self) -> tuple[int, int, int, int]:
         """Entries and bytes that readers found in the cache, and that the storage read for them."""

@@ -190,7 +190,7 @@ class RemovalQueue:
     profiles: tuple[str, ...] = ("pip-430",)
     capabilities: ClassVar[dict[str, object]] = {"steps": False}
     cache_type: ClassVar[type[TopicCache]] = TopicCache
-    reads: type[CacheReads] = CacheReads
+    reads: ClassVar[type[CacheReads]] = CacheReads
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         self.clock = clock

@@ -73,8 +73,23 @@ class Returned:
 class Reader:
     """Somebody who reads a part of a ledger, from the request until what was returned is freed."""
 
-    __slots__ = ("again", "awaited", "cache", "cursor", "failed", "first", "got", "last", "ledger", "left", "number")
-    __slots__ += ("partial", "permits", "since", "topic")
+    __slots__ = (
+        "again",
+        "awaited",
+        "cache",
+        "cursor",
+        "failed",
+        "first",
+        "got",
+        "last",
+        "ledger",
+        "left",
+        "number",
+        "partial",
+        "permits",
+        "since",
+        "topic",
+    )
 
     def __init__(self, cache: Cache, topic: int, cursor: int, ledger: int, run: Run, again: bool) -> None:
         self.cache = cache
@@ -167,7 +182,7 @@ class Reads(Reference):
         ),
     )
 
-    config: Any
+    config: Config
     now: int
     references: int
     caches: list[Cache]
@@ -968,7 +983,7 @@ class Reads(Reference):
     def discard(self, entries: list[Returned]) -> None:
         """Let go of what is not answered with."""
         for entry in entries:
-            self.free_returned(entry, self.discarded_counts())
+            self.free_returned(entry, counts=entry.count is None or self.discarded_counts())
 
     def free_returned(self, entry: Returned, counts: bool) -> None:
         """An entry that was returned is freed."""

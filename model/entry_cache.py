@@ -160,6 +160,8 @@ class EntryCaches(Reads):
         ),
     )
 
+    config: Config
+
     def __init__(self, config: Config) -> None:
         self.config = config
         self.now = 0

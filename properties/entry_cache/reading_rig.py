@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
+from broker_tck.implementations.interface import EntryCache, EntryCaches, ReadingCache, ReadingCaches
 from broker_tck.properties.entry_cache.ledgers import ActiveCursors, LedgerStorage
 from broker_tck.properties.entry_cache.operations import Config
 from broker_tck.properties.entry_cache.values import Tally, Value
@@ -15,8 +16,8 @@ class ReadersRig:
 
     now: int
     tally: Tally
-    broker: Any
-    caches: list[Any]
+    broker: EntryCaches
+    caches: list[EntryCache]
     stored: dict[tuple[int, tuple[int, int]], Any]
 
     def start_reading(self, config: Config) -> None:
@@ -27,6 +28,14 @@ class ReadersRig:
         self.evaluated = 0
         self.answered: list[list[Any]] = []
         self.returned: dict[int, Sequence[Any]] = {}
+
+    def reading(self) -> ReadingCaches:
+        """The subject, which has the capability if it is asked for this."""
+        return cast(ReadingCaches, self.broker)
+
+    def reading_cache(self, topic: int) -> ReadingCache:
+        """A topic's cache, likewise."""
+        return cast(ReadingCache, self.caches[topic])
 
     # ---- Ledgers and cursors
 
@@ -40,7 +49,7 @@ class ReadersRig:
         position = ledger, stored.last_confirmed
         count = self.broker.new_read_count(cursors.reads_of_added())
         value = Value(self.tally, position, stored.length - before, count)
-        inserted = bool(self.caches[topic].put(position, value))
+        inserted = self.caches[topic].put(position, value)
         if inserted:
             self.stored[topic, position] = value
         value.release()
@@ -75,13 +84,13 @@ class ReadersRig:
         on: Callable[[], None] | None = None
         if again:
             on = lambda: self.ask(topic, cursor, ledger, run, again=False)  # noqa: E731
-        self.caches[topic].read_entries(
+        self.reading_cache(topic).read_entries(
             self.storages.ledger(topic, ledger), *run, self.start_value(topic, cursor), self.new_reader(on)
         )
 
     def fetch_one(self, topic: int, ledger: int, entry: int) -> list[list[Any]]:
         """A single entry is read."""
-        self.caches[topic].read_entry(self.storages.ledger(topic, ledger), entry, self.new_reader(None))
+        self.reading_cache(topic).read_entry(self.storages.ledger(topic, ledger), entry, self.new_reader(None))
         return self.tell()
 
     def start_value(self, topic: int, cursor: int) -> Callable[[], int]:
@@ -172,16 +181,16 @@ class ReadersRig:
 
     def timeouts(self) -> list[list[Any]]:
         """The timer of those who wait for permits."""
-        self.broker.time_out_reads()
+        self.reading().time_out_reads()
         return self.tell()
 
     def permits(self) -> int:
         """The bytes that are left of the limit."""
-        return int(self.broker.get_remaining_permits())
+        return self.reading().get_remaining_permits()
 
     def hits(self) -> list[int]:
         """Entries and bytes of hits and of misses."""
-        return [*self.broker.get_read_counters()]
+        return [*self.reading().get_read_counters()]
 
 
 def lefts(values: Sequence[Any]) -> list[int | None]:
