@@ -273,7 +273,8 @@ class Hasty(StepwiseCache):
         if position not in self.wrappers:
             yield MAPS
         steps = super().put_steps(position, value)
-        return (yield from (did for did in steps if did is not MAPS)) or True
+        yield from (did for did in steps if did is not MAPS)
+        return True
 
 
 class NeverEmpty(StepwiseCache):
@@ -325,15 +326,8 @@ def test_what_a_call_raises_is_a_finding() -> None:
 
 
 def test_order_that_never_ends_is_a_finding() -> None:
-    scenario = Scenario(
-        "endless",
-        "A read.",
-        Config(),
-        (),
-        (from_text("entry-cache; begin-get 0 0 0 0").operations[:1],),
-        (Counters(),),
-        GoOn,
-    )  # type: ignore[arg-type]
+    [read] = from_text("entry-cache; begin-get 0 0 0 0").operations
+    scenario = Scenario("endless", "A read.", Config(), (), ((read,),), (Counters(),), GoOn)
     assert len(explore(scenario, of_cache(Endless), MODEL).failing) == 1
 
 
