@@ -8,10 +8,10 @@ from math import comb
 import pytest
 from conftest import Cli
 
-from broker_tck.implementations.interface import LOOKS, Entry, Position, Steps
+from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
 from broker_tck.implementations.mutants import interleavings
 from broker_tck.implementations.mutants.mutant import declared_in
-from broker_tck.implementations.stepwise_queue import StepwiseCache, StepwiseQueue
+from broker_tck.implementations.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.check import first_difference, record
@@ -206,6 +206,25 @@ def test_broker_has_too_much_while_a_pass_is_under_way() -> None:
     assert differs(text) is None
 
 
+def test_pass_that_is_ordered_twice_finds_nothing_more() -> None:
+    passes = tuple(from_text(f"entry-cache; begin-ttl 0 {thread}").operations for thread in range(2))
+    before = from_text("entry-cache; put 0 0 0 10 0; put 0 0 1 10 0; adv 1").operations
+    after = from_text("entry-cache; total; counters").operations
+    scenario = Scenario(
+        "twice", "A pass, twice.", Config(), tuple(before), tuple(map(tuple, passes)), tuple(after), GoOn
+    )
+    tried = explore(scenario, resolve("stepwise-queue"), MODEL)
+    assert tried.failing == []
+    assert tried.orders == 2
+    text = "put 0 0 0 10 0; put 0 0 1 10 0; adv 1; begin-ttl 0 0; begin-ttl 0 1; step 0; step 1"
+    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
+    results = [
+        step.result for step in record(from_text(f"entry-cache; {text}; {'step 0; ' * 6}step 1").operations, rig)
+    ]
+    assert results[6] == ["waits"]
+    assert (results[-2], results[-1]) == (["ends", [2, 20]], ["ends", [0, 0]])
+
+
 def test_ordinary_calls_do_nothing_while_others_are_under_way() -> None:
     text = "begin-put 0 0 0 10 0 0; step 0; put 0 0 1 1 0; clear 0; run; step 0; step 0; get 0 0 1; get 0 0 0"
     rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
@@ -247,6 +266,33 @@ class Lost(StepwiseCache):
         return did, did
 
 
+class Hasty(StepwiseCache):
+    """Says that an entry is mapped before it is."""
+
+    def put_steps(self, position: Position, value: Entry) -> Steps[bool]:
+        if position not in self.wrappers:
+            yield MAPS
+        steps = super().put_steps(position, value)
+        yield from (did for did in steps if did is not MAPS)
+        return True
+
+
+class NeverEmpty(StepwiseCache):
+    """Cannot remove an entry whose value is dead, and clears until nothing is left."""
+
+    def remove(self, key: Position, wrapper: Wrapper) -> int | None:
+        value = wrapper.value
+        if value is None or not value.retain():
+            return None
+        value.release()
+        return super().remove(key, wrapper)
+
+    def clear_steps(self) -> Steps[tuple[int, int]]:
+        while self.wrappers:
+            yield from super().clear_steps()
+        return 0, 0
+
+
 def of_cache(cache_type: type[StepwiseCache]) -> Subject:
     return declared("kit:of-cache", type("Made", (StepwiseQueue,), {"cache_type": cache_type}), CONTRACT)
 
@@ -258,6 +304,20 @@ def test_call_that_only_looks_is_told_to_end() -> None:
     assert found[0] == 25
 
 
+def test_clear_that_cannot_remove_an_entry_is_told_to_end() -> None:
+    operations = from_text(f"entry-cache; put 0 0 0 1 0; spoil 0 0 0; begin-clear 0 0; {'step 0; ' * 60}").operations
+    found = first_difference(operations, MODEL(Config()), of_cache(NeverEmpty).rig(Config(), CONTRACT.capabilities()))
+    assert found is not None
+    assert (operations[found[0]].tag, found[1].observed) == ("step", "result")
+
+
+def test_subject_that_says_what_it_has_not_done_is_found() -> None:
+    operations = from_text("entry-cache; begin-put 0 0 0 1 0 0; step 0").operations
+    found = first_difference(operations, MODEL(Config()), of_cache(Hasty).rig(Config(), CONTRACT.capabilities()))
+    assert found is not None
+    assert found[1] == (0, [[1, "anything"], [0, "anything"], [0, "anything"]], [[0, 0], [0, 0], [0, 0]])
+
+
 def test_what_a_call_raises_is_a_finding() -> None:
     operations = from_text("entry-cache; begin-clear 0 0; step 0").operations
     found = first_difference(operations, MODEL(Config()), of_cache(Lost).rig(Config(), CONTRACT.capabilities()))
@@ -266,15 +326,8 @@ def test_what_a_call_raises_is_a_finding() -> None:
 
 
 def test_order_that_never_ends_is_a_finding() -> None:
-    scenario = Scenario(
-        "endless",
-        "A read.",
-        Config(),
-        (),
-        (from_text("entry-cache; begin-get 0 0 0 0").operations[:1],),
-        (Counters(),),
-        GoOn,
-    )  # type: ignore[arg-type]
+    [read] = from_text("entry-cache; begin-get 0 0 0 0").operations
+    scenario = Scenario("endless", "A read.", Config(), (), ((read,),), (Counters(),), GoOn)
     assert len(explore(scenario, of_cache(Endless), MODEL).failing) == 1
 
 
