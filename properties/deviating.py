@@ -19,8 +19,8 @@ from broker_tck.properties.walk import Walk, walk, walk_seed
 
 DEVIATION_WALKS = 1_000
 """A deviation that no walk out of so many shows is gone."""
-FAILING = 16
-CANDIDATES = 5
+FAILING = 10
+CANDIDATES = 4
 """So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
 ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
