@@ -7,7 +7,6 @@ anew. A cursor that only moves along with the others so costs nothing until some
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from broker_tck.implementations.cursor_parts import Container

@@ -98,6 +98,8 @@ class Cursors:
         """Whether updates take positions away, and whether names are added that are there: neither is what a broker
         does every day, and after either some containers do nothing more that is right."""
         self.there: dict[str, None] = {}
+        self.placed = one_of(choices, (12, 12, 12, 2))
+        """One in so many cursors is added without position."""
         self.slowest = one_of(choices, SLOWEST)
         self.tails = choices.below(2) == 0
         """Whether the slowest cursor, where it moves, comes to be the last."""
@@ -109,7 +111,8 @@ class Cursors:
         if self.crowds and self.below(4) == 0:
             crowd = self.crowds[self.below(len(self.crowds))]
             return f"{crowd.name}{self.below(crowd.n + 1)}"
-        return self.names[self.below(len(self.names))]
+        name: str = self.names[self.below(len(self.names))]
+        return name
 
     def position(self) -> Position:
         """A position out of the pool."""
@@ -134,12 +137,12 @@ class Cursors:
         name = self.name()
         if self.adds_again or name not in self.there:
             return name
-        return next((name for name in self.names if name not in self.there), "")
+        return next((other for other in self.names if other not in self.there), "")
 
     def first_place(self, name: str) -> Position | None:
         """Where a cursor is added."""
         self.there[name] = None
-        return self.sent(name, None if self.below(12) == 0 else self.position())
+        return self.sent(name, None if self.below(self.placed) == 0 else self.position())
 
     def update(self) -> Update:
         """A move: anywhere, onto or past another cursor, ahead, or of the last or the slowest; rarely to nowhere."""
