@@ -27,8 +27,8 @@ SLACK = 3.0
 Growth = Callable[[int], float]
 GROWTHS: dict[str, Growth] = {
     "1": lambda n: 1.0,
-    "log n": lambda n: log2(n),
-    "n": lambda n: float(n),
+    "log n": log2,
+    "n": float,
     "n log n": lambda n: n * log2(n),
 }
 
@@ -64,6 +64,11 @@ class Counted(tuple[int, int]):
         return tuple.__ne__(self, other)
 
     __hash__ = tuple.__hash__
+
+
+def plain(position: Position) -> Position:
+    """A position as it is."""
+    return position
 
 
 class Named(NamedTuple):
@@ -197,7 +202,7 @@ def cost(factory: Callable[..., Any], workload: Workload, operation: str) -> tup
         before = Counted.comparisons
         perform(container, cursors, workload, operation, Counted)
         compared += Counted.comparisons - before
-    container, cursors = filled(factory, workload, tuple)
+    container, cursors = filled(factory, workload, plain)
     return compared / times, [timed(container, cursors, workload, operation, times) for _ in range(SAMPLES)]
 
 
@@ -205,9 +210,9 @@ def timed(container: Any, cursors: list[Named], workload: Workload, operation: s
     """Nanoseconds that an operation takes, the mean of many."""
     took = 0.0
     for _ in range(times):
-        prepare(container, cursors, workload, operation, tuple)
+        prepare(container, cursors, workload, operation, plain)
         began = perf_counter()
-        perform(container, cursors, workload, operation, tuple)
+        perform(container, cursors, workload, operation, plain)
         took += perf_counter() - began
     return took / times * 1e9
 

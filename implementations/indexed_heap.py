@@ -72,9 +72,8 @@ class CursorHeap(Container[Leaf]):
         heap, position, size = self._heap, leaf.position, len(self._heap)
         visiting = [0]
         for index in visiting:
-            for below in (2 * index + 1, 2 * index + 2):
-                if below < size and not position < heap[below].position:
-                    visiting.append(below)
+            children = range(2 * index + 1, min(2 * index + 3, size))
+            visiting += [child for child in children if not position < heap[child].position]
         return len(visiting)
 
     def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position, int] | None:

@@ -69,7 +69,7 @@ class SortedCursors(Container[Slot]):
         if slot is None or slot.position is None:
             return 0
         ledger, entry = slot.position
-        behind: int = self._order.bisect_left(((ledger, entry + 1),))
+        behind: int = self._order.bisect_left(((ledger, entry + 1), ""))
         return behind
 
     def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position, int] | None:

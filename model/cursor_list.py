@@ -1,11 +1,11 @@
 """The broker's list of active cursors: changes wait until somebody asks, then the list is mended or built anew.
 
 Cursors at one position share a counter. The order, the links and the counters are those of the class of 2025-09-20, as
-what comes of its defects depends on them. Three things it does only where it is told to: count the last cursor anew when
-it stays the last one, forget a position that was taken away, and take over the object of a cursor that was added again.
+what comes of its defects depends on them. Three things it does only where it is told to: count the last cursor anew
+when it stays the last one, forget a position that was taken away, and take over the object of one that is added again.
 
-One thing is put right: the class leaves the links of a cursor that lost its position as they are, so that a list may come to
-run in a circle. Here they are cleared, and nothing is unlinked twice.
+One thing is put right: the class leaves the links of a cursor that lost its position as they are, and a list may come
+to run in a circle. Here they are cleared, and nothing is unlinked twice.
 """
 
 from __future__ import annotations
@@ -152,16 +152,10 @@ class CursorList:
         self.linked = len(tracked)
         self.first = self.last = None
         for number, (position, node) in enumerate(tracked, 1):
-            before = self.last
-            node.before, node.after = before, None
-            if before:
-                before.after = node
-            else:
-                self.first = node
-            shared = before.counter if before and before.position == position else None
-            node.counter = shared or [0]
+            before: Node | None = self.last
+            self.link(before, node, None)
+            node.counter = before.counter if before and before.position == position else [0]
             node.counter[0] = number
-            self.last = node
 
     def mend(self) -> None:
         """Unlink what leaves, then move what is queued: the farthest first, what was not tracked last."""
@@ -191,7 +185,9 @@ class CursorList:
             self.first = self.last = node
             node.counter = [1]
             return
-        tied, smaller, current = None, 0, self.first
+        tied: Node | None = None
+        current: Node | None = self.first
+        smaller = 0
         while current and current.position <= position:
             if current.position < position:
                 smaller += 1

@@ -19,7 +19,7 @@ from broker_tck.properties.walk import Walk, walk, walk_seed
 
 DEVIATION_WALKS = 1_000
 """A deviation that no walk out of so many shows is gone."""
-FAILING = 16
+FAILING = 10
 CANDIDATES = 5
 """So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
 ALIKE = 60
@@ -94,8 +94,8 @@ def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
     known = Diagnosis((number,), tuple(otherwise(contract.model(profile), number)), WALKS, whole=True)
-    walks = sorted(islice(failing(subject, model, seed), FAILING), key=telling)[:CANDIDATES]
-    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in walks)
+    chosen = sorted(islice(failing(subject, model, seed), FAILING), key=telling)[:CANDIDATES]
+    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in chosen)
 
 
 def telling(failed: Walk) -> tuple[bool, int]:

@@ -21,6 +21,9 @@ Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
 """Shorter traces to try."""
 
 MOST_PROBES = 20_000
+MOST_IN_PAIRS = 24
+MOST_PLACED = 14
+"""Of longer traces no pairs of operations are left out, and none with another done at another time or place instead."""
 
 
 class Reducer:
@@ -38,6 +41,7 @@ class Reducer:
             self.simpler_positions,
             self.simpler_fields,
             self.pairs,
+            self.two_at_once,
             self.simpler_config,
         )
 
@@ -160,7 +164,7 @@ class Reducer:
         return operations
 
     def pairs(self, trace: Trace) -> Trace:
-        """Leave out one operation and change a field of another for it: a longer clock step, a smaller budget, a place."""
+        """Leave out one operation and change another for it: a longer clock step, a smaller budget, a place."""
         config, operations = trace
         i = 0
         while i < len(operations):
@@ -169,6 +173,16 @@ class Reducer:
                 operations = shorter[1]
             else:
                 i += 1
+        return config, operations
+
+    def two_at_once(self, trace: Trace) -> Trace:
+        """Leave out two operations of a short trace, as neither may go without the other."""
+        config, operations = trace
+        j = 1
+        while j < len(operations) <= MOST_IN_PAIRS:
+            others = (operations[:i] + operations[i + 1 : j] + operations[j + 1 :] for i in range(j))
+            shorter = next((s for o in others if (s := self.cut(config, o))), None)
+            operations, j = (shorter[1], 1) if shorter else (operations, j + 1)
         return config, operations
 
     def simpler_config(self, trace: Trace) -> Trace:
@@ -219,9 +233,14 @@ def without(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
     """The operations without one of them, where another makes up for what may have gone with it."""
     rest = operations[:i] + operations[i + 1 :]
     dropped = sum(getattr(operations[i], field) for field in marked(type(operations[i]), DURATION)) or 1
+    places = dict.fromkeys(getattr(o, f) for o in operations for f in marked(type(o), PLACE))
     for j, o in enumerate(rest):
         if handed := {field: getattr(operations[i], field) for field in shared_places(o, operations[i])}:
             yield [*rest[:j], structs.replace(o, **handed), *rest[j + 1 :]]
+        for field in marked(type(o), PLACE) if len(rest) < MOST_PLACED else ():
+            yield from ([*rest[:j], structs.replace(o, **{field: at}), *rest[j + 1 :]] for at in places)
+            others = rest[:j] + rest[j + 1 :]
+            yield from ([*others[:k], o, *others[k:]] for k in range(len(rest)) if k != j)
         for mark, change in ((DURATION, dropped), (BUDGET, -1), (BULK, -1)):
             for field in marked(type(o), mark):
                 if (value := getattr(o, field) + change) >= 0:

@@ -19,6 +19,7 @@ class OrderedByEntry(SortedCursors):
     """Takes the least entry for the slowest position, whatever its ledger."""
 
     def get_slowest_cursor_position(self) -> Position | None:
+        """The slowest position."""
         return min((p for p, _ in self._order), key=lambda p: (p[1], p[0]), default=None)
 
 
@@ -27,8 +28,8 @@ class OrderedUnsigned(SortedCursors):
     """Takes ids below 0 for the greatest ones."""
 
     def get_slowest_cursor_position(self) -> Position | None:
-        least = min((p for p, _ in self._order), key=lambda p: (p[0] % 2**64, p[1] % 2**64), default=None)
-        return least
+        """The slowest position."""
+        return min((p for p, _ in self._order), key=lambda p: (p[0] % 2**64, p[1] % 2**64), default=None)
 
 
 @mutant("CC-02")
@@ -36,6 +37,7 @@ class OrderedByLedgerAlone(SortedCursors):
     """Takes the first cursor of the least ledger for the slowest."""
 
     def get_slowest_cursor_position(self) -> Position | None:
+        """The slowest position."""
         places = [slot.position for slot in self._by_name.values() if slot.position is not None]
         return min(places, key=lambda p: p[0], default=None)
 
@@ -45,6 +47,7 @@ class StrictlyBefore(SortedCursors):
     """Counts the cursors that are strictly before one."""
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor."""
         slot = self._by_name.get(cursor.name)
         return 0 if slot is None or slot.position is None else int(self._order.bisect_left((slot.position, "")))
 
@@ -54,6 +57,7 @@ class SizeOfTheTracked(SortedCursors):
     """Leaves cursors without position out of the size."""
 
     def size(self) -> int:
+        """How many cursors there are."""
         return len(self._order)
 
 
@@ -76,6 +80,7 @@ class SlowestOfTheDayBefore(LazyList):
     """Tells the slowest position without what waits."""
 
     def get_slowest_cursor_position(self) -> Position | None:
+        """The slowest position."""
         first = self._ring.following
         return None if first is self._ring else first.position
 
@@ -85,6 +90,7 @@ class TiesInOrderOfNames(SortedCursors):
     """Counts, of the cursors at one position, those whose names come before."""
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor."""
         slot = self._by_name.get(cursor.name)
         if slot is None or slot.position is None:
             return 0
@@ -96,6 +102,7 @@ class TiesNotCounted(SortedCursors):
     """Counts those before a cursor and itself, not those beside it."""
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor."""
         slot = self._by_name.get(cursor.name)
         return 0 if slot is None or slot.position is None else int(self._order.bisect_left((slot.position, ""))) + 1
 
@@ -105,6 +112,7 @@ class TiesInOrderOfAdds(SortedCursors):
     """Does not count those at the same position that were added later."""
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor."""
         rank = super().get_number_of_cursors_at_same_position_or_before(cursor)
         names = [*self._by_name]
         if not rank:
@@ -119,6 +127,7 @@ class WithoutItself(SortedCursors):
     """Does not count the reader itself."""
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor."""
         return max(0, super().get_number_of_cursors_at_same_position_or_before(cursor) - 1)
 
 
@@ -127,6 +136,7 @@ class UntrackedCountsItself(SortedCursors):
     """Answers 1 for a cursor without position, and for one that is not there."""
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor."""
         return max(1, super().get_number_of_cursors_at_same_position_or_before(cursor))
 
 
@@ -137,6 +147,7 @@ class SlowestKept(LazyList):
     _told: Position | None = None
 
     def get_slowest_cursor_position(self) -> Position | None:
+        """The slowest position."""
         self._told = self._told or super().get_slowest_cursor_position()
         return self._told
 
@@ -149,6 +160,7 @@ class SecondNode(SortedCursors):
     """Makes a second entry for a name that is there; the first one stays for ever."""
 
     def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor."""
         self._by_name.pop(cursor.name, None)
         super().add(cursor, position)
 
@@ -158,6 +170,7 @@ class SecondLeaf(CursorHeap):
     """Makes a second leaf for a name that is there; the first one stays for ever."""
 
     def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor."""
         self._by_name.pop(cursor.name, None)
         super().add(cursor, position)
 
@@ -167,6 +180,7 @@ class NewObjectTakesOver(SortedCursors):
     """Answers with the object that was added last, though the cursor was there."""
 
     def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor."""
         super().add(cursor, position)
         self._by_name[cursor.name].cursor = cursor
 
@@ -176,6 +190,7 @@ class UpdateAdds(SortedCursors):
     """Adds a cursor that is not there when it is updated."""
 
     def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        """Move a cursor."""
         if cursor.name not in self._by_name:
             self._by_name[cursor.name] = Slot(cursor, None)
         super().update_cursor(cursor, position)
@@ -186,6 +201,7 @@ class NeverTracked(CursorHeap):
     """Does not track a cursor that was added without position when it comes to have one."""
 
     def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        """Move a cursor."""
         leaf = self._by_name.get(cursor.name)
         if leaf is not None and leaf.index != OUTSIDE:
             super().update_cursor(cursor, position)
@@ -234,11 +250,13 @@ class RemovedStillCounted(SortedCursors):
         self._removed = 0
 
     def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
         removed = super().remove_cursor(name)
         self._removed += removed
         return removed
 
     def size(self) -> int:
+        """How many cursors there are."""
         return len(self._by_name) + self._removed
 
 
@@ -247,6 +265,7 @@ class UnknownRemoved(SortedCursors):
     """Answers that it has removed a cursor that was not there."""
 
     def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
         super().remove_cursor(name)
         return True
 
@@ -256,6 +275,7 @@ class RemovedStaysInOrder(LazyList):
     """Forgets to take a removed cursor out of the list."""
 
     def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
         if name not in self._by_name:
             return False
         del self._by_name[name]
@@ -276,11 +296,13 @@ class OldObjectComesBack(SortedCursors):
         self._kept: dict[str, Cursor] = {}
 
     def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
         if name in self._by_name:
             self._kept[name] = self._by_name[name].cursor
         return super().remove_cursor(name)
 
     def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor."""
         there = cursor.name in self._by_name
         super().add(cursor, position)
         if not there:
@@ -298,6 +320,7 @@ class SiftsDownOnly(CursorHeap):
         leaf.index = OUTSIDE
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor."""
         own = self._by_name.get(cursor.name)
         if own is None or own.index == OUTSIDE:
             return 0
@@ -320,6 +343,7 @@ class VersionForTheUnknown(SortedCursors):
     """Changes the version for an update of a cursor that is not there."""
 
     def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        """Move a cursor."""
         self._version += cursor.name not in self._by_name
         super().update_cursor(cursor, position)
 
@@ -329,6 +353,7 @@ class VersionOfRemovalsKept(SortedCursors):
     """Leaves the version as it is when a cursor is removed."""
 
     def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
         before = self._version
         removed = super().remove_cursor(name)
         self._version = before
@@ -340,6 +365,7 @@ class VersionOfMovesAlone(SortedCursors):
     """Leaves the version as it is when a cursor is updated to where it is."""
 
     def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        """Move a cursor."""
         slot = self._by_name.get(cursor.name)
         if slot is None or slot.position != position:
             super().update_cursor(cursor, position)
@@ -350,6 +376,7 @@ class DurableForEver(SortedCursors):
     """Does not take removed cursors out of the count of durable ones."""
 
     def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
         before = self._durable
         removed = super().remove_cursor(name)
         self._durable = before
@@ -361,6 +388,7 @@ class DurableTwice(SortedCursors):
     """Counts a durable cursor again when it is added again."""
 
     def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor."""
         self._durable += cursor.durable and cursor.name in self._by_name
         super().add(cursor, position)
 
@@ -370,6 +398,7 @@ class GraceOneMore(SortedCursors):
     """Caches an entry that is added exactly the grace time after the last removal."""
 
     def should_cache_added_entry(self) -> bool:
+        """Whether an entry that is added now is to be cached."""
         return bool(self._by_name) or self._clock() - self._left_at <= self._grace
 
 
@@ -387,6 +416,7 @@ class GraceFromTheStart(SortedCursors):
     """Counts the grace time from the start, whatever is removed."""
 
     def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
         before = self._left_at
         removed = super().remove_cursor(name)
         self._left_at = before
@@ -398,4 +428,5 @@ class CachesForTheTracked(SortedCursors):
     """Takes a container in which no cursor has a position for an empty one."""
 
     def should_cache_added_entry(self) -> bool:
+        """Whether an entry that is added now is to be cached."""
         return bool(self._order) or self._clock() - self._left_at < self._grace

@@ -35,9 +35,9 @@ from broker_tck.properties.contract import Maker
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
-POOLS = (2, 3, 4, 4, 6, 6, 8, 8, 10, 12)
+POOLS = (2, 3, 4, 5, 6, 8, 8, 10, 12, 12)
 """How many names a walk has."""
-SPANS = (2, 4, 6, 10, 20, 30)
+SPANS = (2, 4, 6, 12, 30, 30)
 """How many entries of a ledger it uses."""
 LEDGERS = (1, 1, 1, 1, 0, -1, 2**31 - 1, 2**63 - 3, -(2**63))
 ENTRIES = (0, 0, 0, 0, -1, -1, -5, 2**32 - 3, 2**63 - 40)
@@ -45,7 +45,7 @@ CROWDS = weighted([((1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((300, 1_000), 
 MOST_DRAINED = 14
 LAST = 3
 """One move in sixteen takes a position away, if the walk does that; those below this are of the last cursor."""
-SLOWEST = (4, 6, 10, 14)
+SLOWEST = (4, 8, 14, 14)
 """Those below one of these are of the slowest cursor."""
 
 
@@ -62,10 +62,10 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
     kinds = [
         Maker("add", (20, 40, 60), cursors.add),
         Maker("update", (40, 80, 160), cursors.update),
-        Maker("remove", (0, 5, 15, 30), cursors.remove),
+        Maker("remove", (0, 10, 30, 60), cursors.remove),
         Maker("crowd", (0,) * 11 + (1,), cursors.crowd),
         Maker("march", (0, 0, 1), cursors.march),
-        Maker("slowest", (5, 20, 60), lambda: slowest),
+        Maker("slowest", (20, 60, 160), lambda: slowest),
         Maker("size", (0, 2, 5), lambda: size),
         Maker("get", (0, 5, 15), cursors.get),
         Maker("list", (0, 1, 3), lambda: listed),
@@ -98,7 +98,11 @@ class Cursors:
         """Whether updates take positions away, and whether names are added that are there: neither is what a broker
         does every day, and after either some containers do nothing more that is right."""
         self.there: dict[str, None] = {}
+        self.placed = one_of(choices, (12, 12, 12, 2))
+        """One in so many cursors is added without position."""
         self.slowest = one_of(choices, SLOWEST)
+        self.tails = choices.below(2) == 0
+        """Whether the slowest cursor, where it moves, comes to be the last."""
         grace = model.config.grace
         self.steps = [0, 1, *(max(0, grace + by) for by in (-1, 0, 0, 1)), max(0, grace // 2)]
 
@@ -107,7 +111,8 @@ class Cursors:
         if self.crowds and self.below(4) == 0:
             crowd = self.crowds[self.below(len(self.crowds))]
             return f"{crowd.name}{self.below(crowd.n + 1)}"
-        return self.names[self.below(len(self.names))]
+        name: str = self.names[self.below(len(self.names))]
+        return name
 
     def position(self) -> Position:
         """A position out of the pool."""
@@ -132,12 +137,12 @@ class Cursors:
         name = self.name()
         if self.adds_again or name not in self.there:
             return name
-        return next((name for name in self.names if name not in self.there), "")
+        return next((other for other in self.names if other not in self.there), "")
 
     def first_place(self, name: str) -> Position | None:
         """Where a cursor is added."""
         self.there[name] = None
-        return self.sent(name, None if self.below(12) == 0 else self.position())
+        return self.sent(name, None if self.below(self.placed) == 0 else self.position())
 
     def update(self) -> Update:
         """A move: anywhere, onto or past another cursor, ahead, or of the last or the slowest; rarely to nowhere."""
@@ -152,7 +157,9 @@ class Cursors:
         else:
             name = self.name()
         where = self.below(4)
-        if where < 2 or name not in at:
+        if self.tails and LAST <= kind < self.slowest:
+            to = self.ahead(max(at.values()))
+        elif where < 2 or name not in at:
             to = self.position()
         elif where == 2:
             to = self.ahead(at[name])

@@ -75,7 +75,7 @@ def as_a_sorted_list(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, 
     for index, (operation, result, _) in enumerate(steps):
         seen.take(operation)
         if isinstance(operation, Slowest):
-            want: Any = [*(seen.positions() or [()])[0]] or None
+            want: Any = next(map(list, seen.positions()), None)
         elif isinstance(operation, Count):
             at = seen.at.get(operation.name)
             want = bisect_right(seen.positions(), at) if at else 0
@@ -181,22 +181,17 @@ def shifted(config: Config, operations: Sequence[Operation], choices: Choices) -
     ledgers = [at[0] + by for o in operations if (at := getattr(o, "at", None))]
     if not ledgers or min(ledgers) < -(2**63) or max(ledgers) >= 2**63:
         return None
-    return config, [
-        replace(o, at=(at[0] + by, at[1])) if (at := getattr(o, "at", None)) else o  # type: ignore[arg-type]
-        for o in operations
-    ]
+    return config, [replace(o, at=(at[0] + by, at[1])) if (at := getattr(o, "at", None)) else o for o in operations]
 
 
 def equal_shifted(config: Any, steps: Sequence[Step], other: Any, varied: Sequence[Step]) -> bool:
     """Whether all results are the same, positions moved along."""
-    moves = {b.operation.at[0] - a.operation.at[0] for a, b in zip(steps, varied, strict=True) if placed(a.operation)}
-    by = moves.pop()
+    by = next(
+        at[0] - was[0]
+        for a, b in zip(steps, varied, strict=True)
+        if (was := getattr(a.operation, "at", None)) and (at := getattr(b.operation, "at", None))
+    )
     return all(moved(a, by) == unordered(b) for a, b in zip(steps, varied, strict=True))
-
-
-def placed(operation: Any) -> bool:
-    """Whether an operation has a position."""
-    return getattr(operation, "at", None) is not None
 
 
 def moved(step: Step, by: int) -> Any:

@@ -91,7 +91,7 @@ class Crowd(Operation, frozen=True, tag="crowd"):
 
 
 class March(Operation, frozen=True, tag="march"):
-    """``update_cursor`` of n cursors ``name0``, ``name1`` …, each to ``step`` entries after the one before; no result."""
+    """``update_cursor`` of n cursors ``name0``, ``name1`` …, to ``step`` entries after each other; no result."""
 
     name: Name
     n: Bulk
