@@ -66,7 +66,9 @@ def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> 
     entries, passes = Entries(model, choices), Passes(model, choices)
     free, pinned = Free(), Pinned()
     kinds = [
-        Maker("put", (30, 40, 60), entries.put),
+        Maker("put", (20, 30, 40), entries.put),
+        Maker("put_plain", (0, 5, 10), entries.put_plain),
+        Maker("put_protected", (0, 5, 10), entries.put_protected),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
         Maker("get", (4, 10, 20), entries.get),
@@ -147,6 +149,14 @@ class Entries:
     def put(self) -> Put:
         """An insertion."""
         return Put(*self.key(), *self.entry())
+
+    def put_plain(self) -> Put:
+        """An insertion that nothing speaks for."""
+        return Put(*self.key(), self.entry()[0], 0)
+
+    def put_protected(self) -> Put:
+        """An insertion of which reads are expected."""
+        return Put(*self.key(), self.entry()[0], 1 + self.below(3))
 
     def late(self) -> Late:
         """An insertion into a topic's old cache."""
