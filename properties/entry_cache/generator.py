@@ -50,7 +50,7 @@ LARGEST = (None, None, 0, 30, 60, 100, 300, 500, 1_000, 3_000)
 WATERMARKS = (0, 50, 80, 90, 90, 90, 97, 98, 99, 100)
 SIZES = ((0, 1, 10, 100), (10,), (1, 2, 3), (0, 10, 10, 10), (1, 10, 100, 1_000), (40, 50, 30))
 READS = ((1,), (0, 1), (0, 1, 2), (0, 1, 3, 7), (-1, 0, 1, 2), (2, 3))
-LEDGER_BASES = (1, 1, 1, 0, 7, 2**31 - 2, 2**32 - 2, 2**62)
+LEDGER_BASES = (1, 1, 1, 0, 7, 2**31 - 2, 2**32 - 1, 2**62)
 ENTRY_BASES = (0, 0, 0, 0, 60, 126, 2**31 - 3, 2**32 - 3)
 
 
@@ -80,7 +80,7 @@ def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> 
         Maker("expect", (0, 2, 5), entries.expect),
         Maker("remove", (0, 1, 3), entries.remove),
         Maker("invalidate", (0, 0, 2, 4), entries.invalidate),
-        Maker("trim", (0, 0, 1), entries.trim),
+        Maker("trim", (0, 1, 2), entries.trim),
         Maker("clear", (0, 0, 1), entries.clear),
         Maker("reopen", (0, 0, 1, 2), entries.reopen),
         Maker("ttl", (5, 10, 20), passes.evict_old),
