@@ -34,11 +34,25 @@ FIRST: Position = (-1, 0)
 class Config(ReadsConfig, Protocol):
     """What a trace configures."""
 
-    max_requeue_count: int
-    extend_ttl_of_recently_accessed: bool
-    ttl: int
-    max_size: int | None
-    watermark: int
+    @property
+    def max_requeue_count(self) -> int:
+        """How often reads that are expected have an entry requeued."""
+
+    @property
+    def extend_ttl_of_recently_accessed(self) -> bool:
+        """Whether access has an entry requeued."""
+
+    @property
+    def ttl(self) -> int:
+        """Milliseconds after which a scheduled run takes an entry for old."""
+
+    @property
+    def max_size(self) -> int | None:
+        """The largest size in bytes; None for no limit."""
+
+    @property
+    def watermark(self) -> int:
+        """The percentage of it that a size pass goes down to."""
 
 
 class Cached:

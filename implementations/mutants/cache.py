@@ -368,7 +368,7 @@ class DownToTheTrigger(RemovalQueue):
         self._goal = self._trigger
 
 
-@mutant("EC-38")
+@mutant("EC-38", conditions=2, deep=True)
 class SizeFirst(RemovalQueue):
     """Makes the size pass of a scheduled run before that of time."""
 
@@ -488,7 +488,7 @@ class LastOfRangeMissing(TopicCache):
         return [value for slot in self._within(first, last, False) if (value := self._read(slot))]
 
 
-@mutant("EC-10", inside=of_topic, conditions=2)
+@mutant("EC-10", inside=of_topic, conditions=2, deep=True)
 class LedgersOf32Bits(TopicCache):
     """Reads ranges by the low 32 bits of ledger ids."""
 

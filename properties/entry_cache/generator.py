@@ -49,11 +49,11 @@ from broker_tck.properties.entry_cache.reading_walk import GRACES, LIMITS, QUEUE
 
 REQUEUES = (0, 1, 1, 2, 2, 3, 5, 5)
 TTLS = (0, 1, 10, 50, 50, 1_000)
-LARGEST = (None, None, 0, 100, 300, 500, 1_000, 1_000, 3_000)
+LARGEST = (None, None, 0, 30, 60, 100, 300, 500, 1_000, 3_000)
 WATERMARKS = (0, 50, 80, 90, 90, 90, 97, 98, 99, 100)
 SIZES = ((10_000, 20_000), (0, 1, 10, 100), (10,), (1, 2, 3), (0, 10, 10, 10), (1, 10, 100, 1_000), (40, 50, 30))
 READS = ((1,), (0, 1), (0, 1, 2), (0, 1, 3, 7), (-1, 0, 1, 2), (2, 3))
-LEDGER_BASES = (1, 1, 1, 0, 7, 2**31 - 2, 2**32 - 2, 2**62)
+LEDGER_BASES = (1, 1, 1, 0, 7, 2**31 - 2, 2**32 - 1, 2**62)
 ENTRY_BASES = (0, 0, 0, 0, 60, 126, 2**31 - 3, 2**32 - 3)
 READING = 3
 """In one walk of so many there are readers."""
@@ -90,7 +90,9 @@ def kinds(
     """The kinds of operations, out of these entries and passes."""
     free, pinned = Free(), Pinned()
     made = [
-        Maker("put", (30, 40, 60), entries.put),
+        Maker("put", (20, 30, 40), entries.put),
+        Maker("put_plain", (0, 5, 10), entries.put_plain),
+        Maker("put_protected", (0, 5, 10), entries.put_protected),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
         Maker("get", (4, 10, 20), entries.get),
@@ -102,7 +104,7 @@ def kinds(
         Maker("expect", (0, 2, 5), entries.expect),
         Maker("remove", (0, 1, 3), entries.remove),
         Maker("invalidate", (0, 0, 2, 4), entries.invalidate),
-        Maker("trim", (0, 0, 1), entries.trim),
+        Maker("trim", (0, 1, 2), entries.trim),
         Maker("clear", (0, 0, 1), entries.clear),
         Maker("reopen", (0, 0, 1, 2), entries.reopen),
         Maker("ttl", (5, 10, 20), passes.evict_old),
@@ -176,6 +178,14 @@ class Entries:
     def put(self) -> Put:
         """An insertion."""
         return Put(*self.key(), *self.entry())
+
+    def put_plain(self) -> Put:
+        """An insertion that nothing speaks for."""
+        return Put(*self.key(), self.entry()[0], 0)
+
+    def put_protected(self) -> Put:
+        """An insertion of which reads are expected."""
+        return Put(*self.key(), self.entry()[0], 1 + self.below(3))
 
     def late(self) -> Late:
         """An insertion into a topic's old cache."""
