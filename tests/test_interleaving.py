@@ -139,7 +139,7 @@ def test_orders_of_three_scripts_are_drawn() -> None:
 
 
 def test_every_mutant_is_right_where_calls_do_not_overlap() -> None:
-    alone = type(CONTRACT.capabilities())(steps=False)
+    alone = type(CONTRACT.capabilities())(steps=False, reads=False)
     for name in MUTANTS:
         subject = resolve(f"mutant:{name}")
         for number in range(12):

@@ -65,7 +65,7 @@ class Readers:
             Maker("fail", self.weights(0, 1, 3, 6), self.fail),
             Maker("storage", self.weights(0, 0, 1, 2), self.storage),
             Maker("done", self.weights(5, 10, 20), self.done),
-            Maker("replay", self.weights(0, 1, 4), self.replay),
+            Maker("replay", self.weights(1, 3, 6), self.replay),
             Maker("share", self.weights(0, 0, 2), self.share),
             Maker("timeouts", self.weights(1, 4) if limited else (0,), lambda: timeouts),
             Maker("permits", self.weights(2, 4) if limited else (0,), lambda: permits),
