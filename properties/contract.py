@@ -96,6 +96,8 @@ class Contract:
 
     Where the trace was reduced, nothing is in it that does not matter.
     """
+    asks: Callable[[Operation, Any], bool] = lambda operation, capabilities: True
+    """Whether a subject with some capabilities can be asked for an operation: recorded traces know of none."""
 
     def model(self, profile: str) -> type[Reference]:
         """The reference model of a profile; of ``P+RULE+…`` it is that of P with these rules kept as specified.

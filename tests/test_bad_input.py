@@ -92,7 +92,7 @@ CASES = [
         "(see `broker-tck mutants --help`)",
     ),
     # Names
-    Case("contract", "check --contract topic", "unknown contract 'topic'; there are: delayed-delivery, negative-acks"),
+    Case("contract", "check --contract topic", "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors"),
     Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of power", "power --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
@@ -135,7 +135,7 @@ CASES = [
     Case(
         "subject Other",
         "check --subject odd:Other",
-        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks",
+        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks, active-cursors",
     ),
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
@@ -154,7 +154,7 @@ CASES = [
     trace("unknown part", "t:1: not a trace: Object contains unknown field `more`", {"more": 1}),
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(
-        "contract in a file", "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks", {"contract": "x"}
+        "contract in a file", "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors", {"contract": "x"}
     ),
     trace(
         "profile in a file",
