@@ -566,6 +566,7 @@ class PulsarList2025(ActiveCursors):
 
     PROFILE = "pulsar-list-2025"
     BREAKS: ClassVar[tuple[str, ...]] = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "rename")
+    MOOT: ClassVar[tuple[str, ...]] = ("CC-03", "CC-11")
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -582,6 +583,8 @@ class PulsarList2025(ActiveCursors):
 
     def add_object(self, name: str, at: Position | None, durable: bool) -> None:
         self.added += 1
+        if name in self.objects and not self.is_update(name):
+            del self.list.nodes[name]
         self.list.add(name, self.added, at or ())
         self.objects[name] = self.list.nodes[name].number
 

@@ -25,18 +25,20 @@ class HeapItem:
         self.at = NOWHERE
 
 
-def before(one: HeapItem, other: HeapItem) -> bool:
-    """Whether one is strictly before another; Fault where either has no position."""
-    if one.position is None or other.position is None:
-        raise Fault("NullPointerException")
-    return one.position < other.position
-
-
 class CursorHeap:
     """The heap: no cursor is before the one above it, unless a removal has left it so."""
 
     def __init__(self) -> None:
         self.items: list[HeapItem] = []
+        self.spoiled = False
+        """Whether something was left undone, as a position was none: then there is no order any more to mend."""
+
+    def before(self, one: HeapItem, other: HeapItem) -> bool:
+        """Whether one is strictly before another; Fault where either has no position."""
+        if one.position is None or other.position is None:
+            self.spoiled = True
+            raise Fault("NullPointerException")
+        return one.position < other.position
 
     def add(self, item: HeapItem) -> None:
         """Put an item in its place."""
@@ -52,7 +54,7 @@ class CursorHeap:
         self.items.pop()
         if last is not item:
             self.down(last)
-            if mending and last.at == gap and self.comparable():
+            if mending and last.at == gap and not self.spoiled:
                 self.up(last)
         item.at = NOWHERE
 
@@ -60,27 +62,23 @@ class CursorHeap:
         """Put an item in its place whose position has changed."""
         if len(self.items) == 1:
             return
-        if item.at == 0 or not before(item, self.items[(item.at - 1) // 2]):
+        if item.at == 0 or not self.before(item, self.items[(item.at - 1) // 2]):
             self.down(item)
         else:
             self.up(item)
 
-    def comparable(self) -> bool:
-        """Whether all items have a position; otherwise there is no order to mend."""
-        return all(item.position is not None for item in self.items)
-
     def up(self, item: HeapItem) -> None:
         """Move an item up while it is before the one above it."""
-        while item.at > 0 and before(item, self.items[(item.at - 1) // 2]):
+        while item.at > 0 and self.before(item, self.items[(item.at - 1) // 2]):
             self.swap(item, self.items[(item.at - 1) // 2])
 
     def down(self, item: HeapItem) -> None:
         """Move an item down while one below it is before it; of two such the left one, if it is before the right."""
         while True:
             left, right = self.below(item, 1), self.below(item, 2)
-            if right and before(right, item):
-                self.swap(item, left if left and before(left, right) else right)
-            elif left and before(left, item):
+            if right and self.before(right, item):
+                self.swap(item, left if left and self.before(left, right) else right)
+            elif left and self.before(left, item):
                 self.swap(item, left)
             else:
                 return

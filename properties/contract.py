@@ -118,6 +118,8 @@ class Contract:
     """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
     scenarios: tuple[Scenario, ...] = ()
     """Calls that can overlap, if the contract has such."""
+    asks: Callable[[Operation, Any], bool] = lambda operation, capabilities: True
+    """Whether a subject with some capabilities can be asked for an operation: recorded traces know of none."""
 
     def model(self, profile: str) -> type[Reference]:
         """The reference model of a profile; of ``P+RULE+…`` it is that of P with these rules kept as specified.

@@ -95,7 +95,7 @@ CASES = [
     Case(
         "contract",
         "check --contract topic",
-        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, entry-cache",
+        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
     ),
     Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
@@ -139,7 +139,7 @@ CASES = [
     Case(
         "subject Other",
         "check --subject odd:Other",
-        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks, entry-cache",
+        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
     ),
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
@@ -159,7 +159,7 @@ CASES = [
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(
         "contract in a file",
-        "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, entry-cache",
+        "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
         {"contract": "x"},
     ),
     trace(

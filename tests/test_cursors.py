@@ -298,7 +298,7 @@ def test_live_defect_is_found_from_nothing(subject: str, rule: str, most: int, s
 
 
 def test_check_tells_what_a_container_does_otherwise(cli: Cli) -> None:
-    words = ("check", "--subject", "pulsar-tree-set", "--walks", "60", "--examples", "2")
+    words = ("check", "--subject", "pulsar-tree-set", "--walks", "200", "--examples", "2")
     status, out, _ = cli(*words, "--profile", "ideal", "--json")
     assert status == 1
     (checked,) = json.loads(out)["subjects"]

@@ -36,14 +36,24 @@ def blame(operations: Sequence[Operation], observed: str) -> str:  # noqa: ARG00
     changes: list[Any] = [*operations[:-1]]
     if tag not in ("slowest", "count", "oldest"):
         return RESULTS.get(tag, "CC-02")
-    if any(o.tag == "remove" for o in changes):
+    taken_away = any(o.tag in ("add", "update") and o.at is None for o in changes)
+    if any(o.tag == "remove" for o in changes) or (taken_away and tag != "count"):
         return "CC-11"
     adds = [o.name for o in changes if o.tag in ("add", "durable")]
     if len(adds) > len(set(adds)):
         return "CC-04"
-    if any(o.tag in ("add", "update") and o.at is None for o in changes):
+    if taken_away:
         return "CC-14"
     return RESULTS.get(tag, "CC-02")
+
+
+LACKED = {"count": "ranks", "caches": "grace", "oldest": "versions", "durable": "durables", "durables": "durables"}
+"""The capability that an operation needs."""
+
+
+def asks(operation: Operation, capabilities: Capabilities) -> bool:
+    """Whether a subject can be asked for an operation."""
+    return operation.tag not in LACKED or bool(getattr(capabilities, LACKED[operation.tag]))
 
 
 ACTIVE_CURSORS = Contract(
@@ -64,4 +74,5 @@ ACTIVE_CURSORS = Contract(
     variations=VARIATIONS,
     needs={"ranks": "RC-04 CC-03 CC-10 CC-P16", "grace": "EC-58", "versions": "CC-12", "durables": "CC-13"},
     blame=blame,
+    asks=asks,
 )
