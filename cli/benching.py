@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from statistics import median
 from typing import Any
 
 import click
 import msgspec
 
+from broker_tck.cli import cache_plot, cursors_plot
 from broker_tck.cli.nacks_plot import drawn, has_rate
 from broker_tck.cli.options import chosen_contract, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table, progress
-from broker_tck.implementations import nack_memory_bench
+from broker_tck.implementations import cache_bench, cursor_bench, nack_memory_bench
 from broker_tck.implementations.memory_bench import ROWS, MemoryRow
 from broker_tck.implementations.memory_bench import rows as memory_rows
 from broker_tck.implementations.nack_memory_bench import MemoryRow as NackRow
@@ -164,6 +166,134 @@ def memory_cells(row: MemoryRow) -> tuple[str, ...]:
         "exact" if row.content_verified and row.usable_afterwards else "WRONG",
         "" if row.passed else "OVER",
     )
+
+
+CURSORS_EXAMPLES = """\b
+Examples:
+  broker-tck bench cursors
+  broker-tck bench cursors --container sorted-cursors --json
+  broker-tck bench cursors --plot cursors.svg
+"""
+
+
+@bench.command("cursors", epilog=CURSORS_EXAMPLES)
+@click.option("--container", "names", multiple=True, metavar="C", help="A container, by name. Default: all.")
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Also draw the comparisons.")
+@json_option
+def bench_cursors(names: tuple[str, ...], plot: str | None, as_json: bool) -> int:
+    """What update, slowest and rank cost in each container, with 10, 100, 1,000 and 10,000 cursors.
+
+    Tailing: the slowest cursor moves to the end. Random: any cursor moves anywhere. A question is asked after one move.
+    What counts is how the comparisons of positions grow from 10 cursors on: by three times the growth that is said at
+    the most, or the exit status is 1. Times stand beside, and are judged by nobody.
+    """
+    for name in names:
+        if name not in cursor_bench.CANDIDATES:
+            raise BadInput(f"unknown container {name!r}; there are: {', '.join(cursor_bench.CANDIDATES)}")
+    if plot:
+        need("plots", ("matplotlib",), "bench")
+    chosen = names or tuple(cursor_bench.CANDIDATES)
+    table: list[cursor_bench.CursorRow] = []
+    with progress(len(chosen), "containers") as tell:
+        for number, (name, rows) in enumerate(zip(chosen, cursor_bench.rows(chosen), strict=True), 1):
+            table += rows
+            tell(number, name)
+    if as_json:
+        told = [{**msgspec.to_builtins(row), "passed": row.passed} for row in table]
+        print_json({"machine": machine_words(), "rows": told})
+    else:
+        print_cursors(table)
+    if plot:
+        cursors_plot.drawn(table, plot)
+    return 0 if all(row.passed for row in table) else 1
+
+
+def print_cursors(table: Sequence[cursor_bench.CursorRow]) -> None:
+    """Print the table of containers: a line for each workload and operation."""
+    head = ["container", "workload", "operation", "may grow as"]
+    head += [f"{n:,}" for n in cursor_bench.SIZES] + [f"ns at {cursor_bench.SIZES[-1]:,}", "spread", ""]
+    lines = [*dict.fromkeys((r.container, r.workload, r.operation) for r in table)]
+    cells = []
+    for line in lines:
+        rows = [r for r in table if (r.container, r.workload, r.operation) == line]
+        last = rows[-1]
+        cells.append(
+            (
+                *line,
+                last.growth,
+                *(f"{r.comparisons:,.1f}" for r in rows),
+                f"{last.nanoseconds:,.0f}",
+                f"{last.low:,.0f} to {last.high:,.0f}",
+                "" if all(r.passed for r in rows) else "OVER",
+            )
+        )
+    print_table(f"comparisons by number of cursors; {machine_words()}", head, cells, right=(4, 5, 6, 7, 8, 9))
+
+
+CACHE_EXAMPLES = "\b\nExamples:\n  broker-tck bench cache\n  broker-tck bench cache --rounds 5 --plot passes.svg\n"
+
+
+@bench.command("cache", epilog=CACHE_EXAMPLES)
+@click.option(
+    "--rounds", default=3, show_default=True, type=click.IntRange(1), help="How often each policy is measured."
+)
+@click.option(
+    "--entries",
+    default=cache_bench.ENTRIES,
+    show_default=True,
+    type=click.IntRange(1_000),
+    help="How many entries are cached.",
+)
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Also draw the seconds a pass.")
+@json_option
+def bench_cache(rounds: int, entries: int, plot: str | None, as_json: bool) -> int:
+    """What eviction costs: one queue of removal beside a policy for each cache, each in a fresh process.
+
+    Entries of 100 bytes in caches of 200: the growth of the process for each, its value aside, and the seconds of a
+    pass that finds nothing old, one that finds a tenth, and one that is asked for a tenth of the bytes. Content is
+    verified after each. Visits are those of a size pass for one byte where reads of all entries are expected.
+    """
+    if plot:
+        need("plots", ("matplotlib",), "bench")
+    caches = entries * cache_bench.CACHES // cache_bench.ENTRIES
+    found: list[cache_bench.Measurement] = []
+    with progress(rounds * len(cache_bench.POLICIES), "runs") as tell:
+        for measurement in cache_bench.rounds(rounds, entries, caches):
+            found.append(measurement)
+            tell(len(found), measurement.policy)
+    result = cache_bench.result(found)
+    if as_json:
+        print_json({"machine": machine_words(), "passed": result.passed, **msgspec.to_builtins(result)})
+    else:
+        print_passes(result)
+    if plot:
+        cache_plot.drawn(found, plot)
+    return 0 if result.passed else 1
+
+
+def print_passes(result: cache_bench.Result) -> None:
+    """Print what passes cost, and what they visit."""
+    rows = []
+    for policy in cache_bench.POLICIES:
+        runs = [m for m in result.measurements if m.policy == policy]
+        exact = "exact" if all(m.content_verified for m in runs) else "WRONG"
+        rows.append((policy, "bytes an entry", *spread([m.bytes_an_entry for m in runs], ".1f"), exact))
+        rows.append((policy, "insertions a second", *spread([m.puts_per_second for m in runs], ",.0f"), exact))
+        for number, name in enumerate(cache_bench.PASSES):
+            seconds = [1_000 * m.seconds[number] for m in runs]
+            rows.append((policy, f"ms, pass of {name}", *spread(seconds, ",.3f"), exact))
+    first = result.measurements[0]
+    title = f"{first.entries:,} entries in {first.caches:,} caches; {machine_words()}"
+    print_table(title, ["policy", "", "median", "spread", "content"], rows, right=(2, 3))
+    click.echo()
+    for v in result.visits:
+        told = f"a size pass over {v.entries:,} entries that reads protect {v.requeues} times visits {v.visits:,}"
+        click.echo(told if v.visits == v.most else f"{told}: OVER {v.most:,}")
+
+
+def spread(figures: Sequence[float], form: str) -> tuple[str, str]:
+    """The median, and the lowest and highest."""
+    return format(median(figures), form), f"{format(min(figures), form)} to {format(max(figures), form)}"
 
 
 @bench.command(

@@ -11,6 +11,7 @@ from broker_tck.cli.benching import bench
 from broker_tck.cli.checking import check, walk_command
 from broker_tck.cli.comparing import compare
 from broker_tck.cli.fuzzing import fuzz, watch
+from broker_tck.cli.interleaving import interleave
 from broker_tck.cli.listing import rules, subjects
 from broker_tck.cli.proving import mutants_command, power
 from broker_tck.cli.reporting import report
@@ -44,6 +45,7 @@ for command in (
     compare,
     power,
     mutants_command,
+    interleave,
     fuzz,
     watch,
     report,

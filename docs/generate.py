@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from broker_tck.cli import queue_picture
 from broker_tck.cli.main import cli
 from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, rules_of
 from broker_tck.properties.contract import Contract
@@ -64,10 +65,11 @@ the median of the seeds. *Longest*: the longest reduced trace, in operations.
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its name."""
+    """Every generated page and picture by its name."""
     kills = json.loads(KILL_TABLE.read_text(encoding="utf-8")) if KILL_TABLE.exists() else None
     made = {"command-line.md": command_line(), "rules.md": rules(kills)}
-    return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
+    pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
+    return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
 
 
 # ---- The command line

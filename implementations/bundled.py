@@ -6,8 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.heap import HeapTracker
+from broker_tck.implementations.indexed_heap import CursorHeap
+from broker_tck.implementations.lazy_list import LazyList
+from broker_tck.implementations.legacy_policy import PerCachePolicy
 from broker_tck.implementations.nack_clients import Cpp, CppOld, FSharp, Go, GoOld, JavaPip393, PairMap
+from broker_tck.implementations.pulsar_cursors import PulsarHeap, PulsarList2025, PulsarTreeSet
+from broker_tck.implementations.removal_queue import CountTakingQueue, FifoQueue, RemovalQueue
 from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
+from broker_tck.implementations.sorted_cursors import SortedCursors
+from broker_tck.implementations.stepwise_queue import StepwiseQueue
 from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.implementations.time_bucket_2025 import TimeBucket2025Tracker
 
@@ -24,4 +31,15 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "cpp": Cpp,
     "cpp-old": CppOld,
     "fsharp": FSharp,
+    "removal-queue": RemovalQueue,
+    "count-taking-queue": CountTakingQueue,
+    "fifo-queue": FifoQueue,
+    "per-cache-policy": PerCachePolicy,
+    "sorted-cursors": SortedCursors,
+    "lazy-list": LazyList,
+    "cursor-heap": CursorHeap,
+    "pulsar-list-2025": PulsarList2025,
+    "pulsar-heap": PulsarHeap,
+    "pulsar-tree-set": PulsarTreeSet,
+    "stepwise-queue": StepwiseQueue,
 }

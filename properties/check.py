@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from broker_tck.model.reference import Allowed, Fault
+from broker_tck.model.reference import UNDEFINED, Allowed, Fault
 from broker_tck.properties.choices import Choices
 from broker_tck.properties.contract import Step, Variation
 from broker_tck.properties.operation import Operation
@@ -91,9 +91,16 @@ def plain(value: Any) -> Any:
     if value is None or type(value) in (bool, int, str):
         return value
     try:
-        return msgspec.json.decode(msgspec.json.encode(value))
+        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=undefined))
     except Exception:
         return shown(value)
+
+
+def undefined(value: Any) -> str:
+    """What is left open, in a word; of anything else that JSON cannot hold, NotImplementedError."""
+    if value is UNDEFINED:
+        return repr(value)
+    raise NotImplementedError
 
 
 def shown(value: Any) -> str:

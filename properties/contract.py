@@ -63,6 +63,24 @@ class Variation:
     """What it makes of a trace before it varies it: the operations that it is about, say."""
 
 
+@dataclass(frozen=True)
+class Scenario:
+    """Scripts of calls whose steps may come in any order, see :mod:`~broker_tck.properties.interleaving`."""
+
+    name: str
+    sentence: str
+    """What meets what."""
+    config: Any
+    before: tuple[Operation, ...]
+    """Done first, one after the other."""
+    scripts: tuple[tuple[Operation, ...], ...]
+    """One a thread, by number: calls that are begun on it, which have a field ``thread``, and other operations."""
+    after: tuple[Operation, ...]
+    """Done when all have ended."""
+    step: Callable[[int], Operation]
+    """Goes on with the call of a thread; the result's first word is ``ends`` or ``waits`` where it does."""
+
+
 @dataclass(frozen=True, eq=False)
 class Contract:
     """One kind of component."""
@@ -90,12 +108,18 @@ class Contract:
     laws: tuple[Law, ...]
     variations: tuple[Variation, ...]
     needs: Mapping[str, str]
-    """The rule that cannot be checked where a subject lacks a capability; empty where there is none."""
+    """The rules that cannot be checked where a subject lacks a capability, with spaces between; empty for none."""
     blame: Callable[[Sequence[Operation], str], str]
     """The rule to name where no wrong way explains a difference: by a trace that fails at its end, and what differed.
 
     Where the trace was reduced, nothing is in it that does not matter.
     """
+    rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
+    """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
+    scenarios: tuple[Scenario, ...] = ()
+    """Calls that can overlap, if the contract has such."""
+    asks: Callable[[Operation, Any], bool] = lambda operation, capabilities: True
+    """Whether a subject with some capabilities can be asked for an operation: recorded traces know of none."""
 
     def model(self, profile: str) -> type[Reference]:
         """The reference model of a profile; of ``P+RULE+…`` it is that of P with these rules kept as specified.

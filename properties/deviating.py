@@ -19,8 +19,9 @@ from broker_tck.properties.walk import Walk, walk, walk_seed
 
 DEVIATION_WALKS = 1_000
 """A deviation that no walk out of so many shows is gone."""
-CANDIDATES = 4
-"""So many failing walks are reduced, for the shortest trace of them."""
+FAILING = 10
+CANDIDATES = 5
+"""So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
 ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
 
@@ -93,8 +94,15 @@ def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
     known = Diagnosis((number,), tuple(otherwise(contract.model(profile), number)), WALKS, whole=True)
-    walks = islice(failing(subject, model, seed), CANDIDATES)
-    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in walks)
+    chosen = sorted(islice(failing(subject, model, seed), FAILING), key=telling)[:CANDIDATES]
+    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in chosen)
+
+
+def telling(failed: Walk) -> tuple[bool, int]:
+    """Sorts failing walks: a wrong answer says more than an error, a short walk more than a long one."""
+    difference = failed.difference
+    errors = difference and any(isinstance(side, dict) for side in (difference.expected, difference.seen))
+    return bool(errors), len(failed.operations)
 
 
 def otherwise(model: type[Reference], number: str) -> Iterator[Way]:

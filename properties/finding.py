@@ -40,6 +40,8 @@ class Finding:
     """The seed of the walk that found it; None: not a walk."""
     found_after: int
     """The operations of the trace that was reduced."""
+    answers: tuple[Any, ...] = ()
+    """What the subject answered to each operation, where that was asked."""
 
     @property
     def rule(self) -> str:
@@ -66,6 +68,18 @@ def failure(subject: Subject, model: type[Reference], config: Any, operations: S
             return first_difference(operations, model(config), rig)
     except Hang as hang:
         return 0, no_answer(HANG, str(hang))
+
+
+in_this_process = failure
+
+
+def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
+    """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
+    try:
+        with limit(patience(PROBE_SECONDS, bulk(operations))):
+            return tuple(step.result for step in record(operations, subject.rig(config, subject.capabilities)))
+    except Hang:
+        return ()
 
 
 def find(
@@ -97,13 +111,14 @@ def find(
             found = failure(subject, model, config, operations)
             return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
 
-        plain, short = Reducer(fails, contract.config()).reduce(config, failing)
+        plain, short = Reducer(fails, contract.config(), contract.rewrites).reduce(config, failing)
         found = failure(subject, model, plain, short)
         if found is None or found[0] != len(short) - 1:
             return None
         diagnosis = known or diagnoser.diagnose((plain, short), found[1])
+        answers = () if failure is not in_this_process else answered(subject, plain, short)
         return Finding(
-            subject.name, contract, model.PROFILE, plain, tuple(short), found[1], diagnosis, seed, len(failing)
+            subject.name, contract, model.PROFILE, plain, tuple(short), found[1], diagnosis, seed, len(failing), answers
         )
 
     finding = reduced(lambda config, operations, difference: kind(contract, operations[-1], difference) == own)

@@ -25,6 +25,9 @@ BULK = {"kind": "bulk"}
 POSITION = {"kind": "position"}
 """Marks the fields that together name a message."""
 
+PLACE = {"kind": "place"}
+"""Marks where an operation puts what it names: another one of the same can be left out if this puts it there."""
+
 Time = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=TIME)]
 Duration = Annotated[int, Meta(ge=0, le=2**53, extra=DURATION)]
 Bulk = Annotated[int, Meta(ge=0, le=1_000_000, extra=BULK)]

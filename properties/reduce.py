@@ -11,29 +11,37 @@ from typing import Any
 
 from msgspec import structs
 
-from broker_tck.properties.operation import BUDGET, BULK, DURATION, POSITION, TIME, Operation, marked, valid
+from broker_tck.properties.operation import BUDGET, BULK, DURATION, PLACE, POSITION, TIME, Operation, marked, valid
 
 Trace = tuple[Any, list[Operation]]
 """Configuration and operations."""
 Fails = Callable[[Any, Sequence[Operation]], int | None]
 """Whether a trace still fails in the same way, and at which operation."""
+Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
+"""Shorter traces to try."""
 
 MOST_PROBES = 20_000
+MOST_IN_PAIRS = 24
+MOST_PLACED = 14
+"""Of longer traces no pairs of operations are left out, and none with another done at another time or place instead."""
 
 
 class Reducer:
     """Reduces one trace."""
 
-    def __init__(self, fails: Fails, defaults: Any) -> None:
+    def __init__(self, fails: Fails, defaults: Any, rewrites: Rewrites = lambda operations: iter(())) -> None:
         self.fails = fails
         self.defaults = defaults
+        self.rewrites = rewrites
         self.probes = 0
         self.passes = (
             self.one_by_one,
+            self.rewritten,
             self.merged,
             self.simpler_positions,
             self.simpler_fields,
             self.pairs,
+            self.two_at_once,
             self.simpler_config,
         )
 
@@ -89,6 +97,15 @@ class Reducer:
                 if i < len(operations) and (shorter := self.cut(config, operations[:i] + operations[i + 1 :])):
                     operations = shorter[1]
                     again = True
+        return config, operations
+
+    def rewritten(self, trace: Trace) -> Trace:
+        """Try the contract's own shorter traces until none helps."""
+        config, operations = trace
+        while shorter := next((s for o in self.rewrites(operations) if (s := self.cut(config, o))), None):
+            if shorter[1] == operations:
+                break
+            operations = shorter[1]
         return config, operations
 
     def merged(self, trace: Trace) -> Trace:
@@ -147,7 +164,7 @@ class Reducer:
         return operations
 
     def pairs(self, trace: Trace) -> Trace:
-        """Leave out one operation and change a field of another for it: a longer clock step, a smaller budget."""
+        """Leave out one operation and change another for it: a longer clock step, a smaller budget, a place."""
         config, operations = trace
         i = 0
         while i < len(operations):
@@ -156,6 +173,16 @@ class Reducer:
                 operations = shorter[1]
             else:
                 i += 1
+        return config, operations
+
+    def two_at_once(self, trace: Trace) -> Trace:
+        """Leave out two operations of a short trace, as neither may go without the other."""
+        config, operations = trace
+        j = 1
+        while j < len(operations) <= MOST_IN_PAIRS:
+            others = (operations[:i] + operations[i + 1 : j] + operations[j + 1 :] for i in range(j))
+            shorter = next((s for o in others if (s := self.cut(config, o))), None)
+            operations, j = (shorter[1], 1) if shorter else (operations, j + 1)
         return config, operations
 
     def simpler_config(self, trace: Trace) -> Trace:
@@ -176,6 +203,9 @@ class Reducer:
 
 def plainer_values(value: Any, zero: int) -> Iterator[Any]:
     """Values that are plainer than this one, the plainest first."""
+    if isinstance(value, tuple):
+        for i, part in enumerate(value):
+            yield from ((*value[:i], plainer, *value[i + 1 :]) for plainer in plainer_values(part, zero))
     if isinstance(value, bool) or not isinstance(value, int):
         return
     distance = value - zero
@@ -203,11 +233,24 @@ def without(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
     """The operations without one of them, where another makes up for what may have gone with it."""
     rest = operations[:i] + operations[i + 1 :]
     dropped = sum(getattr(operations[i], field) for field in marked(type(operations[i]), DURATION)) or 1
+    places = dict.fromkeys(getattr(o, f) for o in operations for f in marked(type(o), PLACE))
     for j, o in enumerate(rest):
+        if handed := {field: getattr(operations[i], field) for field in shared_places(o, operations[i])}:
+            yield [*rest[:j], structs.replace(o, **handed), *rest[j + 1 :]]
+        for field in marked(type(o), PLACE) if len(rest) < MOST_PLACED else ():
+            yield from ([*rest[:j], structs.replace(o, **{field: at}), *rest[j + 1 :]] for at in places)
+            others = rest[:j] + rest[j + 1 :]
+            yield from ([*others[:k], o, *others[k:]] for k in range(len(rest)) if k != j)
         for mark, change in ((DURATION, dropped), (BUDGET, -1), (BULK, -1)):
             for field in marked(type(o), mark):
                 if (value := getattr(o, field) + change) >= 0:
                     yield [*rest[:j], structs.replace(o, **{field: value}), *rest[j + 1 :]]
+
+
+def shared_places(one: Operation, other: Operation) -> list[str]:
+    """The fields in which two operations that name the same put it somewhere."""
+    places = marked(type(other), PLACE)
+    return [f for f in marked(type(one), PLACE) if f in places and position(one) == position(other)]
 
 
 def at_clock(operation: Operation, ms: int) -> Operation:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from broker_tck.model.reference import Reference
+from broker_tck.model.reference import Allowed, Reference
 from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.check import RESULT, Difference, concrete, failed, plain
 from broker_tck.properties.contract import Contract
@@ -37,14 +37,18 @@ def lines(
     config: Any,
     operations: Sequence[Operation],
     difference: Difference | None = None,
+    answers: Sequence[Any] = (),
 ) -> list[Line]:
-    """A trace, one operation a line; ``difference`` is what was seen at the last."""
+    """A trace, one operation a line; ``difference`` is what was seen at the last.
+
+    Where the model leaves a choice, the subject's is told if its ``answers`` are known.
+    """
     told = []
     reference: Any = model(config)
     clock = getattr(config, "clock", None)
     for number, operation in enumerate(operations, 1):
         try:
-            result = concrete(operation.on(reference))
+            result = followed(operation.on(reference), answers[number - 1 : number])
         except Exception as fault:
             result = failed(fault)
         expected = outcome_text(contract, result, reference.seen(), clock)
@@ -56,6 +60,14 @@ def lines(
             expected = prefix + value_text(difference.expected, clock)
         told.append(Line(operation_text(operation, clock), expected, seen))
     return told
+
+
+def followed(answer: Any, given: Sequence[Any]) -> Any:
+    """An answer of the model, by what the subject answered where that is known and allowed."""
+    if type(answer) is Allowed and given and answer.permits(given[0]):
+        answer.follow(given[0])
+        return given[0]
+    return concrete(answer)
 
 
 def outcome_text(contract: Contract, result: Any, seen: Sequence[Any], clock: int | None) -> str:
@@ -107,7 +119,7 @@ def replay_command(finding: Finding) -> str:
 def story(finding: Finding) -> str:
     """A finding as text."""
     model = finding.contract.model(finding.profile)
-    told = lines(finding.contract, model, finding.config, finding.operations, finding.difference)
+    told = lines(finding.contract, model, finding.config, finding.operations, finding.difference, finding.answers)
     by = f"{finding.subject} ({finding.profile}; {config_text(finding)})"
     out = [f"{' or '.join(finding.diagnosis.rules)} is broken by {by}", ""]
     for number in finding.diagnosis.rules:

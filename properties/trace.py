@@ -217,7 +217,7 @@ def fields_of(contract: Contract) -> str:
 def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
     """A step as an array, times counted from the clock made absolute."""
     written, _, outcome = part.partition(ARROW)
-    words: list[Any] = written.split()
+    words: list[Any] = [*map(listed, written.split())]
     kind = next((o for o in get_args(contract.operations) if words and o.__struct_config__.tag == words[0]), None)
     times = marked(kind, TIME) if kind else ()
     for i, field in enumerate(kind.__struct_fields__ if kind else (), 1):

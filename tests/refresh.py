@@ -25,7 +25,7 @@ from broker_tck.spark_fuzz.shard import shard_rows
 HERE = Path(__file__).parent
 DIGESTS = HERE / "digests.json"
 EXPECTED = HERE / "expected"
-WALKS = 60
+WALKS = 30
 SEED = 20_251_120
 
 STORIES = {
@@ -43,7 +43,7 @@ STORIES = {
 
 
 def digests() -> dict[str, str]:
-    """A digest of many walks for each contract and profile: operations, and all outcomes of the model."""
+    """A digest of many walks for each subject and profile: operations, and all outcomes of the model."""
     found = {}
     for contract in CONTRACTS.values():
         for subject in bundled(contract):
@@ -55,7 +55,7 @@ def digests() -> dict[str, str]:
                     outcomes = [[s.result, *s.seen] for s in record(done.operations, model(done.config))]
                     trace = Trace(contract, profile, done.config, done.operations, outcomes)
                     digest.update(to_json(trace).encode() + b"\n")
-                found[f"{contract.name} {profile}"] = digest.hexdigest()
+                found[f"{contract.name} {subject.name} {profile}"] = digest.hexdigest()
     return found
 
 

@@ -1,0 +1,1 @@
+"""Contract ``negative-acks``: its operations, rig, generator and laws."""

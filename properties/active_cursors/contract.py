@@ -1,0 +1,78 @@
+"""Contract ``active-cursors``, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from broker_tck.implementations.interface import ActiveCursors
+from broker_tck.model.active_cursors import PROFILES
+from broker_tck.properties.active_cursors.abstract import abstract
+from broker_tck.properties.active_cursors.generator import drain, draw_config, makers
+from broker_tck.properties.active_cursors.laws import LAWS, VARIATIONS
+from broker_tck.properties.active_cursors.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.active_cursors.rig import Rig
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.operation import Operation
+
+RESULTS = {
+    "add": "CC-04",
+    "durable": "CC-04",
+    "update": "CC-05",
+    "march": "CC-05",
+    "remove": "CC-09",
+    "size": "CC-09",
+    "get": "CC-09",
+    "list": "CC-15",
+    "caches": "EC-58",
+    "oldest": "CC-12",
+    "durables": "CC-13",
+}
+
+
+def blame(operations: Sequence[Operation], observed: str) -> str:  # noqa: ARG001
+    """The rule to name for a difference that no wrong way explains. There is nothing to observe but results."""
+    tag = operations[-1].tag
+    changes: list[Any] = [*operations[:-1]]
+    if tag not in ("slowest", "count", "oldest"):
+        return RESULTS.get(tag, "CC-02")
+    taken_away = any(o.tag in ("add", "update") and o.at is None for o in changes)
+    if any(o.tag == "remove" for o in changes) or (taken_away and tag != "count"):
+        return "CC-11"
+    adds = [o.name for o in changes if o.tag in ("add", "durable")]
+    if len(adds) > len(set(adds)):
+        return "CC-04"
+    if taken_away:
+        return "CC-14"
+    return RESULTS.get(tag, "CC-02")
+
+
+LACKED = {"count": "ranks", "caches": "grace", "oldest": "versions", "durable": "durables", "durables": "durables"}
+"""The capability that an operation needs."""
+
+
+def asks(operation: Operation, capabilities: Capabilities) -> bool:
+    """Whether a subject can be asked for an operation."""
+    return operation.tag not in LACKED or bool(getattr(capabilities, LACKED[operation.tag]))
+
+
+ACTIVE_CURSORS = Contract(
+    name="active-cursors",
+    profiles=PROFILES,
+    config=Config,
+    capabilities=Capabilities,
+    operations=AnyOperation,
+    interface=ActiveCursors,
+    call="Factory(config, clock)",
+    rig=Rig,
+    draw_config=draw_config,
+    makers=makers,
+    drain=drain,
+    abstract=abstract,
+    observables=(),
+    laws=LAWS,
+    variations=VARIATIONS,
+    needs={"ranks": "RC-04 CC-03 CC-10 CC-P16", "grace": "EC-58", "versions": "CC-12", "durables": "CC-13"},
+    blame=blame,
+    asks=asks,
+)

@@ -1,0 +1,1 @@
+"""Contract ``entry-cache``: its operations, rig, generator and laws."""

@@ -1,0 +1,95 @@
+"""Contract ``entry-cache``, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from broker_tck.implementations.interface import EntryCaches
+from broker_tck.model.cache_reads import Reads
+from broker_tck.model.entry_cache import PROFILES
+from broker_tck.model.overlapping import overlapping
+from broker_tck.model.rules import rules_of
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.entry_cache import steps
+from broker_tck.properties.entry_cache.abstract import abstract
+from broker_tck.properties.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
+from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.entry_cache.reading_laws import READING_LAWS
+from broker_tck.properties.entry_cache.scenarios import SCENARIOS
+from broker_tck.properties.operation import Operation
+
+RULES = {
+    "put": "EC-04",
+    "late": "EC-18",
+    "misput": "EC-06",
+    "get": "EC-09",
+    "hold": "EC-13",
+    "free": "EC-13",
+    "spoil": "EC-12",
+    "range": "EC-10",
+    "read": "RC-08",
+    "expect": "RC-08",
+    "remove": "EC-14",
+    "invalidate": "EC-14",
+    "trim": "EC-15",
+    "clear": "EC-16",
+    "reopen": "EC-18",
+    "ttl": "EC-21",
+    "size": "EC-32",
+    "pinned": "RC-02",
+    "background": "EC-30",
+    "run": "EC-38",
+    "total": "EC-01",
+    "counters": "EC-40",
+    "resize": "EC-19",
+    "watermark": "EC-19",
+    "append": "RC-03",
+    "cursor": "EC-57",
+    "uncursor": "EC-57",
+    "fetch": "EC-45",
+    "single": "EC-49",
+    "complete": "EC-47",
+    "fail": "EC-54",
+    "done": "RC-06",
+    "replay": "RC-09",
+    "share": "RC-06",
+    "timeouts": "EC-55",
+    "permits": "EC-55",
+    "hits": "EC-46",
+}
+
+
+def blame(operations: Sequence[Operation], observed: str) -> str:
+    """The rule to name for a difference that no wrong way explains."""
+    if steps.overlap(operations):
+        return steps.blame(operations)
+    return "EC-12" if observed == "references" else RULES.get(operations[-1].tag, "EC-24")
+
+
+ENTRY_CACHE = Contract(
+    name="entry-cache",
+    profiles=overlapping(PROFILES),
+    config=Config,
+    capabilities=Capabilities,
+    operations=AnyOperation,
+    interface=EntryCaches,
+    call="Factory(config, clock, execute)",
+    rig=steps.rig,
+    draw_config=steps.draw_config,
+    makers=steps.makers,
+    drain=steps.drain,
+    abstract=abstract,
+    observables=("caches", "references"),
+    laws=(*map(steps.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
+    variations=tuple(map(steps.unless_overlapping, VARIATIONS)),
+    needs={
+        "manager": "",
+        "settings": "",
+        "pinned": "",
+        "reads": " ".join(rule.number for rule in rules_of(Reads)),
+        "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11",
+    },
+    blame=blame,
+    rewrites=steps.rewrites,
+    scenarios=SCENARIOS,
+)

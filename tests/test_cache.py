@@ -1,0 +1,608 @@
+"""The entry cache: recorded traces, worked examples of the rulebook, profiles, laws, and the bench of its passes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter, deque
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_tck import fixtures
+from broker_tck.implementations import cache_bench
+from broker_tck.implementations.cache_bench import POLICIES
+from broker_tck.implementations.mutants.cache import InParts
+from broker_tck.implementations.removal_queue import BLANKS, RemovalQueue, Slot
+from broker_tck.model.entry_cache import PROFILES, EntryCaches, Legacy, Queue
+from broker_tck.model.rules import rules_of
+from broker_tck.properties.check import record
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.deviating import broken_by
+from broker_tck.properties.entry_cache.operations import Capabilities, Config
+from broker_tck.properties.entry_cache.rig import Rig
+from broker_tck.properties.exercised import Exercised
+from broker_tck.properties.replay import MODEL, declaring, replay
+from broker_tck.properties.run import Run, count, to_exercise
+from broker_tck.properties.subjects import Subject, bundled, declared, resolve
+from broker_tck.properties.trace import Trace, from_text, load
+from broker_tck.properties.walk import Walk, walk, walk_seed
+
+CONTRACT = CONTRACTS["entry-cache"]
+STEPS = {"pip-430": 8_160}
+TTL = 1_000
+PROVEN = {
+    "EC-01": "again-adds-its-size",
+    "EC-12": "blanks-counted",
+    "EC-P3": "keeps-the-refused",
+    "EC-P4": "expired-at-the-threshold",
+    "EC-P6": "ends-at-a-requeue",
+    "EC-P7": "more-than-asked",
+    "EC-P12": "floor-at-zero",
+    "topics": "queue-of-each-topic",
+    "ledgers": "ledgers-of32-bits",
+    "EC-P9": "read-moves-to-the-tail",
+    "EC-P10": "refusal-marks",
+    "EC-P11": "first-goes-unasked",
+}
+"""A mutant that breaks each law and variation."""
+
+
+def walked(subject: Subject, number: int) -> Walk:
+    """A whole walk of the subject's profile, for a subject to make alone."""
+    model = CONTRACT.model(subject.profiles[0])
+    return walk(CONTRACT, walk_seed(7, number), lambda config, _: model(config), model, subject.capabilities)
+
+
+# ---- Recorded traces
+
+
+@cache
+def recorded(profile: str) -> tuple[Trace, ...]:
+    return tuple(load(str(fixtures.folder() / "entry-cache" / f"{profile}.jsonl")))
+
+
+def test_these_files_were_recorded() -> None:
+    assert {path.stem for path in fixtures.golden("entry-cache")} == set(STEPS)
+
+
+@pytest.mark.parametrize("profile", STEPS)
+def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
+    subjects = declaring(CONTRACT, profile)
+    assert subjects
+    assert {trace.profile for trace in recorded(profile)} == {profile}
+    replays = [replay(trace, subjects) for trace in recorded(profile)]
+    assert [d for each in replays for d in each.disagreements] == []
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == STEPS[profile]
+    assert all(outcome is not None for trace in recorded(profile) for outcome in trace.outcomes)
+
+
+def altered(outcome: list[Any], which: int) -> list[Any]:
+    """The outcome with the result (0), the sizes (1) or the references (2) changed."""
+    changed: list[Any] = json.loads(json.dumps(outcome))
+    if which == 0:
+        changed[0] = None if changed[0] is not None else False
+    elif which == 1:
+        changed[1][1][1] += 1
+    else:
+        changed[2] += 1
+    return changed
+
+
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["result", "caches", "references"])
+def test_altered_outcome_is_found_where_it_is(which: int) -> None:
+    for number, trace in enumerate(recorded("pip-430")[:60]):
+        at = (7 * number) % len(trace.operations)
+        outcomes = [*trace.outcomes[:at], altered(trace.outcomes[at] or [], which), *trace.outcomes[at + 1 :]]
+        wrong = Trace(trace.contract, trace.profile, trace.config, trace.operations, outcomes, trace.where)
+        (found,) = replay(wrong, []).disagreements
+        assert (found.who, found.step, found.observed) == (MODEL, at, ("result", "caches", "references")[which])
+
+
+def test_recorded_files_end_in_0(cli: Cli) -> None:
+    status, out, err = cli("replay", *fixtures.golden("entry-cache"))
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == "8160 of 8160 steps agreed"
+
+
+# ---- Worked examples, on the model and on the subject
+
+
+def both(config: Config, profile: str = "pip-430") -> list[Any]:
+    """A model and a subject of a profile."""
+    subject = next(s for s in bundled(CONTRACT) if profile in s.profiles)
+    return [CONTRACT.model(profile)(config), subject.rig(config, subject.capabilities)]
+
+
+@pytest.fixture(params=[0, 1], ids=["model", "subject"])
+def made(request: Any) -> Any:
+    """Makes the model of a configuration, or the subject."""
+    return lambda profile="pip-430", **fields: both(Config(**fields), profile)[request.param]
+
+
+def filled(on: Any, sizes: list[int], cache: int = 0, expected: int = 0) -> None:
+    """Insert entries 0, 1, … of these sizes into ledger 1."""
+    for entry, size in enumerate(sizes):
+        assert on.put(cache, 1, entry, size, expected)
+
+
+def sizes_of(on: Any) -> list[list[int]]:
+    return [list(sizes) for sizes in on.seen()[0]]
+
+
+def refused(on: Any, asked: int) -> str:
+    """The error of a size pass that is asked for nothing."""
+    (step,) = record(from_text(f"entry-cache; size {asked}").operations, on)
+    return str(step.result["error"])
+
+
+def test_v1_size_pass_frees_what_is_asked_for_at_least(made: Any) -> None:
+    on = made()
+    filled(on, [4, 3, 3, 5])
+    assert on.size(5) == [2, 7]
+    assert sizes_of(on)[0] == [2, 8]
+    assert on.size(100) == [2, 8]
+    assert refused(on, 0) == refused(on, -1) == "IllegalArgumentException"
+
+
+def test_v2_a_hundred_entries(made: Any) -> None:
+    on = made()
+    sizes = [len(str(number)) for number in range(100)]
+    filled(on, sizes)
+    assert on.size_of_all() == 190
+    assert [on.size(asked) for asked in (1, 10, 178)] == [[1, 1], [10, 11], [89, 178]]
+    filled(on, sizes)
+    assert on.remove(0, 1, 10, 1, 20, 0) == [10, 20]
+
+
+def life(on: Any, reads: tuple[int, ...] = ()) -> int:
+    """When an entry that was inserted at 0 is gone, with a time pass every 10 ms and reads at these times."""
+    for now in range(0, 20_000, 10):
+        if now in reads:
+            assert on.get(0, 1, 0) == "hit"
+            on.read(0, 1, 0)
+        if on.ttl(TTL) != [0, 0]:
+            return now
+        on.advance(10)
+    raise AssertionError("the entry stays")
+
+
+LIVES = [
+    ("V3", 0, 5, True, (), 1_010),
+    ("V3", 1, 5, True, (), 6_060),
+    ("V3", 1, 0, True, (), 1_010),
+    ("V4", 1, 5, True, (100,), 2_020),
+    ("V4", 1, 5, False, (100,), 1_010),
+    ("V5", 3, 5, True, (500, 1_500, 2_500), 4_040),
+    ("V5", 3, 5, False, (500, 1_500, 2_500), 3_030),
+    ("V5", 2, 5, True, (500,), 6_060),
+    ("V5", 2, 5, False, (500,), 6_060),
+    ("V6", 1_000, 5, True, tuple(range(500, 6_001, 500)), 7_070),
+]
+
+
+@pytest.mark.parametrize(("name", "expected", "most", "extend", "reads", "gone"), LIVES)
+def test_v3_to_v6_how_long_an_entry_lives(
+    made: Any, name: str, expected: int, most: int, extend: bool, reads: tuple[int, ...], gone: int
+) -> None:
+    on = made(max_requeue_count=most, extend_ttl_of_recently_accessed=extend)
+    on.put(0, 1, 0, 10, expected)
+    assert life(on, reads) == gone, name
+    if name == "V6":
+        assert on.read(0, 1, 0) == 1_000 - len(reads) - 1, "988 reads were still expected"
+
+
+@pytest.mark.parametrize(
+    ("most", "asked", "removed", "left"),
+    [(1, 20, [1, 30], [2, 90]), (5, 35, [2, 70], [1, 50]), (1, 120, [3, 120], [0, 0]), (5, 120, [3, 120], [0, 0])],
+)
+def test_v7_what_is_protected_goes_last(made: Any, most: int, asked: int, removed: list[int], left: list[int]) -> None:
+    on = made(max_requeue_count=most)
+    for entry, size, expected in ((1, 40, 0), (2, 50, 3), (3, 30, 0)):
+        on.put(0, 1, entry, size, expected)
+    on.get(0, 1, 1)
+    assert on.size(asked) == removed
+    assert sizes_of(on)[0] == left
+    if asked == 35:
+        assert on.range(0, 1, 0, 1, 9) == [[1, 2]]
+
+
+def test_v7_count_of_requeueings_and_order() -> None:
+    model = EntryCaches(Config(max_requeue_count=5))
+    for entry, size, expected in ((1, 40, 0), (2, 50, 3), (3, 30, 0)):
+        model.put(0, 1, entry, size, expected)
+    model.get(0, 1, 1)
+    model.size(35)
+    assert [entry.requeued for entry in model.queue] == [1]
+
+
+def test_v8_size_passes_use_up_the_requeueings(made: Any) -> None:
+    on = made(max_requeue_count=5, extend_ttl_of_recently_accessed=False)
+    on.put(0, 9, 0, 50, 3)
+    removed = []
+    for entry in range(8):
+        on.put(0, 1, entry, 30, 0)
+        removed.append(on.size(20))
+    assert removed == [*[[1, 30]] * 5, [1, 50], [1, 30], [1, 30]]
+    assert on.range(0, 1, 0, 9, 9) == [[1, 7]]
+
+
+def test_v9_trigger_and_amount(made: Any) -> None:
+    on = made(max_size=1_000, watermark=90)
+    filled(on, [10] * 98)
+    assert (on.background(), on.size_of_all()) == (0, 980)
+    on.put(1, 1, 0, 1, 0)
+    assert (on.background(), on.size_of_all()) == (1, 891)
+    assert on.counters() == [99, 9, 1]
+
+
+def test_v10_order_of_time(made: Any) -> None:
+    on = made(extend_ttl_of_recently_accessed=False)
+    for entry, expected in ((0, 1), (1, 0), (2, 0)):
+        on.put(0, 1, entry, 1, expected)
+        on.advance(10)
+    removed = []
+    for now in (1_015, 1_025, 2_015, 2_016):
+        on.advance(now - (30 if not removed else (1_015, 1_025, 2_015)[len(removed) - 1]))
+        removed.append(on.ttl(TTL))
+    assert removed == [[1, 1], [1, 1], [0, 0], [0, 0]]
+    assert on.range(0, 1, 0, 1, 9) == [[1, 0]]
+    if isinstance(on, EntryCaches):
+        assert [(entry.requeued, entry.stamp) for entry in on.queue] == [(2, 2_016)]
+
+
+def test_v11_what_has_left_its_cache_is_dropped(made: Any) -> None:
+    on = made()
+    filled(on, [10, 10])
+    on.invalidate(0, 1, 1)
+    assert sizes_of(on)[0] == [1, 10]
+    if isinstance(on, EntryCaches):
+        assert len(on.queue) == 2
+    assert on.size(1) == [1, 10]
+    if isinstance(on, EntryCaches):
+        assert len(on.queue) == 0
+
+
+def test_v12_exactly_as_old_stays(made: Any) -> None:
+    on = made()
+    filled(on, [1])
+    on.advance(1_000)
+    assert on.ttl(TTL) == [0, 0]
+    on.advance(1)
+    assert on.ttl(TTL) == [1, 1]
+
+
+def test_v13_the_largest_cache_gives_its_lowest_positions(made: Any) -> None:
+    on = made("legacy", max_size=10, watermark=80)
+    assert on.put(0, 1, 1, 4, 0)
+    assert on.put(0, 1, 0, 3, 0)
+    for entry in range(3):
+        assert on.put(1, 2, entry, 1, 0)
+    assert on.size_of_all() == 10
+    assert not on.put(1, 2, 3, 1, 0)
+    assert on.background() == 1
+    assert on.range(0, 1, 0, 1, 9) == [[1, 1]]
+    assert (on.size_of_all(), on.counters()[0]) == (7, 5)
+    on.reopen(0)
+    assert on.size_of_all() == 3
+    on.invalidate(1, 2, 1)
+    assert on.size_of_all() == 2
+    assert on.counters() == [5, 3, 1]
+
+
+def test_v14_references_and_what_readers_hold(made: Any) -> None:
+    on = made(extend_ttl_of_recently_accessed=False)
+    for size in (1, 2, 3, 4):
+        on.put(0, 1, size, size, 0)
+        assert on.hold(0, 1, size) == "hit"
+        on.advance(1)
+    assert on.ttl(1) == [3, 6]
+    assert sizes_of(on)[0] == [1, 4]
+    assert on.seen()[1] == 4, "what was evicted is still held"
+    assert [held.count for held in on.holds] == [1, 1, 1, 2]
+    assert [on.free() for _ in range(5)] == [True] * 4 + [False]
+    assert on.seen()[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "asked"), [((600, 300, 100), [100]), ((400, 350, 250), [53, 46]), ((300, 300, 300), [50, 50])]
+)
+def test_v21_shares(made: Any, sizes: tuple[int, ...], asked: list[int]) -> None:
+    on = made("legacy")
+    for topic, size in enumerate(sizes):
+        for entry in range(size):
+            on.put(topic, 1, entry, 1, 0)
+    assert on.size(100) == [sum(asked)] * 2
+    left = [size for _, size in sizes_of(on)]
+    assert [a - b for a, b in zip(sizes, left, strict=True)] == [*asked, *[0] * (3 - len(asked))]
+
+
+# ---- Profiles
+
+
+@pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
+def test_rules_are_moot_exactly_where_they_are_never_met(subject: Subject) -> None:
+    model = CONTRACT.model(subject.profiles[0])
+    run, counting = Run(subject, subject.profiles[0], 0), Exercised(model)
+    for number in range(60):
+        count(run, counting, walked(subject, number))
+    clauses = {rule.number for rule in rules_of(model) if rule.checkable and not rule.law}
+    assert {number for number in model.MOOT if number in clauses and run.met[number]} == set()
+    needed = {rule.number for rule in to_exercise(subject, model)} & clauses
+    assert needed - set(run.exercised) == set()
+
+
+def test_every_profile_has_the_rules_of_the_specification() -> None:
+    specified = {rule.number for rule in rules_of(EntryCaches)}
+    for name, model in PROFILES.items():
+        assert {rule.number for rule in rules_of(model)} - specified <= {f"EC-6{n}" for n in range(5)}
+        assert name == model.PROFILE
+
+
+puts = st.tuples(st.just("put"), st.integers(0, 5), st.integers(1, 9))
+gets = st.tuples(st.just("get"), st.integers(0, 5), st.just(0))
+passes = st.tuples(st.just("size"), st.just(0), st.integers(1, 25))
+scripts = st.lists(st.one_of(puts, gets, passes), max_size=60)
+
+
+class Clock:
+    """Second chance: entries in a circle, each with a bit that a read sets and the hand clears."""
+
+    def __init__(self) -> None:
+        self.circle: deque[list[int]] = deque()
+
+    def put(self, entry: int, size: int) -> None:
+        if all(entry != other[0] for other in self.circle):
+            self.circle.append([entry, size, 0])
+
+    def get(self, entry: int) -> None:
+        for other in self.circle:
+            other[2] |= other[0] == entry
+
+    def evict(self, asked: int) -> None:
+        while self.circle and asked > 0:
+            entry, size, bit = self.circle.popleft()
+            if bit:
+                self.circle.append([entry, size, 0])
+            else:
+                asked -= size
+
+
+def run_script(model: Any, script: list[tuple[str, int, int]]) -> Iterator[list[list[int]]]:
+    """What is cached after each step of a script; reads are expected, and never made."""
+    for what, entry, n in script:
+        if what == "put":
+            model.put(0, 1, entry, n, 3)
+        elif what == "get":
+            model.get(0, 1, entry)
+        else:
+            model.size(n)
+        yield model.range(0, 1, 0, 1, 9) if isinstance(model, Queue) else kept(model)
+
+
+def kept(model: EntryCaches) -> list[list[int]]:
+    """The positions cached, without reading them."""
+    return [[*position] for position in sorted(model.caches[0].entries)]
+
+
+@given(scripts)
+def test_p20_without_requeueing_it_is_first_in_first_out(script: list[tuple[str, int, int]]) -> None:
+    config = Config(max_requeue_count=0, extend_ttl_of_recently_accessed=False)
+    assert [*run_script(EntryCaches(config), script)] == [*run_script(Queue(config), script)]
+
+
+@given(scripts)
+def test_p20_with_access_alone_it_is_second_chance(script: list[tuple[str, int, int]]) -> None:
+    clock, model = Clock(), EntryCaches(Config(max_requeue_count=0, extend_ttl_of_recently_accessed=True))
+    for step, cached in zip(script, run_script(model, script), strict=True):
+        what, entry, n = step
+        if what == "put":
+            clock.put(entry, n)
+        elif what == "get":
+            clock.get(entry)
+        else:
+            clock.evict(n)
+        assert cached == sorted([1, other[0]] for other in clock.circle)
+        assert [entry.position[1] for entry in model.queue] == [other[0] for other in clock.circle]
+
+
+def test_in_legacy_nobody_evicts_what_is_inserted_into_a_cache_that_was_left(made: Any) -> None:
+    on = made("legacy")
+    on.reopen(0)
+    assert on.late(0, 1, 1, 10, 0)
+    on.advance(2 * TTL)
+    assert (on.ttl(TTL), on.size(10), on.size_of_all()) == ([0, 0], [0, 0], 10)
+    queue = made()
+    queue.reopen(0)
+    assert queue.late(0, 1, 1, 10, 0)
+    queue.advance(2 * TTL)
+    assert (queue.ttl(TTL), queue.size_of_all()) == ([1, 10], 0)
+
+
+def test_in_legacy_an_old_entry_behind_a_young_one_stays(made: Any) -> None:
+    on = made("legacy")
+    on.put(0, 1, 5, 1, 0)
+    on.advance(600)
+    on.put(0, 1, 2, 1, 0)
+    on.advance(600)
+    assert on.ttl(TTL) == [0, 0]
+    on.advance(401)
+    assert on.ttl(TTL) == [2, 2]
+    assert isinstance(both(Config(), "legacy")[0], Legacy)
+
+
+# ---- Laws, variations, mutants
+
+
+def test_every_law_is_a_rule_and_proven() -> None:
+    laws = {rule.number for rule in EntryCaches.UNEMBODIED if rule.law} | {"EC-12"}
+    assert {law.number for law in CONTRACT.laws} == laws
+    assert set(PROVEN) == laws | {variation.name for variation in CONTRACT.variations}
+
+
+@pytest.mark.parametrize("name", PROVEN)
+def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
+    subject = resolve(f"mutant:{PROVEN[name]}")
+    assert any(
+        name in broken_by(CONTRACT, walked(subject, n), subject.rig, subject.capabilities, walk_seed(7, n), only=name)
+        for n in range(400)
+    )
+
+
+@pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
+def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
+    model = CONTRACT.model(subject.profiles[0])
+    broken: Counter[str] = Counter()
+    for number in range(40):
+        broken.update(
+            broken_by(CONTRACT, walked(subject, number), subject.rig, subject.capabilities, walk_seed(7, number))
+        )
+    assert set(broken) - {*model.MOOT} == set(model.BREAKS)
+
+
+def test_queue_in_parts_conforms() -> None:
+    subject = declared("kit:in-parts", InParts, CONTRACT)
+    for number in range(60):
+        done = walk(CONTRACT, walk_seed(0, number), subject.rig, EntryCaches, subject.capabilities)
+        assert done.difference is None
+
+
+# ---- The queue of removal
+
+
+def test_queue_is_rid_of_what_has_left_when_it_is_the_greater_part() -> None:
+    rig = Rig(RemovalQueue, Config(), Capabilities())
+    queue = rig.broker
+    assert isinstance(queue, RemovalQueue)
+    for entry in range(2 * BLANKS + 10):
+        rig.put(0, 1, entry, 1, 0)
+    rig.invalidate(0, 1, BLANKS)
+    assert len(queue.queue) == 2 * BLANKS + 10
+    rig.invalidate(0, 1, BLANKS + 6)
+    assert len(queue.queue) == BLANKS + 4
+    assert rig.size(BLANKS + 4) == [BLANKS + 4, BLANKS + 4]
+    assert (rig.size_of_all(), rig.seen()) == (0, ([[0, 0]] * 3, 0))
+
+
+def test_value_of_another_position_changes_nothing() -> None:
+    for subject in bundled(CONTRACT):
+        rig = subject.rig(Config(), subject.capabilities)
+        (step,) = record(from_text("entry-cache; misput 0 1 1").operations, rig)
+        assert (step.result["error"], step.seen) == ("IllegalArgumentException", ([[0, 0]] * 3, 0))
+
+
+# ---- The bench of passes
+
+NUMBER = 2_000
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
+
+
+@on_linux
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_entry_is_where_it_has_to_be(policy: str) -> None:
+    measurement = cache_bench.measure(policy, NUMBER, 10)
+    assert (measurement.policy, measurement.entries, measurement.caches) == (policy, NUMBER, 10)
+    assert measurement.content_verified
+    assert measurement.bytes_an_entry == measurement.growth_bytes / NUMBER
+
+
+class LosesOne(RemovalQueue):
+    """Forgets a slot that it should have queued."""
+
+    def added(self, slot: Slot) -> None:
+        super().added(slot)
+        if len(self.queue) == 50:
+            self.queue.pop()
+
+
+class TakesTheLast(RemovalQueue):
+    """Begins at the tail."""
+
+    def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
+        self.queue.reverse()
+        return super()._take_from_head(before, wanted)
+
+
+class SaysMore(RemovalQueue):
+    """Says that it removed one entry more."""
+
+    def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
+        entries, removed = super().evict_least_accessed_entries(size)
+        return entries + 1, removed
+
+
+@on_linux
+@pytest.mark.parametrize("wrong", [LosesOne, TakesTheLast, SaysMore])
+def test_policy_that_is_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, wrong: type[RemovalQueue]) -> None:
+    monkeypatch.setitem(POLICIES, "removal-queue", wrong)
+    assert not cache_bench.measure("removal-queue", NUMBER, 10).content_verified
+
+
+@pytest.mark.parametrize(("entries", "requeues", "visits"), [(10, 5, 51), (100, 5, 501), (7, 0, 1), (1, 3, 4)])
+def test_visits_of_a_size_pass_are_counted(entries: int, requeues: int, visits: int) -> None:
+    found = cache_bench.visited(entries, requeues)
+    assert (found.visits, found.most) == (visits, visits)
+
+
+def measurement_of(policy: str, exact: bool = True) -> cache_bench.Measurement:
+    """A measurement as if it had been made."""
+    return cache_bench.Measurement(policy, 1_000, 5, 16_000, 250_000, (0.001, 0.02, 0.3), exact)
+
+
+def patched(monkeypatch: pytest.MonkeyPatch, exact: bool = True) -> None:
+    """Have the command line measure so."""
+    monkeypatch.setattr(
+        cache_bench, "rounds", lambda n, entries, caches: [measurement_of(p, exact) for _ in range(n) for p in POLICIES]
+    )
+
+
+def test_bench_tells_every_pass(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    patched(monkeypatch)
+    status, out, err = cli("bench", "cache", "--rounds", "1")
+    assert (status, err) == (0, "")
+    assert "1,000 entries in 5 caches" in out
+    assert re.search(r"removal-queue +bytes an entry +16\.0 +16\.0 to 16\.0 +exact", out)
+    assert re.search(r"per-cache-policy +ms, pass of size, a tenth +300\.000 +300\.000 to 300\.000 +exact", out)
+    assert "a size pass over 10 entries that reads protect 5 times visits 51\n" in out
+    told = json.loads(cli("bench", "cache", "--rounds", "2", "--json")[1])
+    assert [m["policy"] for m in told["measurements"]] == [*POLICIES] * 2
+    assert told["passed"] is True
+
+
+def test_bench_fails_where_content_is_wrong_or_a_pass_visits_too_much(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patched(monkeypatch, exact=False)
+    status, out, _ = cli("bench", "cache", "--rounds", "1")
+    assert (status, "WRONG" in out) == (1, True)
+    patched(monkeypatch)
+    monkeypatch.setattr(cache_bench, "visited", lambda entries, n: cache_bench.Visits(entries, n, 9))
+    status, out, _ = cli("bench", "cache", "--rounds", "1")
+    assert (status, "visits 9: OVER 51" in out) == (1, True)
+
+
+@plots
+def test_bench_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    patched(monkeypatch)
+    plot = tmp_path / "passes.svg"
+    assert cli("bench", "cache", "--rounds", "2", "--plot", plot)[0] == 0
+    assert "<svg" in plot.read_text(encoding="utf-8")
+    status, _, err = cli("bench", "cache", "--rounds", "1", "--plot", tmp_path / "no" / "x.svg")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "cannot be written" in err
+
+
+@on_linux
+def test_policies_are_measured_in_processes_of_their_own() -> None:
+    found = [*cache_bench.rounds(1, NUMBER, 10)]
+    assert [m.policy for m in found] == [*POLICIES]
+    assert cache_bench.result(found).passed

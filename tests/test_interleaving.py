@@ -1,0 +1,397 @@
+"""Calls that overlap: all orders of a few, some orders of more; what is legal for a moment, and what never is."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import comb
+
+import pytest
+from conftest import Cli
+
+from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
+from broker_tck.implementations.mutants import interleavings
+from broker_tck.implementations.mutants.mutant import declared_in
+from broker_tck.implementations.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
+from broker_tck.model.entry_cache import PROFILES
+from broker_tck.model.rules import rules_of
+from broker_tck.properties.check import first_difference, record
+from broker_tck.properties.contract import Scenario
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.entry_cache.laws import STEP_LAWS
+from broker_tck.properties.entry_cache.operations import BeginPut, Config, Counters, GoOn, Put
+from broker_tck.properties.entry_cache.steps import calls, ordinary, rewrites
+from broker_tck.properties.finding import Finding
+from broker_tck.properties.interleaving import Explored, explore, sample, shortest_finding
+from broker_tck.properties.replay import replay
+from broker_tck.properties.story import lines
+from broker_tck.properties.subjects import Subject, declared, resolve
+from broker_tck.properties.trace import from_text
+from broker_tck.properties.walk import walk, walk_seed
+
+CONTRACT = CONTRACTS["entry-cache"]
+MODEL = CONTRACT.specification
+MUTANTS = declared_in(interleavings)
+SCENARIOS = {scenario.name: scenario for scenario in CONTRACT.scenarios}
+
+ORDERS = {
+    "insertions": (924, 0),
+    "one-key": (92, 0),
+    "insert-clear": (49, 4),
+    "insert-evict": (65, 0),
+    "evict-invalidate": (64, 0),
+    "time-invalidate": (61, 0),
+    "evict-invalidate-insert": (1_092, 0),
+    "evict-insert-look": (160, 0),
+    "read-evict": (1_585, 0),
+    "read-evict-insert": (170, 3),
+    "range-insert": (413, 31),
+    "clear-invalidate": (90, 0),
+    "remove-insert-again": (64, 1),
+    "two-passes": (2, 7),
+    "evict-look-at-sizes": (120, 0),
+    "evict-read-counts": (41, 0),
+}
+"""How many orders two scripts have, and how many were left where a step waits."""
+
+FOUND = {
+    "removed-before-queued": ("insert-clear", "begin-put; step; begin-clear; step; step"),
+    "size-read-late": ("insert-evict", "begin-put; step; step; begin-size; step; step; step"),
+    "removed-twice": ("clear-invalidate", "put; begin-clear; step; begin-invalidate; step; step; step"),
+    "removed-by-key": ("remove-insert-again", ""),
+    "answers-what-was-there": ("clear-invalidate", ""),
+    "ends-where-one-is-gone": ("clear-invalidate", ""),
+    "taken-unretained": ("read-evict", ""),
+    "whatever-the-wrapper-has": ("read-evict-insert", ""),
+    "takes-the-first-now": ("time-invalidate", ""),
+    "judges-when-it-looks": ("evict-read-counts", "put; begin-size; step; read; step"),
+    "recycled-before-polled": ("evict-insert-look", ""),
+    "passes-side-by-side": ("two-passes", ""),
+    "taken-off-entry-by-entry": ("evict-look-at-sizes", "put; begin-size; step; step; total"),
+}
+"""The scenario that finds a mutant, and, where they are said, the kinds of operations of its shortest trace."""
+
+
+@cache
+def explored(subject: str, scenario: str) -> Explored:
+    return explore(SCENARIOS[scenario], resolve(subject), MODEL)
+
+
+@cache
+def finding_of(name: str) -> Finding:
+    subject = resolve(f"mutant:{name}")
+    found = shortest_finding(explored(subject.name, FOUND[name][0]), subject, MODEL)
+    assert found
+    return found
+
+
+# ---- All orders
+
+
+def test_two_scripts_of_six_steps_have_924_orders() -> None:
+    assert comb(12, 6) == 924 == explored("stepwise-queue", "insertions").orders
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_every_order_of_two_scripts_conforms(name: str) -> None:
+    tried = explored("stepwise-queue", name)
+    assert tried.failing == []
+    assert (tried.orders, tried.waiting) == ORDERS[name]
+
+
+def test_every_scenario_of_two_scripts_is_here() -> None:
+    assert {name for name, scenario in SCENARIOS.items() if len(scenario.scripts) == 2} == set(ORDERS)
+
+
+def test_orders_differ_from_each_other() -> None:
+    seen = set()
+
+    class Noting(Subject):
+        def rig(self, config: object, capabilities: object) -> object:
+            rig = super().rig(config, capabilities)
+            steps: list[int] = []
+            step = rig.step
+
+            def noting(thread: int) -> object:
+                steps.append(thread)
+                if len(steps) == 12:
+                    seen.add(tuple(steps))
+                return step(thread)
+
+            rig.step = noting
+            return rig
+
+    plain = resolve("stepwise-queue")
+    noting = Noting(plain.name, plain.contract, plain.factory, plain.profiles, plain.capabilities)
+    explore(SCENARIOS["insertions"], noting, MODEL)
+    assert len(seen) == 924
+
+
+def test_orders_of_three_scripts_are_drawn() -> None:
+    subject, scenario = resolve("stepwise-queue"), SCENARIOS["three-threads"]
+    assert len(scenario.scripts) == 3
+    first, again = (sample(scenario, subject, MODEL, 200, 1) for _ in range(2))
+    assert first.failing == []
+    assert (first.orders, first.operations) == (again.orders, again.operations)
+    assert first.orders + first.waiting == 200
+
+
+# ---- Mutants
+
+
+def test_every_mutant_is_right_where_calls_do_not_overlap() -> None:
+    alone = type(CONTRACT.capabilities())(steps=False, reads=False)
+    for name in MUTANTS:
+        subject = resolve(f"mutant:{name}")
+        for number in range(12):
+            assert walk(CONTRACT, walk_seed(3, number), subject.rig, MODEL, alone).difference is None, name
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_all_orders_find_the_mutant_by_its_own_rule(name: str) -> None:
+    finding = finding_of(name)
+    assert MUTANTS[name].rule in finding.diagnosis.rules
+    assert len(finding.operations) <= 12
+    kinds = "; ".join(operation.tag for operation in finding.operations)
+    assert kinds == FOUND[name][1] or not FOUND[name][1]
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_shortest_order_is_a_trace_that_replays(cli: Cli, name: str) -> None:
+    finding = finding_of(name)
+    shown = lines(CONTRACT, MODEL, finding.config, finding.operations, finding.difference, finding.answers)
+    assert shown[-1].seen
+    text = "; ".join(["entry-cache", *(line.operation for line in shown)])
+    if finding.config != Config():
+        text = text.replace("entry-cache", f"entry-cache max_requeue_count={finding.config.max_requeue_count}", 1)
+    assert cli("replay", "--subject", f"mutant:{name}", text)[0] == 1
+    assert cli("replay", "--subject", "stepwise-queue", text)[0] == 0
+
+
+def test_story_tells_what_each_step_did() -> None:
+    finding = finding_of("removed-twice")
+    told = lines(CONTRACT, MODEL, finding.config, finding.operations, finding.difference, finding.answers)
+    assert [line.expected.partition(",")[0] for line in told[1:6]] == [
+        "true",
+        "[looks]",
+        "true",
+        "[looks]",
+        "[removes 0 0]",
+    ]
+    assert told[-1].seen == "[removes 0 0]"
+
+
+# ---- What is legal
+
+
+def differs(text: str, subject: str = "stepwise-queue") -> tuple[str, object, object] | None:
+    """Where a trace differs: at which step, what was expected and what was seen."""
+    trace = from_text(text)
+    found = replay(trace, [resolve(subject)]).disagreements
+    return (f"{found[0].step + 1} {found[0].observed}", *found[0].difference[1:]) if found else None
+
+
+def test_size_is_negative_for_a_moment() -> None:
+    """An entry is removed after it was queued, and before it is counted."""
+    text = "entry-cache; begin-put 0 0 0 10 0 0; step 0; step 0; begin-clear 0 1; step 1; step 1; step 1"
+    assert differs(f"{text}; total; step 0; total") is None
+    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
+    steps = record(from_text(f"{text}; step 0").operations, rig)
+    assert [step.seen[0][0] for step in steps[-2:]] == [[0, -10], [0, 0]]
+
+
+def test_broker_has_too_much_while_a_pass_is_under_way() -> None:
+    text = "entry-cache; put 0 0 0 10 0; put 0 0 1 10 0; begin-size 15 0; step 0; step 0; total"
+    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
+    assert record(from_text(text).operations, rig)[-1].result == 20
+    assert differs(text) is None
+
+
+def test_pass_that_is_ordered_twice_finds_nothing_more() -> None:
+    passes = tuple(from_text(f"entry-cache; begin-ttl 0 {thread}").operations for thread in range(2))
+    before = from_text("entry-cache; put 0 0 0 10 0; put 0 0 1 10 0; adv 1").operations
+    after = from_text("entry-cache; total; counters").operations
+    scenario = Scenario(
+        "twice", "A pass, twice.", Config(), tuple(before), tuple(map(tuple, passes)), tuple(after), GoOn
+    )
+    tried = explore(scenario, resolve("stepwise-queue"), MODEL)
+    assert tried.failing == []
+    assert tried.orders == 2
+    text = "put 0 0 0 10 0; put 0 0 1 10 0; adv 1; begin-ttl 0 0; begin-ttl 0 1; step 0; step 1"
+    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
+    results = [
+        step.result for step in record(from_text(f"entry-cache; {text}; {'step 0; ' * 6}step 1").operations, rig)
+    ]
+    assert results[6] == ["waits"]
+    assert (results[-2], results[-1]) == (["ends", [2, 20]], ["ends", [0, 0]])
+
+
+def test_ordinary_calls_do_nothing_while_others_are_under_way() -> None:
+    text = "begin-put 0 0 0 10 0 0; step 0; put 0 0 1 1 0; clear 0; run; step 0; step 0; get 0 0 1; get 0 0 0"
+    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
+    trace = from_text(f"entry-cache; {text}")
+    assert first_difference(trace.operations, MODEL(Config()), rig) is None
+    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
+    results = [step.result for step in record(trace.operations, rig)]
+    assert results == [True, ["maps"], "busy", "busy", "busy", ["queues"], ["ends", True], "miss", "hit"]
+
+
+def test_thread_without_a_call_and_thread_in_a_call_do_nothing() -> None:
+    trace = from_text("entry-cache; step 3; begin-clear 0 3; begin-clear 0 3; step 3; step 3")
+    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
+    assert [step.result for step in record(trace.operations, rig)] == [None, True, False, ["ends", [0, 0]], None]
+
+
+def test_wrapper_used_again_for_the_same_position_of_another_topic_is_no_hit() -> None:
+    text = "put 1 0 0 0 0; begin-get 1 0 0 1; step 1; begin-size 1 0; step 0; step 0; step 0; step 0"
+    again = "begin-put 0 0 0 0 0 2; step 2; step 2; step 1"
+    assert differs(f"entry-cache; {text}; {again}") is None
+
+
+# ---- What is not
+
+
+class Endless(StepwiseCache):
+    """Looks for ever."""
+
+    def get_steps(self, position: Position) -> Steps[Entry | None]:
+        while True:
+            yield LOOKS
+
+
+class Lost(StepwiseCache):
+    """Waits for nobody."""
+
+    def clear_steps(self) -> Steps[tuple[int, int]]:
+        did = yield from self.put_steps((9, 9), None)  # type: ignore[arg-type]
+        return did, did
+
+
+class Hasty(StepwiseCache):
+    """Says that an entry is mapped before it is."""
+
+    def put_steps(self, position: Position, value: Entry) -> Steps[bool]:
+        if position not in self.wrappers:
+            yield MAPS
+        steps = super().put_steps(position, value)
+        yield from (did for did in steps if did is not MAPS)
+        return True
+
+
+class NeverEmpty(StepwiseCache):
+    """Cannot remove an entry whose value is dead, and clears until nothing is left."""
+
+    def remove(self, key: Position, wrapper: Wrapper) -> int | None:
+        value = wrapper.value
+        if value is None or not value.retain():
+            return None
+        value.release()
+        return super().remove(key, wrapper)
+
+    def clear_steps(self) -> Steps[tuple[int, int]]:
+        while self.wrappers:
+            yield from super().clear_steps()
+        return 0, 0
+
+
+def of_cache(cache_type: type[StepwiseCache]) -> Subject:
+    return declared("kit:of-cache", type("Made", (StepwiseQueue,), {"cache_type": cache_type}), CONTRACT)
+
+
+def test_call_that_only_looks_is_told_to_end() -> None:
+    before = from_text(f"entry-cache; begin-get 0 0 0 0; {'step 0; ' * 60}").operations
+    found = first_difference(before, MODEL(Config()), of_cache(Endless).rig(Config(), CONTRACT.capabilities()))
+    assert found is not None
+    assert found[0] == 25
+
+
+def test_clear_that_cannot_remove_an_entry_is_told_to_end() -> None:
+    operations = from_text(f"entry-cache; put 0 0 0 1 0; spoil 0 0 0; begin-clear 0 0; {'step 0; ' * 60}").operations
+    found = first_difference(operations, MODEL(Config()), of_cache(NeverEmpty).rig(Config(), CONTRACT.capabilities()))
+    assert found is not None
+    assert (operations[found[0]].tag, found[1].observed) == ("step", "result")
+
+
+def test_subject_that_says_what_it_has_not_done_is_found() -> None:
+    operations = from_text("entry-cache; begin-put 0 0 0 1 0 0; step 0").operations
+    found = first_difference(operations, MODEL(Config()), of_cache(Hasty).rig(Config(), CONTRACT.capabilities()))
+    assert found is not None
+    assert found[1] == (0, [[1, "anything"], [0, "anything"], [0, "anything"]], [[0, 0], [0, 0], [0, 0]])
+
+
+def test_what_a_call_raises_is_a_finding() -> None:
+    operations = from_text("entry-cache; begin-clear 0 0; step 0").operations
+    found = first_difference(operations, MODEL(Config()), of_cache(Lost).rig(Config(), CONTRACT.capabilities()))
+    assert found is not None
+    assert found[1].seen["error"] == "AttributeError"
+
+
+def test_order_that_never_ends_is_a_finding() -> None:
+    [read] = from_text("entry-cache; begin-get 0 0 0 0").operations
+    scenario = Scenario("endless", "A read.", Config(), (), ((read,),), (Counters(),), GoOn)
+    assert len(explore(scenario, of_cache(Endless), MODEL).failing) == 1
+
+
+def test_law_of_reads_needs_no_model() -> None:
+    finding = finding_of("whatever-the-wrapper-has")
+    rig = resolve("mutant:whatever-the-wrapper-has").rig(finding.config, CONTRACT.capabilities())
+    met, _, complaint = STEP_LAWS[0].check(finding.config, record(finding.operations, rig))
+    assert met
+    assert complaint.startswith("the read is a hit of ")
+
+
+# ---- Parts
+
+
+def test_every_profile_has_calls_that_overlap() -> None:
+    assert list(CONTRACT.profiles) == list(PROFILES)
+    for name, model in CONTRACT.profiles.items():
+        assert issubclass(model, PROFILES[name])
+        assert {"IL-1", "IL-2", "IL-3", "IL-4", "IL-5", "IL-11", "EC-17"} <= {r.number for r in rules_of(model)}
+
+
+def test_traces_are_rewritten() -> None:
+    trace = from_text(
+        "entry-cache; begin-put 0 0 0 10 1 1; step 1; begin-get 0 0 0 0; step 1; step 0; step 1"
+    ).operations
+    assert calls(trace) == [[0, 1, 3, 5], [2, 4]]
+    assert ordinary(BeginPut(0, 0, 0, 10, 1, 1)) == Put(0, 0, 0, 10, 1)
+    shorter = [[operation.tag for operation in other] for other in rewrites(trace)]
+    assert ["begin-get", "step"] in shorter
+    assert ["put", "begin-get", "step"] in shorter
+    assert ["begin-get", "step", "put"] in shorter
+    assert all(len(other) <= len(trace) for other in shorter)
+
+
+# ---- The command line
+
+
+def test_command_line_tries_all_orders(cli: Cli) -> None:
+    status, out, err = cli("interleave", "--subject", "stepwise-queue", "--scenario", "insertions")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == "924 orders tried, 0 failed"
+
+
+def test_command_line_tells_the_shortest_order(cli: Cli) -> None:
+    status, out, err = cli("interleave", "--subject", "mutant:removed-twice", "--scenario", "clear-invalidate")
+    assert (status, err) == (1, "")
+    assert "EC-12 is broken by mutant:removed-twice" in out
+    assert "broker-tck replay --subject mutant:removed-twice" in out
+
+
+def test_command_line_draws_orders(cli: Cli) -> None:
+    arguments = ("--subject", "stepwise-queue", "--sample", "50", "--scenario", "three-threads", "--json")
+    assert cli("interleave", *arguments) == cli("interleave", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--subject", "removal-queue"), "removal-queue has no calls that can be gone on with step by step"),
+        (("--subject", "heap"), "heap has no calls that can be gone on with step by step"),
+        (("--subject", "stepwise-queue", "--scenario", "x"), "unknown scenario 'x'; there are: insertions, one-key"),
+    ],
+)
+def test_command_line_says_what_is_wrong(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+    status, out, err = cli("interleave", *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"broker-tck: {said}")
