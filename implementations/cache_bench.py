@@ -51,22 +51,33 @@ class Settings(msgspec.Struct, frozen=True):
     ttl: int = SPAN
     max_size: int | None = None
     watermark: int = 90
+    max_reads_in_flight: int = 0
+    acquire_timeout: int = 60_000
+    acquire_queue: int = 10_000
 
 
 class Value:
     """A value with a reference count."""
 
-    __slots__ = ("count", "position", "reads")
+    __slots__ = ("count", "counts_as_read", "position", "reads")
 
     def __init__(self, position: Position) -> None:
         self.position = position
         self.reads: ReadCount | None = None
+        self.counts_as_read = False
         self.count = 1
 
     @property
     def length(self) -> int:
         """Its bytes."""
         return SIZE
+
+    def copy(self) -> Value:
+        """A value of its own."""
+        return Value(self.position)
+
+    def on_freed(self, call: Callable[[], object]) -> None:
+        """Nothing is called: nobody reads here."""
 
     def retain(self) -> bool:
         """Take a reference."""

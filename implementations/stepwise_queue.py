@@ -213,7 +213,7 @@ class StepwiseQueue(RemovalQueue):
     """The caches of a broker."""
 
     capabilities: ClassVar[dict[str, object]] = {"reads": False}
-    cache_type: type[StepwiseCache] = StepwiseCache
+    stepped_type: type[StepwiseCache] = StepwiseCache
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         super().__init__(config, clock, execute)
@@ -225,7 +225,7 @@ class StepwiseQueue(RemovalQueue):
 
     def get_entry_cache(self, topic: str) -> Any:
         """The cache of a topic, made where there is none."""
-        return self.caches.setdefault(topic, self.cache_type(self))
+        return self.caches.setdefault(topic, self.stepped_type(self))
 
     def remove_entry_cache(self, topic: str) -> None:
         """A topic is closed."""

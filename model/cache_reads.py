@@ -43,11 +43,16 @@ SINGLE = -1
 class Config(Protocol):
     """What a trace configures."""
 
-    by_read_count: bool
-    grace: int
-    max_reads_in_flight: int
-    acquire_timeout: int
-    acquire_queue: int
+    @property
+    def by_read_count(self) -> bool: ...
+    @property
+    def grace(self) -> int: ...
+    @property
+    def max_reads_in_flight(self) -> int: ...
+    @property
+    def acquire_timeout(self) -> int: ...
+    @property
+    def acquire_queue(self) -> int: ...
 
 
 class Count:

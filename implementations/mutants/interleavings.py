@@ -22,7 +22,7 @@ from broker_tck.implementations.stepwise_queue import REQUEUES, StepwiseCache, S
 
 def in_queue(broken: type[StepwiseCache]) -> type[StepwiseQueue]:
     """The queue whose caches are broken."""
-    return type("StepwiseQueue", (StepwiseQueue,), {"cache_type": broken})
+    return type("StepwiseQueue", (StepwiseQueue,), {"stepped_type": broken})
 
 
 # ---- Insertions and removals
