@@ -65,7 +65,7 @@ CASES = [
         "No such command 'chek'; there are: bench, check, compare, fuzz, init, mutants, power, reduce, replay, report, "
         "rules, subjects, walk, watch",
     ),
-    Case("command of bench", "bench x", "No such command 'x'; there are: campaign, drivers, memory"),
+    Case("command of bench", "bench x", "No such command 'x'; there are: campaign, cursors, drivers, memory"),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),
     Case("no argument", "replay", "Missing argument 'FILE|TEXT...' (see `broker-tck replay --help`)"),
@@ -92,7 +92,11 @@ CASES = [
         "(see `broker-tck mutants --help`)",
     ),
     # Names
-    Case("contract", "check --contract topic", "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors"),
+    Case(
+        "contract",
+        "check --contract topic",
+        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors",
+    ),
     Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of power", "power --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
@@ -154,7 +158,9 @@ CASES = [
     trace("unknown part", "t:1: not a trace: Object contains unknown field `more`", {"more": 1}),
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(
-        "contract in a file", "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors", {"contract": "x"}
+        "contract in a file",
+        "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors",
+        {"contract": "x"},
     ),
     trace(
         "profile in a file",

@@ -288,9 +288,7 @@ def test_profile_with_all_rules_kept_is_the_specification(profile: str, rules: t
         assert done.difference is None
 
 
-@pytest.mark.parametrize(
-    ("subject", "rule", "most"), [("pulsar-heap", "CC-11", 10), ("pulsar-list-2025", "CC-10", 7)]
-)
+@pytest.mark.parametrize(("subject", "rule", "most"), [("pulsar-heap", "CC-11", 10), ("pulsar-list-2025", "CC-10", 7)])
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_live_defect_is_found_from_nothing(subject: str, rule: str, most: int, seed: int) -> None:
     finding = deviation(resolve(subject), subject, rule, seed)
