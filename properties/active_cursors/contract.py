@@ -36,15 +36,27 @@ def blame(operations: Sequence[Operation], observed: str) -> str:  # noqa: ARG00
     changes: list[Any] = [*operations[:-1]]
     if tag not in ("slowest", "count", "oldest"):
         return RESULTS.get(tag, "CC-02")
+    if added_again(changes):
+        return "CC-04"
     taken_away = any(o.tag in ("add", "update") and o.at is None for o in changes)
     if any(o.tag == "remove" for o in changes) or (taken_away and tag != "count"):
         return "CC-11"
-    adds = [o.name for o in changes if o.tag in ("add", "durable")]
-    if len(adds) > len(set(adds)):
-        return "CC-04"
     if taken_away:
         return "CC-14"
     return RESULTS.get(tag, "CC-02")
+
+
+def added_again(operations: Sequence[Any]) -> bool:
+    """Whether a name is added that is there."""
+    there: set[str] = set()
+    for operation in operations:
+        if operation.tag in ("add", "durable"):
+            if operation.name in there:
+                return True
+            there.add(operation.name)
+        elif operation.tag == "remove":
+            there.discard(operation.name)
+    return False
 
 
 LACKED = {"count": "ranks", "caches": "grace", "oldest": "versions", "durable": "durables", "durables": "durables"}
