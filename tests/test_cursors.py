@@ -95,16 +95,20 @@ DEFECTS = [
     (
         "R-01",
         "pulsar-heap",
-        "add c1 [1,24]; add c2 [1,2]; add c3 [1,9]; add c4 [1,30]; add c5 [1,28]; add c6 [1,3]; remove c4; "
-        "update c2 [1,23]; update c6 [1,27]; slowest",
+        (
+            "add c1 [1,24]; add c2 [1,2]; add c3 [1,9]; add c4 [1,30]; add c5 [1,28]; add c6 [1,3]; remove c4; "
+            "update c2 [1,23]; update c6 [1,27]; slowest"
+        ),
         [1, 9],
         [1, 23],
     ),
     (
         "V16",
         "pulsar-heap",
-        "add c0 [1,8]; add c1 [1,2]; add c2 [1,2]; add c3 [1,4]; add c4 [1,4]; add c5 [1,3]; remove c0; remove c1; "
-        "update c2 [1,5]; slowest",
+        (
+            "add c0 [1,8]; add c1 [1,2]; add c2 [1,2]; add c3 [1,4]; add c4 [1,4]; add c5 [1,3]; remove c0; remove c1; "
+            "update c2 [1,5]; slowest"
+        ),
         [1, 3],
         [1, 4],
     ),
