@@ -3,8 +3,7 @@
 The class :class:`ActiveCursors` is the specification (profile ``ideal``): a map from names to cursors, and one from
 names to positions. What it answers, it derives by looking at all of them. A short method with a rule above it is a
 clause: it decides one thing. The methods named as operations are flows: the order of things. Each container of the
-broker is a subclass that replaces the clauses in which it differs; two of them have a structure of their own for
-their defects.
+broker is a subclass that replaces the clauses in which it differs; two of them have a structure for their defects.
 
 Another model can use it as it is: :meth:`size` tells how many cursors are active, :meth:`count` what the expected reads
 of an entry start at, and :meth:`caches` whether an added entry is to be cached.

@@ -62,8 +62,8 @@ CASES = [
     Case(
         "command",
         "chek",
-        "No such command 'chek'; there are: bench, check, compare, fuzz, init, interleave, mutants, power, reduce, replay, "
-        "report, rules, subjects, walk, watch",
+        "No such command 'chek'; there are: bench, check, compare, fuzz, init, interleave, mutants, power, reduce, "
+        "replay, report, rules, subjects, walk, watch",
     ),
     Case("command of bench", "bench x", "No such command 'x'; there are: cache, campaign, cursors, drivers, memory"),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
