@@ -8,9 +8,6 @@ from broker_tck.implementations.interface import Clock, Entry, EntryCacheConfig,
 from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.removal_queue import Count, RemovalQueue, Slot, TopicCache, expects_reads, give_back
 
-ROUNDS = 1_010
-"""A pass that visits every slot more often than any setting allows never ends."""
-
 
 def of_topic(broken: type[TopicCache]) -> type[RemovalQueue]:
     """The subject whose caches are broken so."""
@@ -22,7 +19,7 @@ class InParts(RemovalQueue):
 
     def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
         removed = [0, 0]
-        visits, most = 0, (len(self.queue) + 1) * ROUNDS
+        visits, most = 0, (len(self.queue) + 1) * (self._most_requeued + 3)
         while self.queue:
             visits += 1
             if visits > most:
