@@ -294,7 +294,7 @@ class NeverEmpty(StepwiseCache):
 
 
 def of_cache(stepped_type: type[StepwiseCache]) -> Subject:
-    return declared("kit:of-cache", type("Made", (StepwiseQueue,), {"stepped_type": cache_type}), CONTRACT)
+    return declared("kit:of-cache", type("Made", (StepwiseQueue,), {"stepped_type": stepped_type}), CONTRACT)
 
 
 def test_call_that_only_looks_is_told_to_end() -> None:
