@@ -314,7 +314,7 @@ def test_check_tells_what_a_container_does_otherwise(cli: Cli) -> None:
 
 BROKEN_BY = {
     "CC-07": "slowest-kept",
-    "CC-P14": "strictly-before",
+    "CC-P14": "counts-strictly-before",
     "CC-P15": "sifts-down-only",
     "CC-P16": "without-itself",
     "rename": "ties-in-order-of-names",

@@ -57,7 +57,7 @@ FOUND = {
     "removed-before-queued": ("insert-clear", "begin-put; step; begin-clear; step; step"),
     "size-read-late": ("insert-evict", "begin-put; step; step; begin-size; step; step; step"),
     "removed-twice": ("clear-invalidate", "put; begin-clear; step; begin-invalidate; step; step; step"),
-    "removed-by-key": ("remove-insert-again", ""),
+    "removed-late-by-key": ("remove-insert-again", ""),
     "answers-what-was-there": ("clear-invalidate", ""),
     "ends-where-one-is-gone": ("clear-invalidate", ""),
     "taken-unretained": ("read-evict", ""),

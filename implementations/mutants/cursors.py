@@ -43,7 +43,7 @@ class OrderedByLedgerAlone(SortedCursors):
 
 
 @mutant("CC-02")
-class StrictlyBefore(SortedCursors):
+class CountsStrictlyBefore(SortedCursors):
     """Counts the cursors that are strictly before one."""
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:

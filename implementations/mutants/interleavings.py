@@ -74,7 +74,7 @@ class RemovedTwice(StepwiseCache):
 
 
 @mutant("EC-12", source="PR 22789", conditions=4, deep=True, inside=in_queue)
-class RemovedByKey(StepwiseCache):
+class RemovedLateByKey(StepwiseCache):
     """Unmaps whatever is under the key of the wrapper that it found, and lets go of what the wrapper had."""
 
     def remove(self, key: Position, wrapper: Wrapper) -> int | None:

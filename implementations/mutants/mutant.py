@@ -52,6 +52,9 @@ def mutant(
 
 
 def declared_in(*modules: ModuleType) -> dict[str, Mutant]:
-    """The mutants of some modules, by name, in the order of their declaration."""
-    found = [_DECLARED[c] for m in modules for c in vars(m).values() if isinstance(c, type) and c in _DECLARED]
-    return {m.name: m for m in found}
+    """The mutants of some modules, by name, in the order of their declaration. ValueError where two have one name."""
+    found: dict[str, Mutant] = {}
+    for declared in (_DECLARED[c] for m in modules for c in vars(m).values() if isinstance(c, type) and c in _DECLARED):
+        if found.setdefault(declared.name, declared) is not declared:
+            raise ValueError(f"two mutants are called {declared.name}")
+    return found
