@@ -63,7 +63,7 @@ def test_examples_name_what_there_is(cli: Cli) -> None:
 
 def test_commands_are_these() -> None:
     expected = {"check", "walk", "replay", "reduce", "rules", "subjects", "power", "mutants", "bench", "init"}
-    expected |= {"fuzz", "watch", "report", "compare"}
+    expected |= {"fuzz", "watch", "report", "compare", "interleave"}
     assert set(group.commands) == expected
 
 

@@ -173,7 +173,7 @@ class WhateverTheWrapperHas(StepwiseCache):
 # ---- Passes
 
 
-@mutant("IL-2", source="PR 18076", conditions=3)
+@mutant("IL-2", source="PR 18076", conditions=3, deep=True)
 class TakesTheFirstNow(StepwiseQueue):
     """Removes what is first in the queue, where the entry that it looked at is gone by then."""
 
@@ -244,7 +244,7 @@ class JudgesWhenItLooks(StepwiseQueue):
         return entries, size
 
 
-@mutant("IL-2", conditions=2)
+@mutant("IL-2", conditions=2, deep=True)
 class RecycledBeforePolled(StepwiseQueue):
     """Has a wrapper used again before it is out of the queue, so that it may be in there twice."""
 

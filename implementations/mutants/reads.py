@@ -400,7 +400,7 @@ class TimerIsLate(ReadLimiter):
         self._timeout -= self._timeout > 0
 
 
-@mutant("EC-55", inside=around_reads, conditions=2)
+@mutant("EC-55", inside=around_reads, conditions=2, deep=True)
 class PermitsBackAtTheFirst(CacheReads):
     """Gives permits back as soon as the first returned entry is freed."""
 
