@@ -280,7 +280,7 @@ class Reads(Reference):
         """Add the next entry of a ledger; answers whether it was inserted, with nothing where it is not to be."""
         entry = self.written.get((topic, ledger), 0)
         self.written[topic, ledger] = entry + 1
-        cursors = self.cursors[topic]
+        cursors = self.cursors_now(topic)
         if not self.caches_added(cursors):
             return None
         count = self.new_count(self.start_on_add(cursors))
@@ -357,7 +357,7 @@ class Reads(Reference):
 
     def uncursor(self, topic: int, name: int) -> bool:
         """A cursor is removed; answers whether it was there."""
-        cursors = self.cursors[topic]
+        cursors = self.cursors_now(topic)
         before, since = cursors.slowest(), cursors.since
         if not cursors.remove(str(name)):
             return False
@@ -366,6 +366,12 @@ class Reads(Reference):
         self.correct(topic, self.left_by_cursor)
         self.moved(topic, before)
         return True
+
+    def cursors_now(self, topic: int) -> ActiveCursors:
+        """The cursors of a topic, which are told what time it is."""
+        cursors = self.cursors[topic]
+        cursors.advance(self.now - cursors.now)
+        return cursors
 
     def correct(self, topic: int, corrected: Callable[[int], int]) -> None:
         """Change the counts of what is cached."""

@@ -998,8 +998,6 @@ class EntryCaches(Reads):
     def advance(self, n: int) -> None:
         """Time passes."""
         self.now += n
-        for cursors in self.cursors:
-            cursors.advance(n)
 
     def size_of_all(self) -> int:
         """The bytes of all caches, those that were left included."""
