@@ -122,7 +122,7 @@ def rules_of_contract(contract: Contract) -> Iterator[str]:
     told = f"{len(known)} rules. The default profile is `{contract.default}`"
     yield from (f"{told}; there are also {', '.join(f'`{p}`' for p in others)}." if others else f"{told}.", "")
     yield from ("| rule | strength | sentence |", "| --- | --- | --- |")
-    yield from (f"| [{r.number}](#{r.number.lower()}) | {strength(r)} | {cell(r.sentence)} |" for r in known)
+    yield from (f"| [{r.number}](#{anchor(contract, r)}) | {strength(r)} | {cell(r.sentence)} |" for r in known)
     yield ""
     for rule in known:
         yield from one_rule(contract, rule)
@@ -135,7 +135,7 @@ def rules_of_contract(contract: Contract) -> Iterator[str]:
 
 def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
     """All that is known of a rule."""
-    yield from (f"### {rule.number}", "", rule.sentence, "")
+    yield from (f"### {heading(contract, rule)}", "", rule.sentence, "")
     yield f"- Strength: {strength(rule)}"
     yield f"- Source: {rule.source}"
     yield f"- {'Look first at' if rule.checkable else 'Not checked, because'}: {rule.look}"
@@ -149,6 +149,17 @@ def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
         if said := in_profile(contract.profiles[profile], rule):
             yield f"- Profile `{profile}`: {said}"
     yield ""
+
+
+def heading(contract: Contract, rule: Rule) -> str:
+    """What a rule is headed with: its number, and the contract too where one before it has the rule as well."""
+    first = next(c for c in CONTRACTS.values() if rule in rules_of(c.specification))
+    return rule.number if contract is first else f"{rule.number} in {contract.name}"
+
+
+def anchor(contract: Contract, rule: Rule) -> str:
+    """What links to a rule lead to."""
+    return heading(contract, rule).lower().replace(" ", "-")
 
 
 def in_profile(model: Any, rule: Rule) -> str:

@@ -30,8 +30,10 @@ UNSIGNED = 2**64 - 1
 class Config(Protocol):
     """What a trace configures."""
 
-    clock: int
-    grace: int
+    @property
+    def clock(self) -> int: ...
+    @property
+    def grace(self) -> int: ...
 
 
 class ActiveCursors(Reference):
@@ -337,9 +339,10 @@ class ActiveCursors(Reference):
 
     @rule(
         "RC-04",
-        "The expected reads of an entry start at the reader's rank, itself included; 0 where it is not tracked.",
+        "The expected reads of an entry that was read start at the reader's rank when the storage answers, itself "
+        "included; 0 where it is not tracked.",
         source="PIP-430",
-        look="the reader itself; readers that are not active, or have no position",
+        look="the reader itself; readers that are not active, or have no position; positions of an earlier time",
         absent=lambda m, rank: rank - 1,
         one_more=lambda m, rank: rank + 1,
     )
@@ -395,7 +398,8 @@ class ActiveCursors(Reference):
 
     @rule(
         "EC-58",
-        "Added entries are cached while there is a cursor, and for less than the grace time after the last removal.",
+        "Added entries are cached while there is a cursor, and for less than the grace time after the start or a "
+        "removal; there is no such time where reads are not counted.",
         source="PR 24656",
         look="equality: exactly the grace time later it is over; the time before the first cursor",
         absent=lambda m: bool(m.objects),

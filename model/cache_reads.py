@@ -1,9 +1,10 @@
 """Reads through the entry caches: hits, storage, joined reads, the limit of reads in flight, and who counts as reader.
 
 The class :class:`Reads` is the part of the specification ``entry-cache`` that answers readers. A topic has ledgers, in
-which every entry is stored, and cursors. A read takes from the cache what is there and asks the storage for the rest.
-What was asked stays pending until it is completed or fails; everything that follows from it happens there and then, in
-the order in which the readers came.
+which every entry is stored, and active cursors, which :class:`~broker_tck.model.active_cursors.ActiveCursors`
+specifies. A read takes from the cache what is there and asks the storage for the rest. What was asked stays pending
+until it is completed or fails; everything that follows from it happens there and then, in the order in which the
+readers came.
 
 An entry that a reader was given is an object of its own, which shares its count with the entry in the cache.
 """
@@ -12,9 +13,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+from broker_tck.model.active_cursors import ActiveCursors
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, also, informative, law, rule
 
@@ -140,21 +142,11 @@ class Request:
         return self.creator.topic, self.ledger, self.first, self.last, self.number
 
 
-class Cursors:
-    """The active cursors of a topic."""
+class CursorsConfig(NamedTuple):
+    """What the cursors of a topic are configured with."""
 
-    __slots__ = ("at", "caching", "since")
-
-    def __init__(self) -> None:
-        self.at: dict[int, Position] = {}
-        self.caching: dict[int, bool] = {}
-        """Whether what each reads is to be cached, where reads are not counted."""
-        self.since = 0
-        """When a cursor was removed last, or all this began."""
-
-    def slowest(self) -> Position | None:
-        """The least of all positions."""
-        return min(self.at.values(), default=None)
+    clock: int
+    grace: int
 
 
 class Reads(Reference):
@@ -205,7 +197,10 @@ class Reads(Reference):
         self.storage_mode = WAITS
         self.written: dict[tuple[int, int], int] = {}
         """How many entries each ledger of a topic has."""
-        self.cursors = [Cursors() for _ in self.caches]
+        of_cursors = CursorsConfig(self.now, self.config.grace if self.config.by_read_count else 0)
+        self.cursors = [ActiveCursors(of_cursors) for _ in self.caches]
+        self.caching: set[tuple[int, int]] = set()
+        """The cursors, with their topics, whose reads are to be cached where reads are not counted."""
         self.remaining = self.config.max_reads_in_flight
         self.waiting: deque[Reader] = deque()
         self.hits_and_misses = [0, 0, 0, 0]
@@ -248,29 +243,24 @@ class Reads(Reference):
 
     # ---- The ledger: entries are added
 
-    @rule(
-        "EC-58",
-        "Added entries are cached while there is a cursor, and, where reads are counted, for less than the grace time "
-        "after one was removed, or after the start.",
-        source="PR 24656",
-        look="equality; the time before the first cursor",
-        absent=lambda m, cursors: bool(cursors.at),
-        at_the_grace_time_as_well=lambda m, cursors: bool(cursors.at) or m.in_grace(cursors, m.config.grace + 1),
-        in_grace_alone=lambda m, cursors: m.in_grace(cursors, m.config.grace),
-        whether_counted_or_not=lambda m, cursors: bool(cursors.at) or m.now - cursors.since < m.config.grace,
+    @also(
+        ActiveCursors.caches,
+        absent=lambda m, cursors: cursors.size() > 0,
+        at_the_grace_time_as_well=lambda m, cursors: (
+            cursors.caches() or (m.config.by_read_count and m.now - cursors.since <= m.config.grace)
+        ),
+        in_grace_alone=lambda m, cursors: m.now - cursors.since < cursors.config.grace,
+        whether_counted_or_not=lambda m, cursors: cursors.caches() or m.now - cursors.since < m.config.grace,
         always=lambda m, cursors: True,
     )
-    def caches_added(self, cursors: Cursors) -> bool:
-        return bool(cursors.at) or self.in_grace(cursors, self.config.grace)
+    def caches_added(self, cursors: ActiveCursors) -> bool:
+        """Whether an added entry is to be cached."""
+        return cursors.caches()
 
-    @also(caches_added, absent=lambda m, cursors: cursors.since)
-    def graced_from(self, cursors: Cursors) -> int:
-        """From when the grace time is counted when a cursor is removed."""
-        return self.now
-
-    def in_grace(self, cursors: Cursors, grace: int) -> bool:
-        """Whether so little time has passed since a cursor left."""
-        return self.config.by_read_count and self.now - cursors.since < grace
+    @also(caches_added, absent=lambda m, cursors, before: before)
+    def graced_from(self, cursors: ActiveCursors, before: int | None) -> int | None:
+        """From when the grace time is counted now that a cursor was removed, by what it was before."""
+        return cursors.since
 
     @rule(
         "RC-03",
@@ -279,18 +269,18 @@ class Reads(Reference):
         source="PIP-430",
         look="cursors that are behind, or ahead",
         absent=lambda m, cursors: 0,
-        whether_counted_or_not=lambda m, cursors: len(cursors.at),
-        one_for_all=lambda m, cursors: 1 if m.config.by_read_count and cursors.at else 0,
-        one_at_least=lambda m, cursors: max(len(cursors.at), 1) if m.config.by_read_count else 0,
+        whether_counted_or_not=lambda m, cursors: cursors.size(),
+        one_for_all=lambda m, cursors: min(cursors.size(), 1) if m.config.by_read_count else 0,
+        one_at_least=lambda m, cursors: max(cursors.size(), 1) if m.config.by_read_count else 0,
     )
-    def start_on_add(self, cursors: Cursors) -> int:
-        return len(cursors.at) if self.config.by_read_count else 0
+    def start_on_add(self, cursors: ActiveCursors) -> int:
+        return cursors.size() if self.config.by_read_count else 0
 
     def append(self, topic: int, ledger: int) -> bool | None:
         """Add the next entry of a ledger; answers whether it was inserted, with nothing where it is not to be."""
         entry = self.written.get((topic, ledger), 0)
         self.written[topic, ledger] = entry + 1
-        cursors = self.cursors[topic]
+        cursors = self.cursors_now(topic)
         if not self.caches_added(cursors):
             return None
         count = self.new_count(self.start_on_add(cursors))
@@ -326,10 +316,10 @@ class Reads(Reference):
         source="PRs 12045, 16054, 17273",
         look="the least of all positions, not that of any cursor; the last cursor that leaves",
         absent=lambda m, cursors, before: before,
-        of_the_first_cursor=lambda m, cursors, before: next(iter(cursors.at.values()), None),
-        of_the_fastest_cursor=lambda m, cursors, before: max(cursors.at.values(), default=None),
+        of_the_first_cursor=lambda m, cursors, before: next(iter(cursors.tracked.values()), None),
+        of_the_fastest_cursor=lambda m, cursors, before: max(cursors.tracked.values(), default=None),
     )
-    def slowest(self, cursors: Cursors, before: Position | None) -> Position | None:
+    def slowest(self, cursors: ActiveCursors, before: Position | None) -> Position | None:
         """The slowest position now, by what it was before."""
         return cursors.slowest()
 
@@ -357,23 +347,31 @@ class Reads(Reference):
         """A cursor is added, or moves."""
         cursors = self.cursors[topic]
         before = cursors.slowest()
-        if name not in cursors.at:
+        if cursors.get(str(name)) is None:
             self.correct(topic, self.met_by_cursor)
-        cursors.at[name] = ledger, entry
-        cursors.caching[name] = bool(caching)
+            cursors.add(str(name), (ledger, entry))
+        else:
+            cursors.update(str(name), (ledger, entry))
+        (self.caching.add if caching else self.caching.discard)((topic, name))
         self.moved(topic, before)
 
     def uncursor(self, topic: int, name: int) -> bool:
         """A cursor is removed; answers whether it was there."""
-        cursors = self.cursors[topic]
-        before = cursors.slowest()
-        if cursors.at.pop(name, None) is None:
+        cursors = self.cursors_now(topic)
+        before, since = cursors.slowest(), cursors.since
+        if not cursors.remove(str(name)):
             return False
-        del cursors.caching[name]
-        cursors.since = self.graced_from(cursors)
+        cursors.since = self.graced_from(cursors, since)
+        self.caching.discard((topic, name))
         self.correct(topic, self.left_by_cursor)
         self.moved(topic, before)
         return True
+
+    def cursors_now(self, topic: int) -> ActiveCursors:
+        """The cursors of a topic, which are told what time it is."""
+        cursors = self.cursors[topic]
+        cursors.advance(self.now - cursors.now)
+        return cursors
 
     def correct(self, topic: int, corrected: Callable[[int], int]) -> None:
         """Change the counts of what is cached."""
@@ -652,19 +650,18 @@ class Reads(Reference):
     def joinable_while_told(self) -> bool:
         return False
 
-    @rule(
-        "RC-04",
-        "The count of an entry that was read starts with the number of cursors at the reader's position or before it, "
-        "the reader included, as they are when the storage answers; with 0 where the reader is not active.",
-        source="PIP-430",
-        look="positions of the time of the request; cursors at the same position; the reader itself",
-        absent=lambda m, at, own: 1,
-        without_the_reader=lambda m, at, own: 0 if own is None else sum(other <= own for other in at) - 1,
-        before_the_reader=lambda m, at, own: 0 if own is None else sum(other < own for other in at) + 1,
-        all_cursors=lambda m, at, own: 0 if own is None else len(at),
+    @also(
+        ActiveCursors.start,
+        absent=lambda m, cursors, name: 1,
+        without_the_reader=lambda m, cursors, name: max(cursors.count(name) - 1, 0),
+        before_the_reader=lambda m, cursors, name: (
+            1 + sum(at < cursors.tracked[name] for at in cursors.tracked.values()) if name in cursors.tracked else 0
+        ),
+        all_cursors=lambda m, cursors, name: cursors.size() if name in cursors.tracked else 0,
     )
-    def rank(self, at: Collection[Position], own: Position | None) -> int:
-        return 0 if own is None else sum(other <= own for other in at)
+    def rank(self, cursors: ActiveCursors, name: str) -> int:
+        """What the count of an entry that a cursor read starts with."""
+        return cursors.count(name)
 
     @also(rank, absent=lambda m: False)
     def asks_at_answer(self) -> bool:
@@ -702,7 +699,7 @@ class Reads(Reference):
         by_rank=lambda m, reader: m.rank_of(reader),
     )
     def start_uncounted(self, reader: Reader) -> int:
-        return int(self.cursors[reader.topic].caching.get(reader.cursor, False))
+        return int((reader.topic, reader.cursor) in self.caching)
 
     def start_of(self, reader: Reader) -> int:
         """What the expected reads of an entry start with, for this reader, now."""
@@ -712,8 +709,7 @@ class Reads(Reference):
 
     def rank_of(self, reader: Reader) -> int:
         """The rank of a reader's cursor."""
-        at = self.cursors[reader.topic].at
-        return self.rank(at.values(), at.get(reader.cursor))
+        return self.rank(self.cursors[reader.topic], str(reader.cursor))
 
     @rule(
         "EC-47",

@@ -79,6 +79,11 @@ def test_links_resolve(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{page.name}: {link} has no such heading"
 
 
+def test_every_rule_has_a_heading_of_its_own() -> None:
+    headings = re.findall(r"^### (.+)$", (DOCS / "rules.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(headings) == len({*headings})
+
+
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (REPO / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     assert sorted(re.findall(r"[\w-]+\.md", navigation)) == sorted(page.name for page in DOCS.glob("*.md"))

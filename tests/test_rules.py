@@ -21,6 +21,7 @@ from broker_tck.model.rules import (
     rules_of,
     ways_of,
 )
+from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.exercised import Exercised, deviating
 
 NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
@@ -33,6 +34,11 @@ def test_every_rule_is_declared_once() -> None:
     embodied = Counter(rule.number for rule in {e.rule for e in embodiments(MODEL)})
     unembodied = Counter(rule.number for rule in MODEL.UNEMBODIED)
     assert max((embodied + unembodied).values()) == 1
+
+
+def test_number_means_one_rule_in_every_contract() -> None:
+    rules = {rule for contract in CONTRACTS.values() for rule in rules_of(contract.specification)}
+    assert max(Counter(rule.number for rule in rules).values()) == 1
 
 
 @pytest.mark.parametrize("model", PROFILES.values(), ids=list(PROFILES))

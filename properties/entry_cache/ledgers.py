@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from broker_tck.implementations.interface import (
+    Clock,
+    EntryCache,
     HandleClosedException,
     ReadFailed,
     StorageRead,
     TooManyRequestsException,
 )
+from broker_tck.implementations.sorted_cursors import SortedCursors
 from broker_tck.model.cache_reads import BROKEN, BUSY, CLOSED, COMPLETES, ENTRY_SIZES, RAISES, WAITS
 from broker_tck.properties.entry_cache.operations import Config
 from broker_tck.properties.entry_cache.values import Tally, Value
@@ -115,61 +119,63 @@ class LedgerStorage:
         request.done(FAILURES[kind]("as told"))
 
 
-class ActiveCursors:
-    """The active cursors of a topic, and what follows from where they are."""
+class Cursor(NamedTuple):
+    """A cursor object."""
 
-    def __init__(self, config: Config, now: Callable[[], int]) -> None:
-        self.config = config
-        self.now = now
-        self.positions: dict[int, Position] = {}
-        self.caching: set[int] = set()
-        self.left_at = now()
+    name: str
+    durable: bool = True
+
+
+class TopicCursors:
+    """The active cursors of a topic, in a bundled container, and what follows from where they are."""
+
+    def __init__(self, config: Config, clock: Clock) -> None:
+        self.by_read_count = config.by_read_count
+        self.container = SortedCursors(config if config.by_read_count else replace(config, grace=0), clock)
+        self.caching: set[str] = set()
 
     def should_cache_added_entry(self) -> bool:
         """Whether an entry that is added is to be cached."""
-        if self.positions:
-            return True
-        return self.config.by_read_count and self.now() < self.left_at + self.config.grace
+        return self.container.should_cache_added_entry()
 
     def reads_of_added(self) -> int:
         """How many reads of it are expected."""
-        return len(self.positions) if self.config.by_read_count else 0
+        return self.container.size() if self.by_read_count else 0
 
-    def reads_of_read(self, name: int) -> int:
+    def reads_of_read(self, name: str) -> int:
         """How many reads are expected of what a cursor reads."""
-        if not self.config.by_read_count:
+        if not self.by_read_count:
             return 1 if name in self.caching else 0
-        if name not in self.positions:
-            return 0
-        return len([at for at in self.positions.values() if at <= self.positions[name]])
+        return self.container.get_number_of_cursors_at_same_position_or_before(Cursor(name))
 
-    def put(self, name: int, at: Position, caching: bool) -> Callable[[Any], object] | None:
-        """Add or move a cursor; answers with what is to be done to the cache, if anything is."""
-        before = self.slowest()
-        self.positions[name] = at
+    def put(self, name: str, at: Position, caching: bool, cache: EntryCache) -> None:
+        """Add or move a cursor, and do to the cache what follows."""
+        before = self.bound()
+        self.container.add(Cursor(name), at)
         (self.caching.add if caching else self.caching.discard)(name)
-        return self.invalidation(before)
+        self.invalidate(before, cache)
 
-    def remove(self, name: int) -> Callable[[Any], object] | None:
-        """Remove a cursor; answers likewise."""
-        before = self.slowest()
-        del self.positions[name]
+    def remove(self, name: str, cache: EntryCache) -> bool:
+        """Remove a cursor if it is there, and do to the cache what follows."""
+        before = self.bound()
+        removed = self.container.remove_cursor(name)
         self.caching.discard(name)
-        self.left_at = self.now()
-        return self.invalidation(before)
+        self.invalidate(before, cache)
+        return removed
 
-    def slowest(self) -> Position | None:
-        """The slowest position."""
-        return min(self.positions.values()) if self.positions else None
+    def bound(self) -> Position | None:
+        """The slowest position, below which nothing is to stay cached; none where reads are counted."""
+        return None if self.by_read_count else self.container.get_slowest_cursor_position()
 
-    def invalidation(self, before: Position | None) -> Callable[[Any], object] | None:
-        """What is to be done to the cache, by where the slowest cursor was before."""
-        slowest = self.slowest()
-        if self.config.by_read_count or slowest == before:
-            return None
-        if slowest is None:
-            return lambda cache: cache.clear()
-        return lambda cache: cache.invalidate_entries(slowest)
+    def invalidate(self, before: Position | None, cache: EntryCache) -> None:
+        """Take from the cache what no cursor is to read any more, by what the bound was before."""
+        bound = self.bound()
+        if bound == before:
+            return
+        if bound is None:
+            cache.clear()
+        else:
+            cache.invalidate_entries(bound)
 
 
 def size_of(entry: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from broker_tck.implementations.interface import EntryCache, EntryCaches, ReadingCache, ReadingCaches
-from broker_tck.properties.entry_cache.ledgers import ActiveCursors, LedgerStorage
+from broker_tck.properties.entry_cache.ledgers import LedgerStorage, TopicCursors
 from broker_tck.properties.entry_cache.operations import Config
 from broker_tck.properties.entry_cache.values import Tally, Value
 
@@ -23,7 +23,7 @@ class ReadersRig:
     def start_reading(self, config: Config) -> None:
         """Nothing has been read yet."""
         self.storages = LedgerStorage(self.tally)
-        self.cursors = [ActiveCursors(config, lambda: self.now) for _ in self.caches]
+        self.cursors = [TopicCursors(config, lambda: self.now) for _ in self.caches]
         self.readers = 0
         self.evaluated = 0
         self.answered: list[list[Any]] = []
@@ -61,16 +61,11 @@ class ReadersRig:
 
     def cursor(self, topic: int, name: int, ledger: int, entry: int, caching: int) -> None:
         """A cursor is added, or moves."""
-        if invalidate := self.cursors[topic].put(name, (ledger, entry), bool(caching)):
-            invalidate(self.caches[topic])
+        self.cursors[topic].put(str(name), (ledger, entry), bool(caching), self.caches[topic])
 
     def uncursor(self, topic: int, name: int) -> bool:
         """A cursor is removed."""
-        if name not in self.cursors[topic].positions:
-            return False
-        if invalidate := self.cursors[topic].remove(name):
-            invalidate(self.caches[topic])
-        return True
+        return self.cursors[topic].remove(str(name), self.caches[topic])
 
     # ---- Reading
 
@@ -98,7 +93,7 @@ class ReadersRig:
 
         def evaluate() -> int:
             self.evaluated += 1
-            return self.cursors[topic].reads_of_read(cursor)
+            return self.cursors[topic].reads_of_read(str(cursor))
 
         return evaluate
 
