@@ -14,7 +14,7 @@ from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.finding import Finding, failure, find
 from broker_tck.properties.protected import Protected, probing
-from broker_tck.properties.replay import SECONDS, Disagreement, Replay, declaring, replay
+from broker_tck.properties.replay import SECONDS, Disagreement, Replay, declaring, replay, unasked
 from broker_tck.properties.story import finding_json, lines, story, table
 from broker_tck.properties.subjects import Subject, resolve
 from broker_tck.properties.trace import Trace, load
@@ -59,7 +59,11 @@ def replay_command(traces: tuple[str, ...], subject_names: tuple[str, ...], prof
         for number, trace in enumerate(loaded):
             if profile:
                 known_profile(trace.contract, profile)
-            subjects = named or declaring(trace.contract, profile or trace.profile)
+            for subject in named:
+                if lacks := unasked(trace, subject):
+                    raise BadInput(f"{trace.where}: {subject.name} declares to lack what {lacks.tag!r} asks for")
+            declared = declaring(trace.contract, profile or trace.profile)
+            subjects = named or [subject for subject in declared if not unasked(trace, subject)]
             replays.append(replay(trace, subjects, profile))
             tell(number + 1)
     steps, agreed = sum(r.steps for r in replays), sum(r.agreed for r in replays)

@@ -171,7 +171,7 @@ def measure(policy: str, entries: int = ENTRIES, caches: int = CACHES) -> Measur
     before = resident_bytes()
     filling = timed(desk.fill)[0]
     growth = resident_bytes() - before
-    broker, part = desk.broker, entries // PART
+    broker, part = desk.broker, -(-entries // PART)
     exact = desk.exact([], (0, 0))
 
     idle = [timed(lambda: broker.evict_entries_before_timestamp(0)) for _ in range(IDLE)]

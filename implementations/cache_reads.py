@@ -187,7 +187,7 @@ class CacheReads:
         assert limiter is not None
 
         def answer(result: Sequence[Entry] | Exception) -> None:
-            if isinstance(result, Exception):
+            if isinstance(result, Exception) or not result:
                 limiter.release(permits)
             else:
                 left = len(result)

@@ -145,8 +145,8 @@ class Workload:
 
     def move(self) -> tuple[int, tuple[int, int]]:
         """The next cursor to move, and where to. Who tails is the slowest, and comes to be the last."""
+        self.turn += 1
         if self.name == "tailing":
-            self.turn += 1
             return (self.turn - 1) % self.cursors, (1, self.turn - 1 + self.cursors)
         return int(self.random.random() * self.cursors), (1, int(self.random.random() * 10 * self.cursors))
 
@@ -202,6 +202,7 @@ def cost(factory: Callable[..., Any], workload: Workload, operation: str) -> tup
         before = Counted.comparisons
         perform(container, cursors, workload, operation, Counted)
         compared += Counted.comparisons - before
+    workload = Workload(workload.name, workload.cursors)
     container, cursors = filled(factory, workload, plain)
     return compared / times, [timed(container, cursors, workload, operation, times) for _ in range(SAMPLES)]
 

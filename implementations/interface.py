@@ -350,8 +350,10 @@ class EntryCache(Protocol):
 class EntryCaches(Protocol):
     """The caches of a broker's topics, over one queue of removal (contract ``entry-cache``).
 
-    A subject without the capability ``manager`` is not asked for :meth:`do_cache_eviction`, the setters of sizes,
-    :meth:`get_size` and :meth:`get_counters`; one without ``reads`` not for what is in :class:`ReadingCaches`.
+    A subject without the capability ``manager`` is not asked for :meth:`do_cache_eviction`, :meth:`update_max_size`,
+    :meth:`update_watermark`, :meth:`get_size` and :meth:`get_counters`; one without ``settings`` not for the other
+    two setters, without ``pinned`` not for :meth:`get_non_evictable_size`, without ``reads`` not for what is in
+    :class:`ReadingCaches`, without ``steps`` not for what is in :class:`SteppedCaches`.
     """
 
     def get_entry_cache(self, topic: str) -> EntryCache:

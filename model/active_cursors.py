@@ -430,7 +430,7 @@ class ActiveCursors(Reference):
 
     @rule(
         "CC-12",
-        "The version grows by one with every add, removal and update that changes a cursor, and with nothing else.",
+        "The version grows by one with every add, removal, and update of a cursor that has or gets a position.",
         source="ManagedCursorContainerImpl",
         look="updates of names that are not there; updates to the same position, which count",
         absent=lambda m: 0,

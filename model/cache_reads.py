@@ -172,6 +172,12 @@ class Reads(Reference):
             why="what is in an entry is not seen here",
         ),
         informative(
+            "RC-14",
+            "Counts change atomically, and a pass asks for one once a visit.",
+            source="EntryReadCountHandlerImpl, PR 24623",
+            why="calls come one at a time; between the steps of a pass see IL-12",
+        ),
+        informative(
             "RC-13",
             "An entry of a topic with one cursor, read at once, lives two TTL where access extends, else one.",
             source="follows from EC-24 and RC-03",
@@ -312,7 +318,7 @@ class Reads(Reference):
 
     @rule(
         "EC-57",
-        "Where they are not, what is before the slowest cursor goes when that one moves; without a cursor, all goes.",
+        "Where they are not, what is before the slowest position goes when it changes; without a cursor, all goes.",
         source="PRs 12045, 16054, 17273",
         look="the least of all positions, not that of any cursor; the last cursor that leaves",
         absent=lambda m, cursors, before: before,

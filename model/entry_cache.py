@@ -137,6 +137,12 @@ class EntryCaches(Reads):
             look="who else writes the count",
         ),
         informative(
+            "EC-07",
+            "Who inserts keeps a reference, the cache has its own; where a copy cannot be made, nothing is inserted.",
+            source="RangeEntryCacheImpl",
+            why="references are judged by EC-P3; a copy that fails cannot be brought about here",
+        ),
+        informative(
             "EC-08",
             "With copying on, the cache holds a copy of its own; only the bytes of the payload are counted either way.",
             source="RangeEntryCacheImpl, PIP-430",
@@ -165,6 +171,12 @@ class EntryCaches(Reads):
             "A size pass that goes over a protected entry uses up one of its requeueings.",
             source="follows from EC-22 and EC-34",
             why="it is those two once more",
+        ),
+        informative(
+            "EC-37",
+            "The TTL of an entry starts again when a pass requeues it, in a size pass too.",
+            source="RangeCacheRemovalQueue, PR 24623",
+            why="it is EC-22 once more",
         ),
         informative(
             "EC-39",

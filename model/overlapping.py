@@ -22,6 +22,8 @@ Begun = Callable[[Any], Any]
 ORDINARY = (
     *("put", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear", "reopen"),
     *("ttl", "size", "background", "run", "counters", "resize", "set_watermark", "requeues", "extend", "advance"),
+    *("append", "write", "cursor", "uncursor", "fetch", "fetch_one", "complete", "fail", "storage"),
+    *("done", "replay", "share", "timeouts"),
 )
 """Calls that are not made while others are under way: they do nothing then."""
 WAITING = "to wait, as another pass is under way"
@@ -287,7 +289,10 @@ class Putting(Call):
             model.place(self.entry, model.enters_at_tail())
         elif self.entry:
             model.grow(self.cache, self.size)
+            self.cache.added += 1
+            self.cache.added_size += self.size
             model.inserted += 1
+            model.order_pass()
             model.stored[self.number, self.position] = self.entry
 
     def example(self) -> Did:
@@ -472,10 +477,14 @@ class Calls:
 
     def trim(self, cache: int, ledger: int) -> Call:
         """A ledger is dropped."""
+        if self.model.forgets_running():
+            self.model.forget_ledger(self.model.caches[cache], ledger)
         return self.removing(cache, lambda p: self.model.of_ledger(p, ledger), False)
 
     def clear(self, cache: int) -> Call:
         """Empty a cache."""
+        if self.model.forgets_all_running():
+            self.model.forget_ledger(self.model.caches[cache])
         return self.removing(cache, lambda p: True, True)
 
     def removing(self, cache: int, takes: Callable[[Position], bool], answers: bool) -> Call:
@@ -498,6 +507,36 @@ class Calls:
 
 
 RULES = (
+    informative(
+        "IL-6",
+        "A storage read that completes after its ledger was dropped may store entries; they leave by age or size.",
+        source="RangeEntryCacheImpl",
+        why="it is EC-15 and EC-47 once more: the storage answers in an operation of its own",
+    ),
+    informative(
+        "IL-7",
+        "Of two misses of one position the first to complete is inserted, and the second reader's count is its own.",
+        source="RangeEntryCacheImpl",
+        why="it is EC-05 and EC-48 once more: the storage answers in an operation of its own",
+    ),
+    informative(
+        "IL-8",
+        "A reader that would join a read which has completed begins anew, and finds the cache populated.",
+        source="PendingReadsManager",
+        why="it is EC-53 once more, where a reader reads on before it returns",
+    ),
+    informative(
+        "IL-9",
+        "A cursor that moves between a request and its answer counts as it stands at the answer.",
+        source="PIP-430",
+        why="it is RC-04 once more: the storage answers in an operation of its own",
+    ),
+    informative(
+        "IL-10",
+        "An entry that is added exactly the grace time after the last cursor has left is not cached.",
+        source="PR 24656",
+        why="it is EC-58 once more",
+    ),
     informative(
         "IL-12",
         "A pass goes by the read count as it is when it judges an entry.",

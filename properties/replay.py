@@ -10,6 +10,7 @@ from broker_tck.model.reference import Allowed
 from broker_tck.properties.check import RESULT, Difference, apart, concrete, failed, plain
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import observable
+from broker_tck.properties.operation import Operation
 from broker_tck.properties.protected import Protected
 from broker_tck.properties.subjects import Subject, bundled
 from broker_tck.properties.trace import Trace
@@ -58,6 +59,14 @@ def replay(trace: Trace, subjects: Sequence[Subject], profile: str | None = None
 def declaring(contract: Contract, profile: str) -> list[Subject]:
     """The bundled subjects that declare a profile."""
     return [s for s in bundled(contract) if profile in s.profiles]
+
+
+def unasked(trace: Trace, subject: Subject) -> Operation | None:
+    """The first operation of a trace that a subject declares to lack; None if it can be asked for all."""
+    if subject.contract is not trace.contract:
+        return None
+    asks, capabilities = trace.contract.asks, subject.capabilities
+    return next((operation for operation in trace.operations if not asks(operation, capabilities)), None)
 
 
 def on_model(trace: Trace, profile: str) -> Disagreement | None:

@@ -164,7 +164,7 @@ def reason(error: msgspec.ValidationError, values: dict[str, Any]) -> str:
     """What a value is and what it has to be, by the name of its field."""
     text, _, place = str(error).replace("`", "").partition(" - at $")
     text = text[0].lower() + text[1:]
-    name = [*values][int(place[1:-1]) - 1] if place.startswith("[") else place.removeprefix(".")
+    name = [*values][int(place[1:].partition("]")[0]) - 1] if place.startswith("[") else place.removeprefix(".")
     return f"{name} is {short(str(values[name]))}: {text}" if name in values else text
 
 
@@ -221,7 +221,7 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
     kind = next((o for o in get_args(contract.operations) if words and o.__struct_config__.tag == words[0]), None)
     times = marked(kind, TIME) if kind else ()
     for i, field in enumerate(kind.__struct_fields__ if kind else (), 1):
-        if i < len(words) and field in times and words[i][0] == "+":
+        if i < len(words) and field in times and isinstance(words[i], str) and words[i].startswith("+"):
             try:
                 words[i] = int(clock) + int(words[i])
             except ValueError:

@@ -144,6 +144,15 @@ CASES = [
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
     subject("Loose", "its capabilities are not those of delayed-delivery: ~"),
+    # Positions and lists in a line
+    Case("part of a position", ["replay", "active-cursors; add a [1,1.5]"], "text: step 1: add: at is [1, 1.5]: ~"),
+    Case("depth of a position", ["replay", "active-cursors; add a [1,[2,3]]"], "text: step 1: add: at is ~"),
+    Case("list for a time", ["replay", "add 1 1 []"], "text: step 1: add: at is []: expected int, got array"),
+    Case(
+        "operation that a subject lacks",
+        ["replay", "--subject", "stepwise-queue", "entry-cache; fetch 0 0 1 0 5 0"],
+        "text: stepwise-queue declares to lack what 'fetch' asks for",
+    ),
     # Trace files
     Case("file missing", "replay no.jsonl", f"'no.jsonl': no such file, {TEXT}"),
     Case("no name", ["replay", ""], f"'': no such file, {TEXT}"),

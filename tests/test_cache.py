@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from conftest import Cli
@@ -25,6 +25,7 @@ from broker_tck.implementations.removal_queue import BLANKS, RemovalQueue, Slot
 from broker_tck.model.entry_cache import PROFILES, EntryCaches, Legacy, Queue
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.check import record
+from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.deviating import broken_by
 from broker_tck.properties.entry_cache.operations import Capabilities, Config
@@ -324,6 +325,38 @@ def test_v21_shares(made: Any, sizes: tuple[int, ...], asked: list[int]) -> None
     assert on.size(100) == [sum(asked)] * 2
     left = [size for _, size in sizes_of(on)]
     assert [a - b for a, b in zip(sizes, left, strict=True)] == [*asked, *[0] * (3 - len(asked))]
+
+
+def test_v22_a_range_over_pages(made: Any) -> None:
+    on = made()
+    for ledger, entry in ((1, 62), (1, 63), (1, 64), (1, 192), (2, 0), (2, 1)):
+        assert on.put(0, ledger, entry, len(str(entry)), 0)
+    assert on.remove(0, 1, 0, 1, 64, 0) == [2, 4]
+    assert on.range(0, 1, 0, 2, 1) == [[1, 64], [1, 192], [2, 0], [2, 1]]
+
+
+class Plain(RemovalQueue):
+    """Has nothing that it need not have."""
+
+    capabilities: ClassVar[dict[str, object]] = {
+        "manager": False,
+        "settings": False,
+        "pinned": False,
+        "reads": False,
+        "steps": False,
+    }
+
+    def __getattribute__(self, name: str) -> Any:
+        assert name not in {"do_cache_eviction", "get_non_evictable_size", "update_max_requeue_count", "get_counters"}
+        return super().__getattribute__(name)
+
+
+def test_nothing_is_asked_for_that_a_subject_lacks() -> None:
+    checked = check_subject(
+        declared("kit:plain", Plain, CONTRACT), "pip-430", golden_traces(CONTRACT.name, "pip-430"), 0, 60, 2
+    )
+    assert checked.green, checked.complaints
+    assert 7_000 < checked.golden_steps < STEPS["pip-430"]
 
 
 # ---- Profiles

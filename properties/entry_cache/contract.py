@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from broker_tck.implementations.interface import EntryCaches
 from broker_tck.model.cache_reads import Reads
@@ -13,7 +14,8 @@ from broker_tck.properties.contract import Contract
 from broker_tck.properties.entry_cache import steps
 from broker_tck.properties.entry_cache.abstract import abstract
 from broker_tck.properties.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
-from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config, GoOn
+from broker_tck.properties.entry_cache.reading import ReadingOperation
 from broker_tck.properties.entry_cache.reading_laws import READING_LAWS
 from broker_tck.properties.entry_cache.scenarios import SCENARIOS
 from broker_tck.properties.operation import Operation
@@ -59,6 +61,22 @@ RULES = {
 }
 
 
+READING = {kind.__struct_config__.tag: "reads" for kind in get_args(ReadingOperation)}
+LACKED = {
+    "pinned": "pinned",
+    **dict.fromkeys(("requeues", "extend"), "settings"),
+    **dict.fromkeys(("background", "run", "total", "counters", "resize", "watermark"), "manager"),
+    **READING,
+    **{kind.__struct_config__.tag: "steps" for kind in (*steps.BEGINS, GoOn)},
+}
+"""The capability that an operation needs."""
+
+
+def asks(operation: Operation, capabilities: Capabilities) -> bool:
+    """Whether a subject can be asked for an operation."""
+    return operation.tag not in LACKED or bool(getattr(capabilities, LACKED[operation.tag]))
+
+
 def blame(operations: Sequence[Operation], observed: str) -> str:
     """The rule to name for a difference that no wrong way explains."""
     if steps.overlap(operations):
@@ -83,13 +101,14 @@ ENTRY_CACHE = Contract(
     laws=(*map(steps.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
     variations=tuple(map(steps.unless_overlapping, VARIATIONS)),
     needs={
-        "manager": "",
+        "manager": "EC-19 EC-30 EC-31 EC-38 EC-40",
         "settings": "",
         "pinned": "",
         "reads": " ".join(rule.number for rule in rules_of(Reads)),
         "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11",
     },
     blame=blame,
+    asks=asks,
     rewrites=steps.rewrites,
     scenarios=SCENARIOS,
 )

@@ -147,8 +147,11 @@ def rig(factory: Any, config: Any, capabilities: Any) -> Rig:
 class Threads:
     """Begins calls on threads and goes on with them."""
 
-    def __init__(self, model: Overlapping, choices: Choices, entries: Entries, passes: Passes) -> None:
+    def __init__(
+        self, model: Overlapping, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
+    ) -> None:
         self.model = model
+        self.capabilities = capabilities
         self.below = choices.below
         self.entries, self.passes = entries, passes
         self.last = entries.key()
@@ -187,7 +190,11 @@ class Threads:
         kind = self.below(16)
         if kind < 4 and self.left > 0 and len(self.model.under_way) < THREADS:
             return self.begin()
-        return (Pinned(), Total(), self.count())[kind - 13] if kind > 12 else self.on()
+        if kind == 13 and self.capabilities.pinned:
+            return Pinned()
+        if kind == 14 and self.capabilities.manager:
+            return Total()
+        return self.count() if kind == 15 else self.on()
 
     def on(self) -> GoOn:
         """A step of a call, mostly of the one that made the last."""
@@ -245,7 +252,7 @@ def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> 
     made = generator.kinds(model, choices, entries, passes, capabilities)
     if not capabilities.steps:
         return made
-    threads = Threads(model, choices, entries, passes)
+    threads = Threads(model, choices, entries, passes, capabilities)
 
     def otherwise(make: Callable[[], Operation]) -> Callable[[], Operation]:
         return lambda: threads.during() if model.under_way else make()
