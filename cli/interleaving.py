@@ -48,8 +48,9 @@ def interleave(
             raise BadInput(f"unknown scenario {name!r}; there are: {', '.join(known)}")
     model = subject.contract.model(known_profile(subject.contract, profile or subject.profiles[0]))
     shown: list[Shown] = []
-    with progress(len(names or known), "interleaving") as tell:
-        for name in names or known:
+    chosen = tuple(dict.fromkeys(names or known))
+    with progress(len(chosen), "interleaving") as tell:
+        for name in chosen:
             scenario = known[name]
             drawn = count or (SAMPLE if len(scenario.scripts) > 2 else 0)
             tried = sample(scenario, subject, model, drawn, seed) if drawn else explore(scenario, subject, model)

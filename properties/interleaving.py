@@ -40,7 +40,7 @@ class Explored:
 
     scenario: Scenario
     orders: int = 0
-    """Orders that were tried, each another one."""
+    """Orders that were tried; each another one, unless they were drawn."""
     waiting: int = 0
     """Orders that were left where a step waited."""
     operations: int = 0
