@@ -49,7 +49,7 @@ def check(operation: Operation, model: Any, rig: Any) -> Difference | None:
         same = got == want and type(got) is type(want)
     except BaseException as error:
         got, same = failed(error), False
-    if not same and (bad := disallowed(want, concrete(got))):
+    if not same and (bad := disallowed(want, picked(got))):
         return bad
     want = model.seen()
     try:
@@ -58,6 +58,14 @@ def check(operation: Operation, model: Any, rig: Any) -> Difference | None:
     except BaseException as error:
         got, same = (failed(error),), False
     return None if same else apart(want, got)
+
+
+def picked(got: Any) -> Any:
+    """What a subject answered, as :func:`concrete` has it; the error, where a model cannot go on with its own pick."""
+    try:
+        return concrete(got)
+    except Exception as error:
+        return failed(error)
 
 
 def concrete(got: Any) -> Any:

@@ -14,6 +14,11 @@ def of_topic(broken: type[TopicCache]) -> type[RemovalQueue]:
     return type(broken.__name__, (RemovalQueue,), {"cache_type": broken})
 
 
+def of_ranges(broken: type[TopicCache]) -> type[RemovalQueue]:
+    """The same, of what readers do not look at: they would show it as what they are answered with."""
+    return type(broken.__name__, (of_topic(broken),), {"capabilities": {"reads": False, "steps": False}})
+
+
 class InParts(RemovalQueue):
     """The base of mutants of a pass: the same pass, in parts that can be got wrong."""
 
@@ -476,7 +481,7 @@ class SameInstanceOnly(TopicCache):
         return super().get(position) if found else None
 
 
-@mutant("EC-10", inside=of_topic)
+@mutant("EC-10", inside=of_ranges)
 class LastOfRangeMissing(TopicCache):
     """Leaves out the last position of a range."""
 

@@ -190,11 +190,11 @@ class Threads:
         kind = self.below(16)
         if kind < 4 and self.left > 0 and len(self.model.under_way) < THREADS:
             return self.begin()
-        if kind == 13 and self.capabilities.pinned:
-            return Pinned()
-        if kind == 14 and self.capabilities.manager:
-            return Total()
-        return self.count() if kind == 15 else self.on()
+        if kind <= 12:
+            return self.on()
+        pinned, manager = self.capabilities.pinned, self.capabilities.manager
+        questions = (Pinned() if pinned else None, Total() if manager else None, self.count())
+        return questions[kind - 13] or self.on()
 
     def on(self) -> GoOn:
         """A step of a call, mostly of the one that made the last."""
