@@ -97,8 +97,8 @@ def context_of(path: Sequence[str], command: click.Command) -> click.Context:
     """A context that prints help the same way everywhere."""
     context = click.Context(cli, info_name=path[0], terminal_width=WIDTH, **cli.context_settings)
     for name in path[1:]:
-        settings = {"info_name": name, "terminal_width": WIDTH, "max_content_width": WIDTH}
-        context = click.Context(command, parent=context, **settings)  # type: ignore[arg-type]
+        settings: dict[str, Any] = {"info_name": name, "terminal_width": WIDTH, "max_content_width": WIDTH}
+        context = click.Context(command, parent=context, **settings)
     return context
 
 

@@ -39,21 +39,21 @@ class Counted(tuple[int, int]):
     __slots__ = ()
     comparisons: ClassVar[int] = 0
 
-    def __lt__(self, other: object) -> bool:
+    def __lt__(self, other: tuple[int, ...]) -> bool:
         Counted.comparisons += 1
-        return tuple.__lt__(self, other)  # type: ignore[operator]
+        return tuple.__lt__(self, other)
 
-    def __le__(self, other: object) -> bool:
+    def __le__(self, other: tuple[int, ...]) -> bool:
         Counted.comparisons += 1
-        return tuple.__le__(self, other)  # type: ignore[operator]
+        return tuple.__le__(self, other)
 
-    def __gt__(self, other: object) -> bool:
+    def __gt__(self, other: tuple[int, ...]) -> bool:
         Counted.comparisons += 1
-        return tuple.__gt__(self, other)  # type: ignore[operator]
+        return tuple.__gt__(self, other)
 
-    def __ge__(self, other: object) -> bool:
+    def __ge__(self, other: tuple[int, ...]) -> bool:
         Counted.comparisons += 1
-        return tuple.__ge__(self, other)  # type: ignore[operator]
+        return tuple.__ge__(self, other)
 
     def __eq__(self, other: object) -> bool:
         Counted.comparisons += 1

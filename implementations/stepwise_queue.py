@@ -327,6 +327,7 @@ def at_once(steps: Steps[R]) -> R:
         try:
             did = next(steps)
         except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+            result: R = end.value
+            return result
         if did is WAITS:
             raise RuntimeError("the call waits for another, which cannot go on")

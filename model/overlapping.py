@@ -7,6 +7,7 @@ each moment what is cached and what is queued. Sizes may be off until all calls 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -193,7 +194,7 @@ class Overlapping(EntryCaches):
 # ---- Calls under way
 
 
-class Call:
+class Call(ABC):
     """A call that was begun: what it may do next, and what that does. Its kinds say how."""
 
     def __init__(self, model: Overlapping) -> None:
@@ -213,7 +214,6 @@ class Call:
     def follow(self, did: Did) -> None:
         """Do what the next step does."""
         if did == LOOKS:
-            self.looks += 1
             self.look()
         elif did != WAITS:
             self.looks = 0
@@ -228,26 +228,27 @@ class Call:
         return False
 
     def look(self) -> None:
-        """Nothing is done that others notice."""
+        """Nothing is done that others notice; so many in a row are enough."""
+        self.looks += 1
 
-    def notice(self) -> None:
+    def notice(self) -> None:  # noqa: B027 (what another call does matters to some of them only)
         """Another call has done something."""
 
+    @abstractmethod
     def may(self, did: Did) -> bool:
         """Whether the rules allow this now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def do(self, did: Did) -> None:
         """Do it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def example(self) -> Did:
         """What the model itself does next."""
-        raise NotImplementedError
 
+    @abstractmethod
     def says(self) -> str:
         """What is allowed next, in words."""
-        raise NotImplementedError
 
 
 class Putting(Call):
@@ -421,6 +422,7 @@ class Passing(Call):
         return ["stops"] if word == "stops" else [word, *head.position]
 
     def look(self) -> None:
+        super().look()
         self.going_on = True
         self.then = self.deserved()
 

@@ -30,7 +30,7 @@ RESULTS = {
 }
 
 
-def blame(operations: Sequence[Operation], observed: str) -> str:  # noqa: ARG001
+def blame(operations: Sequence[Operation], _observed: str) -> str:
     """The rule to name for a difference that no wrong way explains. There is nothing to observe but results."""
     tag = operations[-1].tag
     changes: list[Any] = [*operations[:-1]]

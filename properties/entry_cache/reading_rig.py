@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from broker_tck.implementations.interface import EntryCache, EntryCaches, ReadingCache, ReadingCaches
@@ -76,9 +77,7 @@ class ReadersRig:
 
     def ask(self, topic: int, cursor: int, ledger: int, run: tuple[int, int], again: bool) -> None:
         """A cursor reads a range."""
-        on: Callable[[], None] | None = None
-        if again:
-            on = lambda: self.ask(topic, cursor, ledger, run, again=False)  # noqa: E731
+        on = partial(self.ask, topic, cursor, ledger, run, again=False) if again else None
         self.reading_cache(topic).read_entries(
             self.storages.ledger(topic, ledger), *run, self.start_value(topic, cursor), self.new_reader(on)
         )
