@@ -12,7 +12,7 @@ from broker_tck.cli.output import print_json, progress
 from broker_tck.properties.check import plain, unanswered
 from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.finding import Finding, failure, find
+from broker_tck.properties.finding import Finding, find
 from broker_tck.properties.protected import Protected, probing
 from broker_tck.properties.replay import SECONDS, Disagreement, Replay, declaring, replay, unasked
 from broker_tck.properties.story import finding_json, lines, story, table
@@ -141,5 +141,5 @@ def found_in(subject: Subject, diagnoser: Diagnoser, trace: Trace) -> Finding | 
     failing = Protected(SECONDS).failure(subject, diagnoser.model, trace.config, trace.operations)
     if failing is None:
         return None
-    judge = probing(failing[1], SECONDS).failure if unanswered(failing[1]) else failure
-    return find(subject, diagnoser, trace.config, list(trace.operations), None, judge)
+    elsewhere = probing(failing[1], SECONDS).failure if unanswered(failing[1]) else None
+    return find(subject, diagnoser, trace.config, list(trace.operations), None, elsewhere)

@@ -70,9 +70,6 @@ def failure(subject: Subject, model: type[Reference], config: Any, operations: S
         return 0, no_answer(HANG, str(hang))
 
 
-in_this_process = failure
-
-
 def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
     """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
     try:
@@ -88,7 +85,7 @@ def find(
     config: Any,
     operations: Sequence[Operation],
     seed: int | None,
-    failure: Judge = failure,
+    elsewhere: Judge | None = None,
     known: Diagnosis | None = None,
 ) -> Finding | None:
     """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose, unless ``known``.
@@ -96,11 +93,12 @@ def find(
     Where no way explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
     more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken.
 
-    None where the trace, replayed, does not fail: the subject does not always do the same. Another ``failure`` replays
-    elsewhere, as for a subject that ends its process.
+    None where the trace, replayed, does not fail: the subject does not always do the same. ``elsewhere`` replays in
+    another process, for a subject that ends its own; what it answered on the way is not known then.
     """
     contract, model = subject.contract, diagnoser.model
-    first = failure(subject, model, config, operations)
+    judge = elsewhere or failure
+    first = judge(subject, model, config, operations)
     if first is None:
         return None
     failing = operations[: first[0] + 1]
@@ -108,15 +106,15 @@ def find(
 
     def reduced(keeps: Callable[[Any, Sequence[Operation], Difference], bool]) -> Finding | None:
         def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-            found = failure(subject, model, config, operations)
+            found = judge(subject, model, config, operations)
             return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
 
         plain, short = Reducer(fails, contract.config(), contract.rewrites).reduce(config, failing)
-        found = failure(subject, model, plain, short)
+        found = judge(subject, model, plain, short)
         if found is None or found[0] != len(short) - 1:
             return None
         diagnosis = known or diagnoser.diagnose((plain, short), found[1])
-        answers = () if failure is not in_this_process else answered(subject, plain, short)
+        answers = () if elsewhere else answered(subject, plain, short)
         return Finding(
             subject.name, contract, model.PROFILE, plain, tuple(short), found[1], diagnosis, seed, len(failing), answers
         )
