@@ -10,6 +10,7 @@ import msgspec
 
 from broker_tck.implementations.interface import Steps
 from broker_tck.model.overlapping import Begun, Overlapping, admit_ordinary, refuse_ordinary
+from broker_tck.properties.check import RESULT
 from broker_tck.properties.choices import Choices
 from broker_tck.properties.contract import Law, Maker, Step, Variation
 from broker_tck.properties.entry_cache import generator
@@ -368,8 +369,8 @@ def overlap(operations: Sequence[Operation]) -> bool:
     return any(isinstance(operation, GoOn) for operation in operations)
 
 
-def blame(operations: Sequence[Operation]) -> str:
-    """The rule to name for a difference between the steps of calls: by the call of the last step, and the others."""
+def blame(operations: Sequence[Operation], observed: str) -> str:
+    """The rule to name for a difference between steps: by what differed, the call of the last step, and the others."""
     last = operations[-1]
     if isinstance(last, Total):
         return "EC-17"
@@ -382,6 +383,8 @@ def blame(operations: Sequence[Operation]) -> str:
     own = begun.pop(next(o.thread for o in reversed(operations) if isinstance(o, GoOn)), None)
     others += begun.values()
     puts, removals, passes = (sum(isinstance(o, kinds) for o in others) for kinds in (BeginPut, REMOVALS, PASSES))
+    if isinstance(own, BeginClear) and observed == RESULT:
+        return "EC-16"
     if isinstance(last, Pinned) and (passes or isinstance(own, PASSES)) and not removals:
         return "IL-2"
     if puts and removals and removals + passes > 1:
