@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Thread
 from time import monotonic
 from typing import Any
@@ -457,6 +458,31 @@ def test_subject_that_waits_is_given_longer_than_one_that_works() -> None:
     assert monotonic() - began < 5
     with pytest.raises(Hang), limit(0.05):
         forever()
+
+
+def test_hang_that_is_swallowed_is_told_again() -> None:
+    def swallowing() -> None:
+        with suppress(Hang):
+            forever()
+        forever()
+
+    with pytest.raises(Hang), limit(0.05):
+        swallowing()
+
+
+def test_hang_is_not_told_to_a_callback_of_hypothesis() -> None:
+    ended = []
+    names: dict[str, Any] = {"__name__": "hypothesis.internal"}
+    exec("def callback(): [0 for _ in range(10_000_000)]", names)
+
+    def called_back() -> None:
+        names["callback"]()
+        ended.append(True)
+        forever()
+
+    with pytest.raises(Hang), limit(0.05):
+        called_back()
+    assert ended == [True]
 
 
 def test_bulk_is_given_time() -> None:
