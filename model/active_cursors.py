@@ -452,9 +452,9 @@ class ActiveCursors(Reference):
         if at is None:
             return None
         tied = [self.objects[name] for name, other in self.tracked.items() if other == at and name in self.objects]
-        answers = [(number, at, self.version) for number in tied or [0]]
-        if len(answers) == 1:
-            return answers[0]
+        if len(tied) < 2:
+            return (tied or [0])[0], at, self.version
+        answers = [[number, [*at], self.version] for number in tied]
         return Allowed(
             permits=lambda got: got in answers,
             follow=lambda got: None,

@@ -12,8 +12,8 @@ from broker_tck.model.rules import Rule
 class Allowed(NamedTuple):
     """A model's answer where the specification leaves a choice.
 
-    ``permits`` judges what the subject answered, ``follow`` takes it over into the model, and ``example`` is what
-    the model answers where it is itself the subject.
+    ``permits`` judges what the subject answered, as JSON has it, ``follow`` takes it over into the model, and
+    ``example`` is what the model answers where it is itself the subject.
     """
 
     permits: Callable[[Any], bool]

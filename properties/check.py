@@ -78,14 +78,15 @@ def concrete(got: Any) -> Any:
 
 def disallowed(want: Any, got: Any) -> Difference | None:
     """The difference between two results, unless the model leaves the choice."""
+    given = plain(got)
     if type(want) is Allowed:
-        if alike(want.example, got) and want.permits(got):
-            want.follow(got)
+        if alike(want.example, given) and want.permits(given):
+            want.follow(given)
             return None
-        return Difference(RESULT, want.says, plain(got))
+        return Difference(RESULT, want.says, given)
     if isinstance(want, dict) and isinstance(got, dict) and want["error"] == got.get("error"):
         return None
-    wanted, given = plain(want), plain(got)
+    wanted = plain(want)
     return None if wanted == given and type(wanted) is type(given) else Difference(RESULT, wanted, given)
 
 
