@@ -6,6 +6,7 @@ Hypothesis only generates here; what fails is reduced by the kit's own reducer, 
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import hypothesis
@@ -25,6 +26,8 @@ STEPS = 80
 """How many steps an example of the machine has."""
 SECONDS = 5.0
 """How long one operation may take."""
+OFTEN = 4
+"""How many rules there are for the kind that walks may make most often; Hypothesis takes rules evenly."""
 ENTROPY = st.binary(min_size=8, max_size=8)
 
 
@@ -85,7 +88,12 @@ def machine_for(subject: Subject, model: type[Reference]) -> type[Machine]:
     """The machine of a subject under a model."""
     contract = subject.contract
     sample = contract.makers(model(contract.config()), ByteChoices(), subject.capabilities)
-    rules = {f"make_{maker.name}": _rule(maker.name) for maker in sample if any(maker.weights)}
+    most = max(max(maker.weights) for maker in sample)
+    rules = {
+        f"make_{maker.name}_{number}": _rule(maker.name)
+        for maker in sample
+        for number in range(ceil(OFTEN * max(maker.weights) / most))
+    }
     return type(f"Machine of {subject.name}", (Machine,), {"subject": subject, "model": model, **rules})
 
 

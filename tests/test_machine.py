@@ -73,9 +73,21 @@ def test_every_maker_is_a_rule_of_the_machine() -> None:
     subject = subject_of(TimeBucketTracker)
     makers = CONTRACT.makers(MODEL(CONTRACT.config()), ByteChoices(), subject.capabilities)
     machine = machine_for(subject, MODEL)
-    assert {name for name in vars(machine) if name.startswith("make_")} == {f"make_{m.name}" for m in makers}
+    assert rules_of(machine).keys() == {maker.name for maker in makers}
     lacking = subject_of(type("Lacking", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}}))
-    assert not hasattr(machine_for(lacking, MODEL), "make_memory")
+    assert "memory" not in rules_of(machine_for(lacking, MODEL))
+
+
+def test_what_walks_make_often_is_a_rule_more_than_once() -> None:
+    makers = CONTRACT.makers(MODEL(CONTRACT.config()), ByteChoices(), subject_of(TimeBucketTracker).capabilities)
+    often, seldom = (pick(makers, key=lambda maker: max(maker.weights)).name for pick in (max, min))
+    rules = rules_of(machine_for(subject_of(TimeBucketTracker), MODEL))
+    assert (rules[often], rules[seldom]) == (machines.OFTEN, 1)
+
+
+def rules_of(machine: type[machines.Machine]) -> Counter[str]:
+    """How many rules a machine has for each kind of operation."""
+    return Counter(name.split("_", 1)[1].rsplit("_", 1)[0] for name in vars(machine) if name.startswith("make_"))
 
 
 def test_every_operation_is_performed() -> None:
