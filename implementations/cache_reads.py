@@ -77,6 +77,8 @@ class Cache(Protocol):
     """How many entries it was ever given."""
     added_size: int
     """Their bytes."""
+    disabled: bool
+    """Whether it keeps nothing."""
 
     def put(self, position: Position, value: Entry) -> bool:
         """Insert a value, retained."""
@@ -240,12 +242,33 @@ class CacheReads:
         rest = [*gaps(first, last, ((other.first, other.last) for other in joined))]
         reader.awaited += len(joined) + len(rest)
         for run in rest:
-            self.start(reader, *run)
+            if joined:
+                self.read_rest(reader, *run)
+            else:
+                self.start(reader, *run)
+
+    def read_rest(self, reader: Reader, first: int, last: int) -> None:
+        """Read what the joined reads leave."""
+        self.search(Reader(reader.handle, first, last, reader.expected, self.handing_to(reader)))
+
+    def handing_to(self, reader: Reader) -> ReadAnswered:
+        """An answer that is a part of what a reader awaits."""
+
+        def answered(result: Sequence[Entry] | Exception) -> None:
+            if isinstance(result, Exception):
+                reader.failure = result
+            else:
+                for value in result:
+                    reader.take(value)
+            self.arrived(reader)
+
+        return answered
 
     def start(self, reader: Reader, first: int, last: int) -> None:
-        """Start a storage read, for others to join."""
+        """Start a storage read, for others to join unless the cache is disabled."""
         running = Running(reader, first, last)
-        self.running.setdefault(running.ledger, []).append(running)
+        if not self.cache.disabled:
+            self.running.setdefault(running.ledger, []).append(running)
         self.ask(running, reader.handle)
 
     def ask(self, running: Running, handle: LedgerHandle) -> None:
@@ -278,7 +301,7 @@ class CacheReads:
     def completed(self, running: Running, values: Sequence[Entry]) -> None:
         """Entries have come: cache them if they are to be read again, and pass them on."""
         self.answered(running)
-        expected = running.expected()
+        expected = 0 if self.cache.disabled else running.expected()
         for value in values:
             self.count(2, value)
             value.reads = self.new_read_count(expected)

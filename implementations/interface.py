@@ -357,7 +357,11 @@ class EntryCaches(Protocol):
     """
 
     def get_entry_cache(self, topic: str) -> EntryCache:
-        """The cache of a topic, made where there is none."""
+        """The cache of a topic, made where there is none.
+
+        One that is made while the largest size is 0 is disabled: it keeps nothing, then or later, and passes what is
+        read on to the storage.
+        """
 
     def remove_entry_cache(self, topic: str) -> None:
         """A topic is closed: its cache is cleared and forgotten."""

@@ -35,10 +35,11 @@ class Kept(NamedTuple):
 class SortedCache:
     """The cache of one topic: its values in the order of their positions."""
 
-    __slots__ = ("_broker", "_kept", "size")
+    __slots__ = ("_broker", "_disabled", "_kept", "size")
 
     def __init__(self, broker: PerCachePolicy) -> None:
         self._broker = broker
+        self._disabled = broker.max_size == 0
         self._kept: SortedDict[Position, Kept] = SortedDict()
         self.size = 0
 
@@ -46,7 +47,7 @@ class SortedCache:
         """Insert a value, if there is space and its position is not cached. IllegalArgumentException for another's."""
         if value.position != position:
             raise IllegalArgumentException(f"the value is of {value.position}, not of {position}")
-        if not self._broker.has_space() or position in self._kept:
+        if self._disabled or not self._broker.has_space() or position in self._kept:
             return False
         value.retain()
         self._kept[position] = kept = Kept(value, value.length, self._broker.clock())
@@ -160,7 +161,7 @@ class PerCachePolicy:
         if self.size > self._trigger and not self._ordered:
             self._ordered = True
             self._execute(self._run_ordered)
-        return self.size < self._max_size
+        return self.size < self.max_size
 
     def added(self, size: int) -> None:
         """An entry was inserted."""
@@ -219,7 +220,7 @@ class PerCachePolicy:
 
     def update_max_size(self, size: int | None) -> None:
         """Set the largest size in bytes; None for no limit. Nothing is removed before the next pass."""
-        self._max_size = inf if size is None else size
+        self.max_size = inf if size is None else size
         self._trigger = inf if size is None else size * 98 // 100
         self._set_goal()
 
@@ -229,7 +230,7 @@ class PerCachePolicy:
         self._set_goal()
 
     def _set_goal(self) -> None:
-        self._goal = inf if self._max_size == inf else int(self._max_size) * self._watermark // 100
+        self._goal = inf if self.max_size == inf else int(self.max_size) * self._watermark // 100
 
     def update_max_requeue_count(self, count: int) -> None:
         """Nothing is requeued."""

@@ -64,10 +64,11 @@ class Slot:
 class TopicCache:
     """The cache of one topic: its slots by ledger and entry."""
 
-    __slots__ = ("added", "added_size", "broker", "entries", "ledgers", "reads", "size")
+    __slots__ = ("added", "added_size", "broker", "disabled", "entries", "ledgers", "reads", "size")
 
     def __init__(self, broker: RemovalQueue) -> None:
         self.broker = broker
+        self.disabled = broker.max_size == 0
         self.added = self.added_size = 0
         self.reads = broker.new_reads(self)
         self.ledgers: dict[int, dict[int, Slot]] = {}
@@ -78,6 +79,8 @@ class TopicCache:
         """Insert a value, unless its position is cached. IllegalArgumentException for a value of another position."""
         if value.position != position:
             raise IllegalArgumentException(f"the value is of {value.position}, not of {position}")
+        if self.disabled:
+            return False
         ledger, entry = position
         slots = self.ledgers.get(ledger)
         if slots is None:
@@ -319,10 +322,10 @@ class RemovalQueue:
     def update_watermark(self, percent: int) -> None:
         """Set the percentage that a size pass goes down to."""
         self._watermark = percent
-        self._set_max_size(self._max_size)
+        self._set_max_size(self.max_size)
 
     def _set_max_size(self, size: int | None) -> None:
-        self._max_size = size
+        self.max_size = size
         self._trigger = inf if size is None else size * 98 // 100
         self._goal = inf if size is None else size * self._watermark // 100
 

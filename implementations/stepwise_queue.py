@@ -64,6 +64,7 @@ class StepwiseCache:
 
     def __init__(self, broker: StepwiseQueue) -> None:
         self.broker = broker
+        self.disabled = broker.max_size == 0
         self.wrappers: Any = SortedDict()
         self.size = 0
 
@@ -73,7 +74,7 @@ class StepwiseCache:
         """Insert a value, unless its position is cached. IllegalArgumentException for a value of another position."""
         if value.position != position:
             raise IllegalArgumentException(f"the value is of {value.position}, not of {position}")
-        if position in self.wrappers:
+        if self.disabled or position in self.wrappers:
             return False
         value.retain()
         wrapper = self.broker.new_wrapper()

@@ -96,9 +96,12 @@ class Reader:
         "permits",
         "since",
         "topic",
+        "within",
     )
 
     def __init__(self, cache: Cache, topic: int, cursor: int, ledger: int, run: Run, again: bool) -> None:
+        self.within: Reader | None = None
+        """The reader that this one reads a part for."""
         self.cache = cache
         self.topic = topic
         self.cursor = cursor
@@ -218,6 +221,10 @@ class Reads(Reference):
     @abstractmethod
     def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Put an entry into a cache; none where it is refused."""
+
+    @abstractmethod
+    def keeps_nothing(self, cache: Cache) -> bool:
+        """Whether a cache is a disabled one."""
 
     @abstractmethod
     def counted_from(self, expected: int) -> int | None:
@@ -432,7 +439,7 @@ class Reads(Reference):
         source="InflightReadsLimiter, PR 23901",
         look="permits that are counted twice or lost; reads that are not limited; the head of the queue, and its time",
         absent=lambda m, reader: False,
-        not_without_cache=lambda m, reader: m.config.max_reads_in_flight > 0 and m.config.max_size != 0,
+        not_without_cache=lambda m, reader: m.config.max_reads_in_flight > 0 and not m.keeps_nothing(reader.cache),
         cursors_only=lambda m, reader: m.config.max_reads_in_flight > 0 and reader.cursor != SINGLE,
         misses_only=lambda m, reader: (
             m.config.max_reads_in_flight > 0
@@ -546,6 +553,7 @@ class Reads(Reference):
         used = [c for entry, c in found.items() if not any(first <= entry <= last for first, last in asked)]
         self.tally(0, self.hit(len(used), sum(cached.size for cached in used)))
         for cached in used:
+            self.references += 1
             self.obtain(reader, Returned(cached.position[1], self.shared(cached.counter)))
         reader.partial = bool(used)
         self.await_all(reader, asked)
@@ -570,7 +578,8 @@ class Reads(Reference):
 
     @rule(
         "EC-50",
-        "A read joins those that run already in whatever part they overlap, and asks the storage for the rest alone.",
+        "A read joins those that run already in whatever part they overlap. What they leave of it is read as any other "
+        "part of a ledger: out of the cache, then from the storage.",
         source="PendingReadsManager, PR 17241",
         look="the same range, a larger one, one that begins before, ends behind or lies inside; several of them",
         absent=lambda m, request, first, last: False,
@@ -591,21 +600,36 @@ class Reads(Reference):
 
     @also(joins, absent=lambda m, request, reader: request.ledger == reader.ledger)
     def of_its_cache(self, request: Request, reader: Reader) -> bool:
-        return request.ledger == reader.ledger and request.cache is reader.cache
+        """Whether a read is one of the same cache and ledger. What a disabled cache reads cannot be joined."""
+        same = request.ledger == reader.ledger and request.cache is reader.cache
+        return same and not self.keeps_nothing(reader.cache)
+
+    @also(joins, absent=lambda m: False)
+    def looks_again(self) -> bool:
+        """Whether what is left is looked for in the cache, which matters where the reader passed the cache over."""
+        return True
 
     def join_or_ask(self, reader: Reader, run: Run) -> None:
-        """Listen for the reads that run, and ask for what they leave."""
+        """Listen for the reads that run, and read what they leave."""
         first, last = run
-        lacking = {*range(first, last + 1)}
-        for request in self.running:
-            if self.of_its_cache(request, reader) and self.joins(request, first, last):
-                reader.awaited += 1
-                request.listeners.append((reader, max(first, request.first), min(last, request.last)))
-                lacking.difference_update(range(request.first, request.last + 1))
-        requests = [Request(reader, part) for part in runs(sorted(lacking))]
-        reader.awaited += len(requests)
-        for request in requests:
-            self.ask(request)
+        left = {*range(first, last + 1)}
+        joined = [r for r in self.running if self.of_its_cache(r, reader) and self.joins(r, first, last)]
+        for request in joined:
+            request.listeners.append((reader, max(first, request.first), min(last, request.last)))
+            left.difference_update(range(request.first, request.last + 1))
+        parts = runs(sorted(left))
+        reader.awaited += len(joined) + len(parts)
+        for part in parts:
+            if joined and self.looks_again():
+                self.read_part(reader, part)
+            else:
+                self.ask(Request(reader, part))
+
+    def read_part(self, reader: Reader, part: Run) -> None:
+        """Read a part for a reader."""
+        other = Reader(reader.cache, reader.topic, reader.cursor, reader.ledger, part, again=False)
+        other.within = reader
+        self.perform(other)
 
     def ask(self, request: Request) -> None:
         """Ask the storage, which may have an answer at once where nothing else of the ledger is pending."""
@@ -752,7 +776,9 @@ class Reads(Reference):
         return count
 
     def started(self, request: Request) -> int:
-        """Ask for the start value."""
+        """Ask for the start value, which a disabled cache has no use for."""
+        if self.keeps_nothing(request.cache):
+            return 0
         readers = self.determining(request)
         self.evaluated += sum(self.evaluations(request) for reader in readers if reader.cursor != SINGLE)
         return sum(self.start_of(reader) for reader in readers)
@@ -797,6 +823,7 @@ class Reads(Reference):
         for reader, first, last in listeners:
             for entry, count in counts.items():
                 if self.in_part(entry, first, last):
+                    self.references += 1
                     self.obtain(reader, Returned(entry, count))
             self.part_came(reader)
         for count in counts.values():
@@ -805,7 +832,6 @@ class Reads(Reference):
 
     def obtain(self, reader: Reader, entry: Returned) -> None:
         """A reader has an entry, which it may have from elsewhere already."""
-        self.references += 1
         entry.reader = reader
         if entry.entry in reader.got:
             self.discard([entry])
@@ -832,6 +858,11 @@ class Reads(Reference):
 
     def answer(self, reader: Reader) -> None:
         """A reader is given what it asked for, in the order of the entries."""
+        if reader.within:
+            for entry in reader.got.values():
+                self.obtain(reader.within, entry)
+            self.part_came(reader.within)
+            return
         entries = [reader.got[entry] for entry in sorted(reader.got)]
         reader.left = len(entries)
         self.returned[reader.number] = reader
@@ -842,6 +873,10 @@ class Reads(Reference):
 
     def fail_reader(self, reader: Reader) -> None:
         """A reader is told that it failed."""
+        if reader.within:
+            reader.within.failed = True
+            self.part_came(reader.within)
+            return
         self.give_permits_back(reader)
         self.told.append(["fails", reader.number])
         self.once_more(reader)

@@ -84,9 +84,11 @@ class Cached:
 class Cache:
     """The cache of one topic."""
 
-    __slots__ = ("added", "added_size", "entries", "size")
+    __slots__ = ("added", "added_size", "disabled", "entries", "size")
 
-    def __init__(self) -> None:
+    def __init__(self, disabled: bool) -> None:
+        self.disabled = disabled
+        """Whether it was opened while the largest size was 0."""
         self.entries: dict[Position, Cached] = {}
         self.size = 0
         self.added = self.added_size = 0
@@ -191,8 +193,9 @@ class EntryCaches(Reads):
     def __init__(self, config: Config) -> None:
         self.config = config
         self.now = 0
+        self.max_size = config.max_size
         self.queue: deque[Cached] = deque()
-        self.caches = [Cache() for _ in range(CACHES)]
+        self.caches = [self.new_cache() for _ in range(CACHES)]
         self.left: list[Cache | None] = [None] * CACHES
         """The cache that each topic had before, which somebody may still insert into."""
         self.stored: dict[tuple[int, Position], Cached] = {}
@@ -203,7 +206,6 @@ class EntryCaches(Reads):
         self.inserted = self.evicted = self.passes = 0
         self.most_requeued = config.max_requeue_count
         self.extends_accessed = config.extend_ttl_of_recently_accessed
-        self.max_size = config.max_size
         self.watermark = config.watermark
         self.pass_awaits = False
         self.start_reading()
@@ -295,7 +297,11 @@ class EntryCaches(Reads):
         return self.put(cache, ledger, entry + 1, 1, 0)
 
     def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
-        """Insert an entry, and order a pass if it is one too many; answers with it, or nothing where it was refused."""
+        """Insert an entry; answers with it, or nothing where it was refused."""
+        return None if self.keeps_nothing(cache) else self.insert_and_order(cache, position, size, count)
+
+    def insert_and_order(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
+        """Insert an entry, and order a pass if it is one too many."""
         inserted = self.enter(cache, position, size, count)
         if inserted:
             self.order_pass()
@@ -655,7 +661,7 @@ class EntryCaches(Reads):
     @also(clears_closed, absent=lambda m, cache: cache)
     def opened(self, cache: Cache) -> Cache:
         """The cache of a topic that is opened again."""
-        return Cache()
+        return self.new_cache()
 
     def reopen(self, cache: int) -> None:
         """A topic is closed and opened again. Somebody may still hold its old cache."""
@@ -979,13 +985,27 @@ class EntryCaches(Reads):
 
     @rule(
         "EC-19",
-        "A new largest size, or watermark, removes nothing by itself; the next pass goes by it.",
+        "A new largest size, or watermark, removes nothing by itself; the next pass goes by it. A cache that was "
+        "opened at a largest size of 0 keeps nothing, then or later: its reads are the storage's, each on its own.",
         source="RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold",
-        look="a pass inside of the setter; a trigger that was worked out once",
+        look="a pass inside of the setter; a trigger that was worked out once; a cache that is disabled, or no longer",
         absent=lambda m: True,
     )
     def acts_at_once(self) -> bool:
         return False
+
+    @also(
+        acts_at_once,
+        absent=lambda m, cache: False,
+        as_the_size_is_now=lambda m, cache: m.max_size == 0,
+        until_it_is_raised=lambda m, cache: cache.disabled and m.max_size == 0,
+    )
+    def keeps_nothing(self, cache: Cache) -> bool:
+        return cache.disabled
+
+    def new_cache(self) -> Cache:
+        """The cache of a topic that is opened."""
+        return Cache(disabled=self.max_size == 0)
 
     def resize(self, size: int) -> None:
         """Set the largest size."""
@@ -1031,8 +1051,18 @@ def add(to: Removed, more: Removed) -> None:
     to[1] += more[1]
 
 
-class Queue(EntryCaches):
-    """One queue of removal and no more, as it was before PIP-430: nothing is requeued, nobody counts reads."""
+class BeforePip430(EntryCaches):
+    """What all had in common before PIP-430: nobody counts reads, and a range is a hit as a whole or not at all."""
+
+    def counted_from(self, expected: int) -> int | None:
+        return None
+
+    def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
+        return [(reader.first, reader.last)] if self.lacking(reader, there) else []
+
+
+class Queue(BeforePip430):
+    """One queue of removal and no more, as it was just before PIP-430: nothing is requeued."""
 
     PROFILE = "queue"
     MOOT: ClassVar[tuple[str, ...]] = (
@@ -1049,12 +1079,6 @@ class Queue(EntryCaches):
         "RC-11",
     )
 
-    def counted_from(self, expected: int) -> int | None:
-        return None
-
-    def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
-        return [(reader.first, reader.last)] if self.lacking(reader, there) else []
-
     def should_requeue(self, entry: Cached) -> bool:
         return False
 
@@ -1069,7 +1093,7 @@ class Pip430In2026(EntryCaches):
         return ("counter",)
 
 
-class Legacy(EntryCaches):
+class Legacy(BeforePip430):
     """As before the queue: each topic's cache evicts its own lowest positions, the largest caches first.
 
     The queue is what is cached, in the order of insertion; nothing is decided by it.
@@ -1095,9 +1119,6 @@ class Legacy(EntryCaches):
             why="it follows from EC-60",
         ),
     )
-
-    def counted_from(self, expected: int) -> int | None:
-        return None
 
     @rule(
         "EC-60",
@@ -1156,7 +1177,7 @@ class Legacy(EntryCaches):
     def stops_at_young(self, entry: Cached, threshold: int) -> bool:
         return not self.expired(entry, threshold)
 
-    def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
+    def insert_and_order(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Order a pass if one is due, then insert if there is space."""
         self.order_pass()
         return self.enter(cache, position, size, count) if self.has_space() else None

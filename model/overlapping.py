@@ -259,23 +259,27 @@ class Putting(Call):
         self.number, self.cache = number, model.caches[number]
         self.position, self.size, self.expected = position, size, expected
         self.entry: Cached | None = None
-        self.was_there = False
+        self.was_refused = False
         self.notice()
 
     def notice(self) -> None:
-        self.was_there = self.was_there or self.position in self.cache.entries
+        self.was_refused = self.was_refused or self.refused()
+
+    def refused(self) -> bool:
+        """Whether it would be refused now."""
+        return self.position in self.cache.entries or self.model.keeps_nothing(self.cache)
 
     def must_wait(self) -> bool:
         return False
 
     def may(self, did: Did) -> bool:
         if did == ["maps"]:
-            return self.entry is None and self.position not in self.cache.entries
+            return self.entry is None and not self.refused()
         if did == ["queues"]:
             return self.entry in self.model.unqueued
         if did == ["ends", True]:
             return self.entry is not None and self.entry not in self.model.unqueued
-        return did == ["ends", False] and self.entry is None and self.was_there
+        return did == ["ends", False] and self.entry is None and self.was_refused
 
     def do(self, did: Did) -> None:
         model = self.model
@@ -298,7 +302,7 @@ class Putting(Call):
 
     def example(self) -> Did:
         if self.entry is None:
-            return ["ends", False] if self.position in self.cache.entries else ["maps"]
+            return ["ends", False] if self.refused() else ["maps"]
         return ["queues"] if self.entry in self.model.unqueued else ["ends", True]
 
     def says(self) -> str:

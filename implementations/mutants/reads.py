@@ -232,6 +232,15 @@ class JoinsNone(CacheReads):
         self.start(reader, first, last)
 
 
+@mutant("EC-50", inside=around_reads, conditions=3, deep=True)
+class LeavesTheCacheOut(CacheReads):
+    """Asks the storage for what the joined reads leave, though the cache may have it."""
+
+    def read_rest(self, reader: Reader, first: int, last: int) -> None:
+        """Start a storage read."""
+        self.start(reader, first, last)
+
+
 @mutant("EC-50", inside=around_reads, conditions=2)
 class JoinsTheSame(CacheReads):
     """Joins a read of exactly the same range only."""
