@@ -17,7 +17,7 @@ from conftest import Cli
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from broker_tck.cli import benching
+from broker_tck.cli.benches import memory
 from broker_tck.implementations import long_pair_map, nack_buckets
 from broker_tck.implementations.deleting_walk import DeletingWalk
 from broker_tck.implementations.interface import MessageId, Position
@@ -682,8 +682,8 @@ def patched(
     contract: str = "negative-acks",
 ) -> None:
     """Have the command line measure the rows so."""
-    known, _, shown = benching.MEMORY[contract]
-    monkeypatch.setitem(benching.MEMORY, contract, (known, measured, shown))
+    known, _, shown = memory.MEMORY[contract]
+    monkeypatch.setitem(memory.MEMORY, contract, (known, measured, shown))
 
 
 @on_linux
@@ -771,7 +771,7 @@ def test_bench_that_cannot_be_is_refused_in_one_line(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for contract in benching.MEMORY:
+    for contract in memory.MEMORY:
         patched(monkeypatch, lambda names: map(memory_row, names), contract)
     status, _, err = cli(*BENCH, *arguments)
     assert status == 2
