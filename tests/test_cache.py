@@ -630,9 +630,6 @@ def test_bench_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     plot = tmp_path / "passes.svg"
     assert cli("bench", "cache", "--rounds", "2", "--plot", plot)[0] == 0
     assert "<svg" in plot.read_text(encoding="utf-8")
-    status, _, err = cli("bench", "cache", "--rounds", "1", "--plot", tmp_path / "no" / "x.svg")
-    assert (status, err.count("\n")) == (2, 1)
-    assert "cannot be written" in err
 
 
 @on_linux

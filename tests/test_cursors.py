@@ -482,12 +482,9 @@ def test_bench_refuses_an_unknown_container(cli: Cli) -> None:
 @plots
 def test_bench_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cursor_bench, "rows", few_rows)
-    words = ("bench", "cursors", "--container", "sorted-cursors", "--plot")
-    assert cli(*words, tmp_path / "cursors.svg")[0] == 0
-    assert "</svg>" in (tmp_path / "cursors.svg").read_text()
-    status, _, err = cli(*words, tmp_path / "no" / "cursors.svg")
-    assert status == 2
-    assert "cannot be written" in err
+    plot = tmp_path / "cursors.svg"
+    assert cli("bench", "cursors", "--container", "sorted-cursors", "--plot", plot)[0] == 0
+    assert "</svg>" in plot.read_text(encoding="utf-8")
 
 
 def test_capabilities_are_full_unless_declared() -> None:

@@ -39,7 +39,6 @@ from broker_tck.model.negative_acks import NegativeAcks
 from broker_tck.model.walked_tree import Node, WalkedTree
 from broker_tck.properties.negative_acks.operations import Capabilities, Config
 from broker_tck.properties.negative_acks.rig import Rig
-from broker_tck.spark_fuzz import session
 
 BASE = 1_763_695_000_064 & -1024
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -763,8 +762,6 @@ def test_bench_fails_for_one_row_that_does(
             "the plot is of rows with a rate, such as 1000-8",
             marks=plots,
         ),
-        pytest.param(("--row", "10-8", "--plot", "no/x.svg"), "no/x.svg: cannot be written: ", marks=plots),
-        pytest.param(("--row", "10-8", "--plot", "x.odd"), "x.odd: cannot be written: ", marks=plots),
     ],
 )
 def test_bench_that_cannot_be_is_refused_in_one_line(
@@ -778,18 +775,3 @@ def test_bench_that_cannot_be_is_refused_in_one_line(
     assert err.startswith(f"broker-tck: {told}")
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
-
-
-def test_plot_without_its_library_is_refused_before_anything_is_measured(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def never(names: Sequence[str]) -> Iterable[MemoryRow]:
-        raise AssertionError(names)
-
-    patched(monkeypatch, never)
-    monkeypatch.setattr(session, "find_spec", lambda name: None)
-    status, out, err = cli(*BENCH, "--plot", tmp_path / "nacks.svg")
-    assert (status, out) == (2, "")
-    assert err == (
-        "broker-tck: plots need matplotlib, and it is not installed; `pip install 'broker-tck[bench]'` installs it\n"
-    )

@@ -8,12 +8,11 @@ from statistics import median
 import click
 import msgspec
 
+from broker_tck.cli.benches.plots import check_plot, plot_option, save_plot
 from broker_tck.cli.options import json_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.implementations import cache_bench
 from broker_tck.properties.bench import machine_words
-from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.session import need
 
 COLOURS = "#0a5bab", "#b34700"
 
@@ -31,7 +30,7 @@ EXAMPLES = "\b\nExamples:\n  broker-tck bench cache\n  broker-tck bench cache --
     type=click.IntRange(1_000),
     help="How many entries are cached.",
 )
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Also draw the seconds a pass.")
+@plot_option("Also draw the seconds a pass.")
 @json_option
 def bench_cache(rounds: int, entries: int, plot: str | None, as_json: bool) -> int:
     """What eviction costs: one queue of removal beside a policy for each cache, each in a fresh process.
@@ -40,8 +39,7 @@ def bench_cache(rounds: int, entries: int, plot: str | None, as_json: bool) -> i
     pass that finds nothing old, one that finds a tenth, and one that is asked for a tenth of the bytes. Content is
     verified after each. Visits are those of a size pass for one byte where reads of all entries are expected.
     """
-    if plot:
-        need("plots", ("matplotlib",), "bench")
+    check_plot(plot)
     caches = entries * cache_bench.CACHES // cache_bench.ENTRIES
     found: list[cache_bench.Measurement] = []
     with progress(rounds * len(cache_bench.POLICIES), "runs") as tell:
@@ -105,7 +103,4 @@ def drawn(measurements: Sequence[cache_bench.Measurement], path: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25, axis="x")
     axes.legend(frameon=False)
-    try:
-        figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be written: {error}") from None
+    save_plot(figure, path)

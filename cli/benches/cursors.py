@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import click
 import msgspec
 
+from broker_tck.cli.benches.plots import check_plot, plot_option, save_plot
 from broker_tck.cli.options import json_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.implementations import cursor_bench
 from broker_tck.properties.bench import machine_words
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.session import need
 
 OPERATIONS = ("update", "slowest", "rank")
 COLORS = ("#0a5bab", "#b34700", "#1b7f4b", "#8a3ffc", "#a2191f", "#555d66")
@@ -27,7 +27,7 @@ Examples:
 
 @click.command("cursors", epilog=EXAMPLES)
 @click.option("--container", "names", multiple=True, metavar="C", help="A container, by name. Default: all.")
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Also draw the comparisons.")
+@plot_option("Also draw the comparisons.")
 @json_option
 def bench_cursors(names: tuple[str, ...], plot: str | None, as_json: bool) -> int:
     """What update, slowest and rank cost in each container, with 10, 100, 1,000 and 10,000 cursors.
@@ -39,8 +39,7 @@ def bench_cursors(names: tuple[str, ...], plot: str | None, as_json: bool) -> in
     for name in names:
         if name not in cursor_bench.CANDIDATES:
             raise BadInput(f"unknown container {name!r}; there are: {', '.join(cursor_bench.CANDIDATES)}")
-    if plot:
-        need("plots", ("matplotlib",), "bench")
+    check_plot(plot)
     chosen = names or tuple(cursor_bench.CANDIDATES)
     table: list[cursor_bench.CursorRow] = []
     with progress(len(chosen), "containers") as tell:
@@ -101,7 +100,4 @@ def drawn(table: Sequence[cursor_bench.CursorRow], path: str) -> None:
     panels[0][0].set_ylabel("comparisons")
     panels[1][0].set(xlabel="cursors", ylabel="comparisons")
     panels[0][0].legend(frameon=False, fontsize="small")
-    try:
-        figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be written: {error}") from None
+    save_plot(figure, path)

@@ -9,13 +9,13 @@ import click
 import msgspec
 
 from broker_tck.cli.benches import nacks
+from broker_tck.cli.benches.plots import check_plot, plot_option
 from broker_tck.cli.options import chosen_contract, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.implementations import memory_bench, nack_memory_bench
 from broker_tck.implementations.memory_bench import MemoryRow
 from broker_tck.properties.bench import machine_words
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.session import need
 
 EXAMPLES = """\b
 Examples:
@@ -28,9 +28,7 @@ Examples:
 @click.command("memory", epilog=EXAMPLES)
 @contract_option
 @click.option("--row", "names", multiple=True, metavar="ROW", help="A row of the table, by name. Default: all.")
-@click.option(
-    "--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Also draw the table; negative-acks only."
-)
+@plot_option("Also draw the table; negative-acks only.")
 @json_option
 def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | None, as_json: bool) -> int:
     """Growth of the resident set of a fresh process that tracks many messages, content verified.
@@ -44,8 +42,7 @@ def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | 
         raise BadInput(f"there is no memory bench of {contract.name}; there are those of {', '.join(MEMORY)}")
     if plot and contract.name != "negative-acks":
         raise BadInput(f"the memory bench of {contract.name} draws no plot")
-    if plot:
-        need("plots", ("matplotlib",), "bench")
+    check_plot(plot)
     known, measure, shown = MEMORY[contract.name]
     for name in names:
         if name not in known:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from broker_tck.cli.benches.plots import save_plot
 from broker_tck.cli.output import print_table
 from broker_tck.implementations.nack_memory_bench import MemoryRow
 from broker_tck.properties.bench import machine_words
-from broker_tck.properties.errors import BadInput
 
 MINE, JAVA, FLAT = "#0a5bab", "#b34700", "#555d66"
 
@@ -82,7 +82,4 @@ def drawn(table: Sequence[MemoryRow], path: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
     axes.legend(frameon=False)
-    try:
-        figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be written: {error}") from None
+    save_plot(figure, path)
