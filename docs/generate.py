@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+import queue_picture
 
-from broker_tck.cli import queue_picture
 from broker_tck.cli.main import cli
 from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, rules_of
 from broker_tck.properties.contract import Contract

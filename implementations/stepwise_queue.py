@@ -261,9 +261,8 @@ class StepwiseQueue(RemovalQueue):
         self.evicting = True
         entries = size = 0
         while self.queue:
-            wrapper = self.queue[0]
-            yield LOOKS
-            key, fate = wrapper.key, self.fate(wrapper, before, wanted - size)
+            wrapper, fate = yield from self.judge_steps(before, wanted - size)
+            key = wrapper.key
             if fate is STOPS:
                 yield STOPS
                 break
@@ -279,6 +278,12 @@ class StepwiseQueue(RemovalQueue):
         self.removed(entries, size)
         self.evicting = False
         return entries, size
+
+    def judge_steps(self, before: float, wanted: float) -> Steps[tuple[Any, object]]:
+        """Look at the head; answers with it, and with what is to become of it by then."""
+        wrapper = self.queue[0]
+        yield LOOKS
+        return wrapper, self.fate(wrapper, before, wanted)
 
     def fate(self, wrapper: Any, before: float, wanted: float) -> object:
         """What is to become of a wrapper in a pass, None where it is blank."""

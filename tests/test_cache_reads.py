@@ -1,4 +1,4 @@
-"""Reads of contract ``entry-cache``: vectors, worked examples, defects of the real broker, properties.
+"""Reads of contract ``entry-cache``: recorded traces, worked examples, defects of the real broker, properties.
 
 Each trace is run on the model and on every subject of the profile at once; all have to say the same.
 """
@@ -56,7 +56,6 @@ def puts(*entries: int, reads: int = 1) -> str:
 
 
 def test_range_that_is_cached_in_part_asks_for_what_is_missing() -> None:
-    """V17."""
     done = results(f"cursor 0 0 1 0 1; {puts(2, 3, 7)} fetch 0 0 1 0 10 0; complete 0; complete 0; complete 0; hits")
     assert done[4] == [["asks", 0, 1, 0, 1], ["asks", 0, 1, 4, 6], ["asks", 0, 1, 8, 9]]
     assert done[5] == [["counts", 1]]
@@ -97,7 +96,7 @@ CURSORS = "cursor 0 0 1 5 1; cursor 0 1 1 5 1; cursor 0 2 1 9 1; cursor 0 3 1 20
 
 
 def test_counts_of_a_read_start_with_the_cursors_at_or_before_it() -> None:
-    """V20: A@5, B@5, C@9, D@20; C reads ten entries from the storage, then A, B and D read them from the cache."""
+    """A@5, B@5, C@9, D@20; C reads ten entries from the storage, then A, B and D read them from the cache."""
     read = f"{CURSORS} fetch 0 2 1 9 10 0; complete 0; done 0; "
     assert results(read)[5] == [["answers", 1, [*range(9, 19)], [3] * 10], ["counts", 1]]
     assert last(f"{read} pinned") == [10, 250]
@@ -162,7 +161,7 @@ def test_in_2026_the_second_of_two_misses_hands_its_count_over() -> None:
     ],
 )
 def test_read_joins_what_runs(first: int, n: int, asked: list[tuple[int, int]]) -> None:
-    """V18: [10, 19] runs."""
+    """[10, 19] runs."""
     text = f"cursor 0 0 1 0 1; fetch 0 0 1 10 10 0; fetch 0 0 1 {first} {n} 0; "
     assert results(text)[2] == [["asks", 0, 1, *run] for run in asked]
     text += "complete 0; " * (len(asked) + 1)
@@ -256,7 +255,6 @@ def test_dropped_ledger_is_read_anew_and_cached_late(drop: str) -> None:
 
 
 def test_limiter_lets_small_ones_overtake_and_serves_the_head() -> None:
-    """V19."""
     granted: list[tuple[str, bool]] = []
     limiter = ReadLimiter(100, 10, 60_000, lambda: 0)
     for name, permits in (("a", 80), ("b", 50), ("c", 20)):
@@ -421,7 +419,7 @@ def test_cursors_that_come_and_go_leave_the_counts() -> None:
 
 @pytest.mark.parametrize(("extended", "gone"), [("true", 2020), ("false", 1010)])
 def test_entry_of_a_topic_with_one_cursor(extended: str, gone: int) -> None:
-    """RC-13, V4: added at 0, read at 100, a run every 10 ms."""
+    """RC-13: added at 0, read at 100, a run every 10 ms."""
     text = "cursor 0 0 1 0 1; append 0 1; adv 100; fetch 0 0 1 0 1 0; done 0; " + "adv 10; run; total; " * 300
     totals = results(text, f"extend_ttl_of_recently_accessed={extended}")[7::3]
     assert 100 + 10 * (totals.index(0) + 1) == gone

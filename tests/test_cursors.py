@@ -91,9 +91,9 @@ def test_trace_comes_back_from_its_text() -> None:
 
 
 DEFECTS = [
-    # the defect, the subject, the trace, what is right and what is seen
+    # the rule that is broken, the subject, the trace, what is right and what is seen
     (
-        "R-01",
+        "CC-11",
         "pulsar-heap",
         (
             "add c1 [1,24]; add c2 [1,2]; add c3 [1,9]; add c4 [1,30]; add c5 [1,28]; add c6 [1,3]; remove c4; "
@@ -103,7 +103,7 @@ DEFECTS = [
         [1, 23],
     ),
     (
-        "V16",
+        "CC-11",
         "pulsar-heap",
         (
             "add c0 [1,8]; add c1 [1,2]; add c2 [1,2]; add c3 [1,4]; add c4 [1,4]; add c5 [1,3]; remove c0; remove c1; "
@@ -113,21 +113,21 @@ DEFECTS = [
         [1, 4],
     ),
     (
-        "R-02 (a)",
+        "CC-10",
         "pulsar-list-2025",
         "add a [1,4]; add b [1,8]; add c [1,8]; add d [1,2]; slowest; update c [1,9]; count b",
         3,
         4,
     ),
     (
-        "R-02 (b)",
+        "CC-10",
         "pulsar-list-2025",
         "add a [1,3]; add b [1,8]; add c [1,4]; add d [1,9]; slowest; update d [1,8]; count b",
         4,
         3,
     ),
-    ("R-03", "pulsar-list-2025", "add a [1,5]; add b [1,6]; slowest; remove a; add a [1,7]; get a", 3, 1),
-    ("R-04", "pulsar-list-2025", "add a [1,4]; slowest; update a null; count a", 0, 1),
+    ("CC-09", "pulsar-list-2025", "add a [1,5]; add b [1,6]; slowest; remove a; add a [1,7]; get a", 3, 1),
+    ("CC-14", "pulsar-list-2025", "add a [1,4]; slowest; update a null; count a", 0, 1),
     ("CC-04", "pulsar-tree-set", "add a [1,1]; add a [1,5]; slowest", [1, 5], [1, 1]),
     ("CC-04", "pulsar-heap", "add a [1,1]; add a [1,5]; remove a; add b [1,7]; slowest", [1, 7], [1, 1]),
     ("CC-13", "pulsar-heap", "durable a [1,1]; durable a [1,1]; remove a; durables", False, True),
@@ -491,12 +491,9 @@ def test_bench_refuses_an_unknown_container(cli: Cli) -> None:
 @plots
 def test_bench_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cursor_bench, "rows", few_rows)
-    words = ("bench", "cursors", "--container", "sorted-cursors", "--plot")
-    assert cli(*words, tmp_path / "cursors.svg")[0] == 0
-    assert "</svg>" in (tmp_path / "cursors.svg").read_text()
-    status, _, err = cli(*words, tmp_path / "no" / "cursors.svg")
-    assert status == 2
-    assert "cannot be written" in err
+    plot = tmp_path / "cursors.svg"
+    assert cli("bench", "cursors", "--container", "sorted-cursors", "--plot", plot)[0] == 0
+    assert "</svg>" in plot.read_text(encoding="utf-8")
 
 
 def test_capabilities_are_full_unless_declared() -> None:

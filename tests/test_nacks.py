@@ -17,7 +17,7 @@ from conftest import Cli
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from broker_tck.cli import benching
+from broker_tck.cli.benches import memory
 from broker_tck.implementations import long_pair_map, nack_buckets
 from broker_tck.implementations.deleting_walk import DeletingWalk
 from broker_tck.implementations.interface import MessageId, Position
@@ -39,7 +39,6 @@ from broker_tck.model.negative_acks import NegativeAcks
 from broker_tck.model.walked_tree import Node, WalkedTree
 from broker_tck.properties.negative_acks.operations import Capabilities, Config
 from broker_tck.properties.negative_acks.rig import Rig
-from broker_tck.spark_fuzz import session
 
 BASE = 1_763_695_000_064 & -1024
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -682,8 +681,8 @@ def patched(
     contract: str = "negative-acks",
 ) -> None:
     """Have the command line measure the rows so."""
-    known, _, shown = benching.MEMORY[contract]
-    monkeypatch.setitem(benching.MEMORY, contract, (known, measured, shown))
+    known, _, shown = memory.MEMORY[contract]
+    monkeypatch.setitem(memory.MEMORY, contract, (known, measured, shown))
 
 
 @on_linux
@@ -763,33 +762,16 @@ def test_bench_fails_for_one_row_that_does(
             "the plot is of rows with a rate, such as 1000-8",
             marks=plots,
         ),
-        pytest.param(("--row", "10-8", "--plot", "no/x.svg"), "no/x.svg: cannot be written: ", marks=plots),
-        pytest.param(("--row", "10-8", "--plot", "x.odd"), "x.odd: cannot be written: ", marks=plots),
     ],
 )
 def test_bench_that_cannot_be_is_refused_in_one_line(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for contract in benching.MEMORY:
+    for contract in memory.MEMORY:
         patched(monkeypatch, lambda names: map(memory_row, names), contract)
     status, _, err = cli(*BENCH, *arguments)
     assert status == 2
     assert err.startswith(f"broker-tck: {told}")
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
-
-
-def test_plot_without_its_library_is_refused_before_anything_is_measured(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def never(names: Sequence[str]) -> Iterable[MemoryRow]:
-        raise AssertionError(names)
-
-    patched(monkeypatch, never)
-    monkeypatch.setattr(session, "find_spec", lambda name: None)
-    status, out, err = cli(*BENCH, "--plot", tmp_path / "nacks.svg")
-    assert (status, out) == (2, "")
-    assert err == (
-        "broker-tck: plots need matplotlib, and it is not installed; `pip install 'broker-tck[bench]'` installs it\n"
-    )

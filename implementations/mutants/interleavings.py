@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_tck.implementations.interface import (
-    LOOKS,
-    MARKS,
-    STOPS,
-    WAITS,
-    Entry,
-    Position,
-    Steps,
-    removes,
-    requeues,
-)
+from broker_tck.implementations.interface import LOOKS, MARKS, WAITS, Entry, Position, Steps
 from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.removal_queue import give_back
-from broker_tck.implementations.stepwise_queue import REQUEUES, StepwiseCache, StepwiseQueue, Wrapper
+from broker_tck.implementations.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
 
 
 def in_queue(broken: type[StepwiseCache]) -> type[StepwiseQueue]:
@@ -50,27 +40,24 @@ class SizeReadLate(StepwiseCache):
 class RemovedTwice(StepwiseCache):
     """Removes what it found, though another removal has taken it since."""
 
-    def remove_range_steps(self, first: Position, last: Position, last_inclusive: bool) -> Steps[tuple[int, int]]:
-        """Remove a range; answers with entries and bytes."""
-        entries = size = 0
-        found = self.next_within(first, last, True, last_inclusive)
-        while found:
-            key, wrapper = found
-            value, bytes_ = wrapper.value, wrapper.size
-            yield LOOKS
-            while wrapper.locked:
-                yield WAITS
-            self.wrappers.pop(key, None)
-            wrapper.blank()
-            if value is not None:
-                give_back(value)
-            entries += 1
-            size += bytes_
-            found = self.next_within(key, last, False, last_inclusive)
-            yield removes(key)
-        self.size -= size
-        self.broker.removed(entries, size)
-        return entries, size
+    def __init__(self, broker: StepwiseQueue) -> None:
+        super().__init__(broker)
+        self.sizes: dict[Position, int] = {}
+        """As large as each entry was when a removal found it."""
+
+    def next_within(
+        self, first: Position, last: Position, from_first: bool, last_inclusive: bool
+    ) -> tuple[Position, Wrapper] | None:
+        """The lowest position of a range that is mapped, and its wrapper."""
+        found = super().next_within(first, last, from_first, last_inclusive)
+        if found:
+            self.sizes[found[0]] = found[1].size
+        return found
+
+    def remove(self, key: Position, wrapper: Wrapper) -> int | None:
+        """Unmap a wrapper; answers with its bytes, as it was found, though that is over."""
+        removed = super().remove(key, wrapper)
+        return self.sizes[key] if removed is None else removed
 
 
 @mutant("EC-12", source="PR 22789", conditions=4, deep=True, inside=in_queue)
@@ -105,25 +92,20 @@ class AnswersWhatWasThere(StepwiseCache):
 class EndsWhereOneIsGone(StepwiseCache):
     """Ends a removal at an entry that another removal has taken."""
 
-    def remove_range_steps(self, first: Position, last: Position, last_inclusive: bool) -> Steps[tuple[int, int]]:
-        """Remove a range; answers with entries and bytes."""
-        entries = size = 0
-        found = self.next_within(first, last, True, last_inclusive)
-        yield LOOKS
-        while found:
-            key, wrapper = found
-            while wrapper.locked:
-                yield WAITS
-            removed = self.remove(key, wrapper)
-            if removed is None:
-                break
-            entries += 1
-            size += removed
-            found = self.next_within(key, last, False, last_inclusive)
-            yield removes(key)
-        self.size -= size
-        self.broker.removed(entries, size)
-        return entries, size
+    is_gone = False
+    """Whether another removal had taken the entry that was to go last."""
+
+    def remove(self, key: Position, wrapper: Wrapper) -> int | None:
+        """Unmap a wrapper, and note whether that was over."""
+        removed = super().remove(key, wrapper)
+        self.is_gone = removed is None
+        return removed
+
+    def next_within(
+        self, first: Position, last: Position, from_first: bool, last_inclusive: bool
+    ) -> tuple[Position, Wrapper] | None:
+        """None after one that is gone."""
+        return None if self.is_gone and not from_first else super().next_within(first, last, from_first, last_inclusive)
 
 
 # ---- Reads
@@ -177,71 +159,27 @@ class WhateverTheWrapperHas(StepwiseCache):
 class TakesTheFirstNow(StepwiseQueue):
     """Removes what is first in the queue, where the entry that it looked at is gone by then."""
 
-    def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
-        """A pass."""
-        while self.is_evicting():
-            yield WAITS
-        self.evicting = True
-        entries = size = 0
-        while self.queue:
-            wrapper = self.queue[0]
-            fate = self.fate(wrapper, before, wanted - size)
-            yield LOOKS
-            if wrapper.key is not None:
-                fate = self.fate(wrapper, before, wanted - size)
-            while self.queue and self.queue[0].key is None:
-                wrapper = self.queue.popleft()
-                self.free.append(wrapper)
-            if fate is None or not self.queue:
-                continue
-            wrapper = self.queue[0]
-            key = wrapper.key
-            if fate is STOPS:
-                yield STOPS
-                break
-            if fate is REQUEUES:
-                self.requeue(wrapper)
-                yield requeues(key)
-                continue
-            entries += 1
-            size += self.evict(wrapper)
-            yield removes(key)
-            yield from self.take_out(wrapper)
-        self.removed(entries, size)
-        self.evicting = False
-        return entries, size
+    def judge_steps(self, before: float, wanted: float) -> Steps[tuple[Any, object]]:
+        """Look at the head; where it is gone by then, what was to become of it becomes of the first that is left."""
+        then = self.fate(self.queue[0], before, wanted)
+        wrapper, fate = yield from super().judge_steps(before, wanted)
+        first = next((other for other in self.queue if other.key is not None), None)
+        if fate is not None or then is None or first is None:
+            return wrapper, fate
+        while self.queue[0] is not first:
+            self.free.append(self.queue.popleft())
+        return first, then
 
 
 @mutant("IL-2", conditions=2)
 class JudgesWhenItLooks(StepwiseQueue):
     """Decides what becomes of an entry when it looks at it, not when it has its lock."""
 
-    def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
-        """A pass."""
-        while self.is_evicting():
-            yield WAITS
-        self.evicting = True
-        entries = size = 0
-        while self.queue:
-            wrapper = self.queue[0]
-            fate = self.fate(wrapper, before, wanted - size)
-            yield LOOKS
-            key = wrapper.key
-            if key is not None and fate is STOPS:
-                yield STOPS
-                break
-            if key is not None and fate is REQUEUES:
-                self.requeue(wrapper)
-                yield requeues(key)
-                continue
-            if key is not None:
-                entries += 1
-                size += self.evict(wrapper)
-                yield removes(key)
-            yield from self.take_out(wrapper)
-        self.removed(entries, size)
-        self.evicting = False
-        return entries, size
+    def judge_steps(self, before: float, wanted: float) -> Steps[tuple[Any, object]]:
+        """Look at the head, and judge it then."""
+        fate = self.fate(self.queue[0], before, wanted)
+        wrapper, now = yield from super().judge_steps(before, wanted)
+        return wrapper, None if now is None else fate
 
 
 @mutant("IL-2", conditions=2, deep=True)

@@ -14,7 +14,7 @@ from broker_tck.properties.contract import Contract
 from broker_tck.properties.entry_cache import steps
 from broker_tck.properties.entry_cache.abstract import abstract
 from broker_tck.properties.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
-from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config, GoOn
+from broker_tck.properties.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.entry_cache.reading import ReadingOperation
 from broker_tck.properties.entry_cache.reading_laws import READING_LAWS
 from broker_tck.properties.entry_cache.scenarios import SCENARIOS
@@ -67,7 +67,8 @@ LACKED = {
     **dict.fromkeys(("requeues", "extend"), "settings"),
     **dict.fromkeys(("background", "run", "total", "counters", "resize", "watermark"), "manager"),
     **READING,
-    **{kind.__struct_config__.tag: "steps" for kind in (*steps.BEGINS, GoOn)},
+    **{kind.__struct_config__.tag: "steps" for kind in steps.ORDINARY},
+    "step": "steps",
 }
 """The capability that an operation needs."""
 

@@ -323,77 +323,65 @@ class Advance(Operation, frozen=True, tag="adv"):
 Thread = Annotated[int, Meta(ge=0, le=15)]
 
 
-class BeginPut(Put, frozen=True, tag="begin-put"):
-    """Begin to insert, on a thread; result: whether the thread was in no other call."""
+class Begin(Operation, frozen=True):
+    """Begin on a thread what the base beside this one does; result: whether the thread was in no other call."""
 
-    thread: Thread
-
-    def on(self, to: Any) -> Any:
-        return to.begin(self.thread, super().on)
-
-
-class BeginGet(Get, frozen=True, tag="begin-get"):
-    """Begin to read an entry, on a thread; result: as of :class:`BeginPut`."""
-
-    thread: Thread
+    @property
+    def thread(self) -> int:
+        """The thread: the last field of each."""
+        raise NotImplementedError
 
     def on(self, to: Any) -> Any:
         return to.begin(self.thread, super().on)
 
 
-class BeginRemove(Remove, frozen=True, tag="begin-remove"):
-    """Begin to remove a range, on a thread; result: as of :class:`BeginPut`."""
+class BeginPut(Begin, Put, frozen=True, tag="begin-put"):
+    """Begin to insert, on a thread; result: as of :class:`Begin`."""
 
     thread: Thread
 
-    def on(self, to: Any) -> Any:
-        return to.begin(self.thread, super().on)
 
-
-class BeginInvalidate(Invalidate, frozen=True, tag="begin-invalidate"):
-    """Begin to remove what is before a position, on a thread; result: as of :class:`BeginPut`."""
+class BeginGet(Begin, Get, frozen=True, tag="begin-get"):
+    """Begin to read an entry, on a thread; result: as of :class:`Begin`."""
 
     thread: Thread
 
-    def on(self, to: Any) -> Any:
-        return to.begin(self.thread, super().on)
 
-
-class BeginTrim(Trim, frozen=True, tag="begin-trim"):
-    """Begin to remove all of a ledger, on a thread; result: as of :class:`BeginPut`."""
+class BeginRemove(Begin, Remove, frozen=True, tag="begin-remove"):
+    """Begin to remove a range, on a thread; result: as of :class:`Begin`."""
 
     thread: Thread
 
-    def on(self, to: Any) -> Any:
-        return to.begin(self.thread, super().on)
 
-
-class BeginClear(Clear, frozen=True, tag="begin-clear"):
-    """Begin to empty a cache, on a thread; result: as of :class:`BeginPut`."""
+class BeginInvalidate(Begin, Invalidate, frozen=True, tag="begin-invalidate"):
+    """Begin to remove what is before a position, on a thread; result: as of :class:`Begin`."""
 
     thread: Thread
 
-    def on(self, to: Any) -> Any:
-        return to.begin(self.thread, super().on)
 
-
-class BeginOld(EvictOld, frozen=True, tag="begin-ttl"):
-    """Begin a time pass, on a thread; result: as of :class:`BeginPut`."""
+class BeginTrim(Begin, Trim, frozen=True, tag="begin-trim"):
+    """Begin to remove all of a ledger, on a thread; result: as of :class:`Begin`."""
 
     thread: Thread
 
-    def on(self, to: Any) -> Any:
-        return to.begin(self.thread, super().on)
+
+class BeginClear(Begin, Clear, frozen=True, tag="begin-clear"):
+    """Begin to empty a cache, on a thread; result: as of :class:`Begin`."""
+
+    thread: Thread
 
 
-class BeginSize(Operation, frozen=True, tag="begin-size"):
-    """Begin a size pass for so many bytes, on a thread; result: as of :class:`BeginPut`."""
+class BeginOld(Begin, EvictOld, frozen=True, tag="begin-ttl"):
+    """Begin a time pass, on a thread; result: as of :class:`Begin`."""
+
+    thread: Thread
+
+
+class BeginSize(Begin, EvictSize, frozen=True, tag="begin-size"):
+    """Begin a size pass for so many bytes, on a thread; result: as of :class:`Begin`."""
 
     bytes: Annotated[int, Meta(ge=1, le=2**53, extra=BUDGET)]
     thread: Thread
-
-    def on(self, to: Any) -> Any:
-        return to.begin(self.thread, EvictSize(self.bytes).on)
 
 
 class GoOn(Operation, frozen=True, tag="step"):

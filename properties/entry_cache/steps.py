@@ -17,6 +17,7 @@ from broker_tck.properties.entry_cache import generator
 from broker_tck.properties.entry_cache.generator import Entries, Passes
 from broker_tck.properties.entry_cache.operations import (
     AnyOperation,
+    Begin,
     BeginClear,
     BeginGet,
     BeginInvalidate,
@@ -342,7 +343,7 @@ def calls(operations: Sequence[Operation]) -> list[list[int]]:
     found: list[list[int]] = []
     current: dict[int, list[int]] = {}
     for i, operation in enumerate(operations):
-        if isinstance(operation, BEGINS):
+        if isinstance(operation, Begin):
             current[operation.thread] = [i]
             found.append(current[operation.thread])
         elif isinstance(operation, GoOn) and operation.thread in current:
@@ -361,7 +362,6 @@ def ordinary(operation: Operation) -> Operation:
 
 REMOVALS = (BeginRemove, BeginInvalidate, BeginTrim, BeginClear)
 PASSES = (BeginOld, BeginSize)
-BEGINS = (BeginPut, BeginGet, *REMOVALS, *PASSES)
 
 
 def overlap(operations: Sequence[Operation]) -> bool:
@@ -377,7 +377,7 @@ def blame(operations: Sequence[Operation], observed: str) -> str:
     begun: dict[int, Operation] = {}
     others: list[Operation] = []
     for operation in operations:
-        if isinstance(operation, BEGINS):
+        if isinstance(operation, Begin):
             others += [begun[operation.thread]] if operation.thread in begun else []
             begun[operation.thread] = operation
     own = begun.pop(next(o.thread for o in reversed(operations) if isinstance(o, GoOn)), None)

@@ -1,13 +1,48 @@
-"""The memory table of negative acks as a picture: bytes an entry over nacks a second."""
+"""The memory bench of negative acks: its table, and the picture of it, which is bytes an entry over nacks a second."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from broker_tck.cli.benches.plots import save_plot
+from broker_tck.cli.output import print_table
 from broker_tck.implementations.nack_memory_bench import MemoryRow
-from broker_tck.properties.errors import BadInput
+from broker_tck.properties.bench import machine_words
 
 MINE, JAVA, FLAT = "#0a5bab", "#b34700", "#555d66"
+
+
+def print_nacks(table: Sequence[MemoryRow]) -> None:
+    """Print the memory table of negative acks."""
+    head = [
+        "row",
+        "nacks/s",
+        "bits",
+        "bytes/entry",
+        "pair map",
+        "Java",
+        "nacks/s taken",
+        "redelivered/s",
+        "content",
+        "",
+    ]
+    print_table(machine_words(), head, [nack_cells(row) for row in table], right=tuple(range(1, 8)))
+
+
+def nack_cells(row: MemoryRow) -> tuple[str, ...]:
+    """A row of the memory table of negative acks."""
+    return (
+        row.name,
+        f"{row.a_second:,}",
+        str(row.bits),
+        f"{row.buckets.bytes_an_entry:.2f}",
+        f"{row.pair_map.bytes_an_entry:.2f}",
+        "-" if row.java_bytes is None else f"{row.java_bytes:g}",
+        f"{row.buckets.nacks_per_second:,}",
+        f"{row.buckets.redeliveries_per_second:,}",
+        "exact" if row.buckets.content_verified and row.pair_map.content_verified else "WRONG",
+        "" if row.passed else "OVER",
+    )
 
 
 def has_rate(row: str) -> bool:
@@ -47,7 +82,4 @@ def drawn(table: Sequence[MemoryRow], path: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
     axes.legend(frameon=False)
-    try:
-        figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be written: {error}") from None
+    save_plot(figure, path)

@@ -1,0 +1,59 @@
+"""``bench campaign``: what Spark and isolation cost."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from broker_tck.cli.options import json_option
+from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.properties.bench import machine_words
+
+
+@click.command(
+    "campaign",
+    epilog="\b\nExamples:\n  broker-tck bench campaign\n  broker-tck bench campaign --seconds 5 --rounds 3\n",
+)
+@click.option(
+    "--seconds", default=20.0, show_default=True, type=click.FloatRange(1), help="How long a round takes, about."
+)
+@click.option(
+    "--rounds", default=5, show_default=True, type=click.IntRange(1), help="How often everything is measured."
+)
+@json_option
+def bench_campaign(seconds: float, rounds: int, as_json: bool) -> None:
+    """What Spark and isolation cost: the same walks in a plain process, isolated, on local cores and on a cluster.
+
+    All bundled subjects. The ways take turns; each has made a round before it is measured. It needs the machine for
+    itself.
+    """
+    from broker_tck.spark_fuzz.bench import PROCESSES
+    from broker_tck.spark_fuzz.bench import campaign as measure
+    from broker_tck.spark_fuzz.session import java, need_spark
+
+    need_spark()
+    java()
+    total = len(PROCESSES) * (rounds + 1)
+    with progress(total, "rounds") as tell:
+        ways = list(PROCESSES)
+        found = measure(seconds, rounds, lambda n, way: tell(n * len(ways) + ways.index(way), way))
+    if as_json:
+        print_json({"machine": machine_words(), **msgspec.to_builtins(found)})
+        return
+    rows = [
+        (w.name, f"{w.median:,.0f}", f"{w.low:,.0f} to {w.high:,.0f}", f"{w.times:.2f}", f"{w.merging:.1%}", w.note)
+        for w in found.ways
+    ]
+    head = ["way", "operations/s (median)", "spread", "times plain", "merging", ""]
+    print_table(f"{', '.join(found.subjects)}; {machine_words()}", head, rows, right=(1, 2, 3, 4))
+    size = found.size
+    click.echo(f"\n{found.operations:,} operations a shard and round, {found.rounds} rounds")
+    click.echo(
+        f"isolation takes {found.isolation:.1%} of the time, Spark and isolation {found.spark_and_isolation:.1%}"
+    )
+    click.echo(f"local[2]: {found.two_cores:.2f} times one plain process, {found.of_two_processes:.2f} times two")
+    click.echo(
+        f"a million operations: {size.rows_a_million:,.0f} rows, {size.bytes_a_million / 1000:,.1f} kB; a round's "
+        f"summary: {size.summary_bytes_a_round / 1000:,.1f} kB; "
+        f"{size.states:,} states: {size.states_bytes / 1000:,.1f} kB"
+    )
