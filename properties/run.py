@@ -106,8 +106,7 @@ class Run:
 
 def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
     """The rules that a run has to exercise: the checkable ones of what profile and subject have."""
-    lacking = {number for c in subject.left_out for number in subject.contract.needs[c.partition("=")[0]].split()}
-    skip = {*model.BREAKS, *model.MOOT} | lacking
+    skip = {*model.BREAKS, *model.MOOT, *subject.out_of_reach}
     return [rule for rule in rules_of(model) if rule.checkable and rule.number not in skip]
 
 
@@ -231,8 +230,12 @@ def judge(run: Run, done: Walk) -> None:
 
 
 def deviations(run: Run) -> None:
-    """See each declared deviation of the profile happen: put back as specified, the model no longer agrees."""
-    for way in deviations_of(run.model):
+    """See each deviation happen that the profile declares of what the subject has.
+
+    Put back as specified, the model no longer agrees.
+    """
+    ways = (way for way in deviations_of(run.model) if way.rule.number not in run.subject.out_of_reach)
+    for way in ways:
         run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, run.model, way, run.seed)
     for name in run.model.BREAKS:
         run.deviations[name] = next(breaking(run.subject, run.model, name, run.seed), None) is not None

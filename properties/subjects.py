@@ -59,6 +59,11 @@ class Subject:
         declared = msgspec.structs.asdict(self.capabilities)
         return [f"{name}={str(value).lower()}" for name, value in declared.items() if value < getattr(full, name)]
 
+    @property
+    def out_of_reach(self) -> set[str]:
+        """The rules that cannot be checked on a subject without what this one lacks."""
+        return {rule for lacked in self.left_out for rule in self.contract.needs[lacked.partition("=")[0]].split()}
+
 
 def declared(name: str, factory: Callable[..., Any], contract: Contract | None = None) -> Subject:
     """The subject that a factory declares by its attributes ``contract``, ``profiles`` and ``capabilities``.

@@ -13,7 +13,7 @@ from kit import CONTRACT, MODEL, subject_of, wrong
 from broker_tck.implementations.heap import HeapTracker
 from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.model.delayed_delivery import PROFILES, TimeBucket2026
-from broker_tck.model.rules import replaced, rules_of
+from broker_tck.model.rules import deviations_of, replaced, rules_of
 from broker_tck.properties import conforming, deviating
 from broker_tck.properties import run as runs
 from broker_tck.properties.conforming import (
@@ -27,7 +27,7 @@ from broker_tck.properties.conforming import (
 )
 from broker_tck.properties.exercised import Exercised
 from broker_tck.properties.run import Run, deviations, judge, run_subject, walks
-from broker_tck.properties.subjects import Subject
+from broker_tck.properties.subjects import Subject, resolve
 
 IDEAL = "timebucket-ideal"
 
@@ -114,6 +114,16 @@ def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None
     checked = check_subject(run.subject, "same", (), 0, 100, 0)
     assert checked.complaints[-1] == "DEVIATION GONE DD-27 (tick_after)"
     assert not checked.green
+
+
+def test_deviation_of_what_a_subject_lacks_is_not_looked_for() -> None:
+    """The per-cache policy answers no readers."""
+    run = Run(resolve("per-cache-policy"), "legacy", 0)
+    assert "EC-45" in {way.rule.number for way in deviations_of(run.model)}
+    deviations(run)
+    assert not {"EC-45 (missing)"} & run.deviations.keys()
+    assert run.deviations
+    assert not run.gone
 
 
 def test_law_that_is_kept_after_all_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

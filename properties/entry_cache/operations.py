@@ -336,49 +336,49 @@ class Begin(Operation, frozen=True):
 
 
 class BeginPut(Begin, Put, frozen=True, tag="begin-put"):
-    """Begin to insert, on a thread; result: as of :class:`Begin`."""
+    """Begin to insert, on a thread; result: whether the thread was in no other call."""
 
     thread: Thread
 
 
 class BeginGet(Begin, Get, frozen=True, tag="begin-get"):
-    """Begin to read an entry, on a thread; result: as of :class:`Begin`."""
+    """Begin to read an entry, on a thread; result: whether the thread was in no other call."""
 
     thread: Thread
 
 
 class BeginRemove(Begin, Remove, frozen=True, tag="begin-remove"):
-    """Begin to remove a range, on a thread; result: as of :class:`Begin`."""
+    """Begin to remove a range, on a thread; result: whether the thread was in no other call."""
 
     thread: Thread
 
 
 class BeginInvalidate(Begin, Invalidate, frozen=True, tag="begin-invalidate"):
-    """Begin to remove what is before a position, on a thread; result: as of :class:`Begin`."""
+    """Begin to remove what is before a position, on a thread; result: whether the thread was in no other call."""
 
     thread: Thread
 
 
 class BeginTrim(Begin, Trim, frozen=True, tag="begin-trim"):
-    """Begin to remove all of a ledger, on a thread; result: as of :class:`Begin`."""
+    """Begin to remove all of a ledger, on a thread; result: whether the thread was in no other call."""
 
     thread: Thread
 
 
 class BeginClear(Begin, Clear, frozen=True, tag="begin-clear"):
-    """Begin to empty a cache, on a thread; result: as of :class:`Begin`."""
+    """Begin to empty a cache, on a thread; result: whether the thread was in no other call."""
 
     thread: Thread
 
 
 class BeginOld(Begin, EvictOld, frozen=True, tag="begin-ttl"):
-    """Begin a time pass, on a thread; result: as of :class:`Begin`."""
+    """Begin a time pass, on a thread; result: whether the thread was in no other call."""
 
     thread: Thread
 
 
 class BeginSize(Begin, EvictSize, frozen=True, tag="begin-size"):
-    """Begin a size pass for so many bytes, on a thread; result: as of :class:`Begin`."""
+    """Begin a size pass for so many bytes, on a thread; result: whether the thread was in no other call."""
 
     bytes: Annotated[int, Meta(ge=1, le=2**53, extra=BUDGET)]
     thread: Thread
