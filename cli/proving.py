@@ -84,7 +84,7 @@ def mutants_command(
 ) -> int:
     """Set walk and machine on every mutant: each has to be killed, by its own rule.
 
-    Each seed of the walk has 200,000 operations, each seed of the machine 2,000 examples; the machine is not asked
+    Each seed of the walk has 1,000,000 operations, each of the machine 2,000 examples; the machine is not asked
     for the deep mutants. Exit status 1 if one survives or is not named by its own rule.
     """
     contract = chosen_contract(contract_name, [f"mutant:{name}" for name in names])

@@ -140,9 +140,6 @@ class Running:
 class CacheReads:
     """The reads of one cache. Storage reads of a ledger that run never overlap: who wants the same joins them."""
 
-    partial_hits = True
-    """Whether a range that is cached in part is read in part."""
-
     def __init__(
         self,
         cache: Cache,
@@ -216,15 +213,17 @@ class CacheReads:
             found: Sequence[Entry] = [value] if value else ()
         else:
             found = self.cache.get_range((ledger, first), (ledger, last))
-        used = self.partial_hits or len(found) == last - first + 1
-        if used:
-            for value in found:
-                self.count(0, value)
-                reader.take(value.copy())
+        for value in self.usable(found, first, last):
+            self.count(0, value)
+            reader.take(value.copy())
         for value in found:
             value.release()
         reader.hit = bool(reader.entries)
         self.gather(reader, [*gaps(first, last, ((e, e) for e in sorted(reader.entries)))])
+
+    def usable(self, found: Sequence[Entry], first: int, last: int) -> Sequence[Entry]:
+        """What of that which is cached need not be read from the storage."""
+        return found
 
     def gather(self, reader: Reader, runs: Sequence[tuple[int, int]]) -> None:
         """Get some runs from the storage; the reader is answered when the last of them has come."""
@@ -387,7 +386,9 @@ class CacheReads:
 class WholeReads(CacheReads):
     """Reads that are hits as a whole, or not at all."""
 
-    partial_hits = False
+    def usable(self, found: Sequence[Entry], first: int, last: int) -> Sequence[Entry]:
+        """All, unless something is missing."""
+        return found if len(found) == last - first + 1 else ()
 
 
 def gaps(first: int, last: int, there: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -52,8 +52,8 @@ class Row(msgspec.Struct, frozen=True):
     bits: int
     tracker: Callable[[DelayedDeliveryConfig, Clock, Timer], InMemoryTracker] = TimeBucketTracker
     random_delays: bool = False
-    seed_bytes: int | None = None
-    seed_buckets: int | None = None
+    reported_bytes: int | None = None
+    reported_buckets: int | None = None
     limit_bytes: int | None = None
 
     @property
@@ -65,11 +65,11 @@ class Row(msgspec.Struct, frozen=True):
 ROWS = {
     row.name: row
     for row in (
-        Row("heap", 1, 10, HeapTracker, seed_bytes=240 * MIB),
-        Row("1-10", 1, 10, seed_bytes=25 * MIB, seed_buckets=9767, limit_bytes=LIMIT_BYTES),
-        Row("4-10", 4, 10, seed_bytes=int(20.48 * MIB), seed_buckets=2443, limit_bytes=LIMIT_BYTES),
-        Row("8-10", 8, 10, seed_bytes=11 * MIB, limit_bytes=LIMIT_BYTES),
-        Row("8-15", 8, 15, seed_bytes=int(2.25 * MIB), limit_bytes=LIMIT_BYTES),
+        Row("heap", 1, 10, HeapTracker, reported_bytes=240 * MIB),
+        Row("1-10", 1, 10, reported_bytes=25 * MIB, reported_buckets=9767, limit_bytes=LIMIT_BYTES),
+        Row("4-10", 4, 10, reported_bytes=int(20.48 * MIB), reported_buckets=2443, limit_bytes=LIMIT_BYTES),
+        Row("8-10", 8, 10, reported_bytes=11 * MIB, limit_bytes=LIMIT_BYTES),
+        Row("8-15", 8, 15, reported_bytes=int(2.25 * MIB), limit_bytes=LIMIT_BYTES),
         Row("random", 8, 10, random_delays=True),
     )
 }
@@ -109,8 +109,8 @@ class MemoryRow(msgspec.Struct, frozen=True):
     content_verified: bool
     usable_afterwards: bool
     limit_bytes: int | None
-    seed_bytes: int | None
-    seed_buckets: int | None
+    reported_bytes: int | None
+    reported_buckets: int | None
 
     @property
     def passed(self) -> bool:
@@ -310,8 +310,8 @@ def memory_row(row: Row, single: Measurement, batch: Measurement | None) -> Memo
         content_verified=all(one.content_verified for one in both),
         usable_afterwards=all(one.usable_afterwards for one in both),
         limit_bytes=row.limit_bytes,
-        seed_bytes=row.seed_bytes,
-        seed_buckets=row.seed_buckets,
+        reported_bytes=row.reported_bytes,
+        reported_buckets=row.reported_buckets,
     )
 
 

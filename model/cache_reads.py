@@ -434,8 +434,12 @@ class Reads(Reference):
 
     @rule(
         "EC-55",
-        "Where a limit is set, a read takes permits for what it is estimated to hold, or waits for them in a queue: "
-        "cursors and single reads, hits and misses alike. They are given back when the last returned entry is freed.",
+        "Where a limit is set, a read takes permits for the bytes that it is estimated to hold, cursors' and single "
+        "reads, hits and misses alike, and gives them back when the last entry that it returned is freed. An entry is "
+        "taken to have the average size of its ledger and 64 bytes more; where nothing is known of that, the average "
+        "of what was cached, and 10 KiB at least. What does not fit waits in a queue, unless that is full; what fits "
+        "overtakes it. As permits come back the queue is served from its head, as far as it fits or has waited for "
+        "longer than it may; a timer has those fail that have waited for as long as they may.",
         source="InflightReadsLimiter, PR 23901",
         look="permits that are counted twice or lost; reads that are not limited; the head of the queue, and its time",
         absent=lambda m, reader: False,

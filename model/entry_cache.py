@@ -817,7 +817,8 @@ class EntryCaches(Reads):
 
     @rule(
         "RC-02",
-        "Reads are expected of an entry whose count is at least 1; without a count none are.",
+        "Reads are expected of an entry whose count is at least 1; without a count none are, though it is told among "
+        "what is not to be evicted.",
         source="EntryReadCountHandlerImpl, PR 24623",
         look="a count of 0; an entry without a count",
         absent=lambda m, entry: False,
@@ -828,6 +829,16 @@ class EntryCaches(Reads):
     )
     def has_expected_reads(self, entry: Cached) -> bool:
         return entry.reads is not None and entry.reads >= 1
+
+    @also(
+        has_expected_reads,
+        absent=lambda m, entry: False,
+        counted_ones_alone=lambda m, entry: entry.reads is not None and entry.reads >= 1,
+        all_with_a_count=lambda m, entry: entry.reads is None or entry.reads >= 0,
+    )
+    def told_as_pinned(self, entry: Cached) -> bool:
+        """Whether an entry is told among what is not to be evicted."""
+        return entry.reads is None or entry.reads >= 1
 
     @rule(
         "EC-32",
@@ -891,9 +902,9 @@ class EntryCaches(Reads):
         )
 
     def pinned(self) -> Removed:
-        """The entries, and their bytes, that are not to be evicted: those with reads expected, or without a count."""
-        pinned = [e for e in self.queue if e.there and (e.reads is None or e.reads >= 1)]
-        return [len(pinned), sum(e.size for e in pinned)]
+        """The entries, and their bytes, that are not to be evicted."""
+        pinned = [entry for entry in self.queue if entry.there and self.told_as_pinned(entry)]
+        return [len(pinned), sum(entry.size for entry in pinned)]
 
     # ---- The broker: when passes are made, and for how much
 

@@ -27,7 +27,7 @@ from broker_tck.properties.subjects import Subject, contract_named, mutants, res
 from broker_tck.properties.walk import Walk, walk, walk_seed
 
 SEEDS = 20
-MOST_OPERATIONS = 200_000
+MOST_OPERATIONS = 1_000_000
 """How many operations a walk's seed has to kill a mutant."""
 MACHINE_SEEDS = 5
 MOST_EXAMPLES = 2_000

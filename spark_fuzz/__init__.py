@@ -1,1 +1,1 @@
-"""Campaigns on Spark live here; they are not part of this release."""
+"""Campaigns: what Spark plans, distributes and merges of long runs of walks."""

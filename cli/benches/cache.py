@@ -14,7 +14,7 @@ from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.implementations import cache_bench
 from broker_tck.properties.bench import machine_words
 
-COLOURS = "#0a5bab", "#b34700"
+COLORS = "#0a5bab", "#b34700"
 
 EXAMPLES = "\b\nExamples:\n  broker-tck bench cache\n  broker-tck bench cache --rounds 5 --plot passes.svg\n"
 
@@ -87,7 +87,7 @@ def drawn(measurements: Sequence[cache_bench.Measurement], path: str) -> None:
 
     figure = Figure(figsize=(7.2, 3.2), layout="constrained")
     axes = figure.subplots()
-    for number, (policy, colour) in enumerate(zip(cache_bench.POLICIES, COLOURS, strict=True)):
+    for number, (policy, color) in enumerate(zip(cache_bench.POLICIES, COLORS, strict=True)):
         of_policy = [m.seconds for m in measurements if m.policy == policy]
         columns = [*zip(*of_policy, strict=True)]
         middles = [1_000 * median(column) for column in columns]
@@ -96,7 +96,7 @@ def drawn(measurements: Sequence[cache_bench.Measurement], path: str) -> None:
             [1_000 * max(column) - middle for middle, column in zip(middles, columns, strict=True)],
         ]
         places = [place + 0.36 * number for place in range(len(cache_bench.PASSES))]
-        axes.barh(places, middles, 0.34, xerr=reach, color=colour, label=policy)
+        axes.barh(places, middles, 0.34, xerr=reach, color=color, label=policy)
     axes.set_yticks([place + 0.18 for place in range(len(cache_bench.PASSES))], cache_bench.PASSES)
     axes.invert_yaxis()
     axes.set(xscale="log", xlabel="milliseconds a pass")

@@ -66,7 +66,7 @@ def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | 
 
 def print_memory(table: Sequence[MemoryRow]) -> None:
     """Print the memory table of delayed delivery."""
-    head = ["row", "messages", "buckets", "growth MiB", "batch MiB", "bytes/message", "limit MiB", "seed MiB"]
+    head = ["row", "messages", "buckets", "growth MiB", "batch MiB", "bytes/message", "limit MiB", "reported MiB"]
     head += ["adds/s", "batch adds/s", "content", ""]
     print_table(machine_words(), head, [memory_cells(row) for row in table], right=tuple(range(1, 10)))
 
@@ -81,7 +81,7 @@ def memory_cells(row: MemoryRow) -> tuple[str, ...]:
         mib(row.growth_bytes_batch),
         f"{row.bytes_per_message:.3f}",
         mib(row.limit_bytes),
-        mib(row.seed_bytes),
+        mib(row.reported_bytes),
         f"{row.adds_per_second_single:,}",
         f"{row.adds_per_second_batch:,}" if row.adds_per_second_batch else "-",
         "exact" if row.content_verified and row.usable_afterwards else "WRONG",

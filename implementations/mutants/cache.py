@@ -336,7 +336,7 @@ class NoCountIsExpected(RemovalQueue):
 # ---- When passes are made
 
 
-@mutant("EC-30")
+@mutant("EC-30", conditions=2, deep=True)
 class TriggeredAt98Percent(RemovalQueue):
     """Orders a pass at the trigger, not only beyond it."""
 

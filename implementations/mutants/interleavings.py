@@ -80,12 +80,15 @@ class AnswersWhatWasThere(StepwiseCache):
     """Answers a clear with entries and bytes as they were at its begin, and takes so much off the broker's size."""
 
     def clear_steps(self) -> Steps[tuple[int, int]]:
-        """Remove everything; answers with what was there."""
-        before = sum(wrapper.size for wrapper in self.wrappers.values())
-        entries = len(self.wrappers)
-        removed, size = yield from super().clear_steps()
-        self.broker.removed(entries - removed, before - size)
-        return entries, before
+        """Remove everything; answers with what is there now, as it is begun."""
+        there = [wrapper.size for wrapper in self.wrappers.values() if not wrapper.locked]
+        return self.answering(super().clear_steps(), len(there), sum(there))
+
+    def answering(self, removal: Steps[tuple[int, int]], entries: int, size: int) -> Steps[tuple[int, int]]:
+        """Make a removal, and answer otherwise than it does."""
+        removed, removed_size = yield from removal
+        self.broker.removed(entries - removed, size - removed_size)
+        return entries, size
 
 
 @mutant("IL-5", conditions=2, deep=True, inside=in_queue)

@@ -66,19 +66,19 @@ def around_cache(broken: type[TopicCache]) -> type[RemovalQueue]:
 class AllOrNothing(CacheReads):
     """Reads a range as a whole, though a part of it is cached."""
 
-    partial_hits = False
+    def usable(self, found: Sequence[Entry], first: int, last: int) -> Sequence[Entry]:
+        """All, unless something is missing."""
+        return found if len(found) == last - first + 1 else ()
 
 
 @mutant("EC-45", inside=around_reads)
 class FirstToLast(CacheReads):
     """Asks the storage once for everything between the first missing entry and the last."""
 
-    def gather(self, reader: Reader, runs: Sequence[tuple[int, int]]) -> None:
-        """Get one run from the storage."""
-        span = [(runs[0][0], runs[-1][1])] if runs else []
-        for entry in [e for e in reader.entries if span and span[0][0] <= e <= span[0][1]]:
-            reader.entries.pop(entry).release()
-        super().gather(reader, span)
+    def usable(self, found: Sequence[Entry], first: int, last: int) -> Sequence[Entry]:
+        """What is before the first missing entry, and behind the last."""
+        missing = {*range(first, last + 1)}.difference(value.position[1] for value in found)
+        return [value for value in found if not missing or not min(missing) < value.position[1] < max(missing)]
 
 
 @mutant("EC-45", inside=around_reads, conditions=2)
@@ -303,7 +303,7 @@ class JoinsWhatHasCome(CacheReads):
         self.answered(running)
 
 
-@mutant("EC-54", inside=around_reads, conditions=2)
+@mutant("EC-54", inside=around_reads, conditions=2, deep=True)
 class ForgetsAtAnyFailure(CacheReads):
     """Has the running reads of a ledger forgotten even though the storage was only busy."""
 
@@ -313,7 +313,7 @@ class ForgetsAtAnyFailure(CacheReads):
         super().failed(running, error)
 
 
-@mutant("EC-54", inside=around_reads, conditions=2)
+@mutant("EC-54", inside=around_reads, conditions=2, deep=True)
 class RemembersAfterFailure(CacheReads):
     """Lets readers join what was asked of a ledger that is broken."""
 
@@ -347,7 +347,7 @@ class ClosedIsBroken(CacheReads):
         super().ask(running, handle)
 
 
-@mutant("EC-15", inside=around_cache, conditions=2)
+@mutant("EC-15", inside=around_cache, conditions=2, deep=True)
 class JoinsTheDropped(TopicCache):
     """Lets readers join what was asked of a ledger before it was dropped."""
 
@@ -359,7 +359,7 @@ class JoinsTheDropped(TopicCache):
             self.reads.running[ledger] = running
 
 
-@mutant("EC-16", inside=around_cache, conditions=2)
+@mutant("EC-16", inside=around_cache, conditions=2, deep=True)
 class JoinsTheCleared(TopicCache):
     """Lets readers join what was asked for before the cache was cleared."""
 

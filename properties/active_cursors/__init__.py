@@ -1,1 +1,1 @@
-"""Contract ``negative-acks``: its operations, rig, generator and laws."""
+"""Contract ``active-cursors``: its operations, rig, generator and laws."""

@@ -81,7 +81,7 @@ def asks(operation: Operation, capabilities: Capabilities) -> bool:
 def blame(operations: Sequence[Operation], observed: str) -> str:
     """The rule to name for a difference that no wrong way explains."""
     if steps.overlap(operations):
-        return steps.blame(operations, observed)
+        return steps.blame(operations)
     return "EC-12" if observed == "references" else RULES.get(operations[-1].tag, "EC-24")
 
 

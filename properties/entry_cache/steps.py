@@ -10,8 +10,7 @@ import msgspec
 
 from broker_tck.implementations.interface import Steps
 from broker_tck.model.overlapping import Begun, Overlapping, admit_ordinary, refuse_ordinary
-from broker_tck.properties.check import RESULT
-from broker_tck.properties.choices import Choices
+from broker_tck.properties.choices import Choices, one_of
 from broker_tck.properties.contract import Law, Maker, Step, Variation
 from broker_tck.properties.entry_cache import generator
 from broker_tck.properties.entry_cache.generator import Entries, Passes
@@ -47,6 +46,8 @@ from broker_tck.properties.entry_cache.values import Value
 from broker_tck.properties.operation import Operation
 
 THREADS = 3
+PATIENCE = (2, 4, 12)
+"""Another call is gone on with after so many steps, on average: how often is a bout's own."""
 MOST_STEPS = 2_000
 """So many steps are enough for what is under way at a walk's end."""
 
@@ -154,13 +155,15 @@ class Threads:
     ) -> None:
         self.model = model
         self.capabilities = capabilities
+        self.choices = choices
         self.below = choices.below
         self.entries, self.passes = entries, passes
         self.last = entries.key()
         self.running = self.left = 0
+        self.patience = PATIENCE[0]
         self.script: list[Callable[[int], Operation]] = []
         """What is begun before anything else, the last first."""
-        self.scripts = ((), (), (), (self.put, self.size, self.get), (self.put, self.removal, self.removal))
+        self.scripts = ((), (), (self.put, self.size, self.get), (self.put, self.removal, self.removal))
         """An entry that is read while it is evicted, or removed twice, and another that takes its place; or nothing."""
         self.kinds = (self.put, self.put, self.get, self.get, *(self.removal,) * 3, self.old, self.size, self.size)
 
@@ -169,7 +172,8 @@ class Threads:
         if self.model.max_size is not None:
             return self.entries.get()
         self.left = 2 + self.below(4)
-        self.script = [*self.scripts[self.below(len(self.scripts))]]
+        self.patience = one_of(self.choices, PATIENCE)
+        self.script = [*one_of(self.choices, self.scripts)]
         self.last = self.entries.known() if self.below(2) else self.first()
         return self.begin()
 
@@ -200,7 +204,7 @@ class Threads:
 
     def on(self) -> GoOn:
         """A step of a call, mostly of the one that made the last."""
-        if self.running not in self.model.under_way or self.below(3) == 0:
+        if self.running not in self.model.under_way or self.below(self.patience) == 0:
             threads = sorted(self.model.under_way)
             self.running = threads[self.below(len(threads))]
         return GoOn(self.running)
@@ -369,8 +373,8 @@ def overlap(operations: Sequence[Operation]) -> bool:
     return any(isinstance(operation, GoOn) for operation in operations)
 
 
-def blame(operations: Sequence[Operation], observed: str) -> str:
-    """The rule to name for a difference between steps: by what differed, the call of the last step, and the others."""
+def blame(operations: Sequence[Operation]) -> str:
+    """The rule to name for a difference between the steps of calls: by the call of the last step, and the others."""
     last = operations[-1]
     if isinstance(last, Total):
         return "EC-17"
@@ -383,8 +387,6 @@ def blame(operations: Sequence[Operation], observed: str) -> str:
     own = begun.pop(next(o.thread for o in reversed(operations) if isinstance(o, GoOn)), None)
     others += begun.values()
     puts, removals, passes = (sum(isinstance(o, kinds) for o in others) for kinds in (BeginPut, REMOVALS, PASSES))
-    if isinstance(own, BeginClear) and observed == RESULT:
-        return "EC-16"
     if isinstance(last, Pinned) and (passes or isinstance(own, PASSES)) and not removals:
         return "IL-2"
     if puts and removals and removals + passes > 1:
