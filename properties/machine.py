@@ -26,7 +26,7 @@ STEPS = 80
 """How many steps an example of the machine has."""
 SECONDS = 5.0
 """How long one operation may take."""
-OFTEN = 12
+OFTEN = 6
 """How many rules there are for the kind that walks may make most often; Hypothesis takes rules evenly."""
 ENTROPY = st.binary(min_size=8, max_size=8)
 

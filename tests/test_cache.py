@@ -76,6 +76,7 @@ def test_these_files_were_recorded() -> None:
     assert {path.stem for path in fixtures.golden("entry-cache")} == set(STEPS)
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("profile", STEPS)
 def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
     subjects = declaring(CONTRACT, profile)
@@ -109,6 +110,7 @@ def test_altered_outcome_is_found_where_it_is(which: int) -> None:
         assert (found.who, found.step, found.observed) == (MODEL, at, ("result", "caches", "references")[which])
 
 
+@pytest.mark.volume
 def test_recorded_files_end_in_0(cli: Cli) -> None:
     status, out, err = cli("replay", *fixtures.golden("entry-cache"))
     assert (status, err) == (0, "")
@@ -490,6 +492,7 @@ def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     )
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
 def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     model = CONTRACT.model(subject.profiles[0])

@@ -61,6 +61,7 @@ def results(text: str, profile: str = "ideal", subject: str = "") -> list[Any]:
 # ---- Traces
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("name", FILES)
 def test_traces_are_done_alike_by_model_and_subjects(name: str) -> None:
     traces = load(str(fixtures.folder() / "active-cursors" / f"{name}.jsonl"))
@@ -301,6 +302,7 @@ def test_profile_with_all_rules_kept_is_the_specification(profile: str, rules: t
         assert done.difference is None
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize(("subject", "rule", "most"), [("pulsar-heap", "CC-11", 10), ("pulsar-list-2025", "CC-10", 7)])
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_live_defect_is_found_from_nothing(subject: str, rule: str, most: int, seed: int) -> None:
@@ -310,6 +312,7 @@ def test_live_defect_is_found_from_nothing(subject: str, rule: str, most: int, s
     assert len(finding.operations) <= most
 
 
+@pytest.mark.volume
 def test_check_tells_what_a_container_does_otherwise(cli: Cli) -> None:
     words = ("check", "--subject", "pulsar-tree-set", "--walks", "200", "--examples", "2")
     status, out, _ = cli(*words, "--profile", "ideal", "--json")
@@ -439,6 +442,7 @@ def test_positions_are_counted_as_they_are_compared() -> None:
     assert {one: 1}[Counted((1, 2))] == 1
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("name", CANDIDATES)
 def test_costs_grow_as_they_may(name: str) -> None:
     (table,) = rows([name], (10, 100, 1_000))

@@ -97,6 +97,7 @@ def test_rule_that_cannot_be_kept_is_refused(profile: str, line: str) -> None:
         NACKS.model(profile)
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("case", DEFECTS, ids=lambda case: case[0])
 @pytest.mark.parametrize("seed", range(3))
 def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int) -> None:

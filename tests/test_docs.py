@@ -112,6 +112,7 @@ def outputs() -> Iterator[tuple[str, list[str], list[str]]]:
                     yield page.name, words[1:], rest
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize(("page", "words", "told"), [*outputs()], ids=lambda value: str(value)[:40])
 def test_output_is_what_is_printed(page: str, words: list[str], told: list[str], capfd: Any) -> None:
     if "nonesuch" in words:
