@@ -11,7 +11,7 @@ of an entry start at, and :meth:`caches` whether an added entry is to be cached.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import ClassVar, Protocol
 
 from broker_tck.model.cursor_heap import NOWHERE, CursorHeap, HeapItem
@@ -34,6 +34,30 @@ class Config(Protocol):
     def clock(self) -> int: ...
     @property
     def grace(self) -> int: ...
+
+
+class Residue:
+    """What wrong ways leave behind; where every rule is kept there is nothing in it."""
+
+    def __init__(self) -> None:
+        self.positions: list[Position] = []
+        """Those that count though no cursor has them any more."""
+        self.unseen: set[str] = set()
+        """Cursors that do not count as slowest."""
+        self.objects: dict[str, int] = {}
+        """Those of removed cursors, which an add brings back."""
+        self.slowest: Position | None = None
+        """What was told first."""
+
+    def up_to(self, at: Position) -> int:
+        """How many positions there are up to one."""
+        return sum(position <= at for position in self.positions)
+
+    def seen(self, tracked: dict[str, Position]) -> Collection[Position]:
+        """The positions that may be the slowest."""
+        if not (self.positions or self.unseen):
+            return tracked.values()
+        return [at for name, at in tracked.items() if name not in self.unseen] + self.positions
 
 
 class ActiveCursors(Reference):
@@ -96,14 +120,7 @@ class ActiveCursors(Reference):
         self.removed = 0
         self.version = 0
         self.since = self.counted_from()
-        self.ghosts: list[Position] = []
-        """Positions that count though no cursor has them any more: by a wrong way only."""
-        self.hidden: set[str] = set()
-        """Cursors that do not count as slowest: by a wrong way only."""
-        self.kept: dict[str, int] = {}
-        """Objects of removed cursors that an add brings back: by a wrong way only."""
-        self.told: Position | None = None
-        """The slowest position as it was told first: by a wrong way only."""
+        self.residue = Residue()
 
     # ---- Adding
 
@@ -141,11 +158,11 @@ class ActiveCursors(Reference):
             self.place(name, at)
             return
         if name in self.tracked:
-            self.ghosts.append(self.tracked.pop(name))
-        self.objects[name] = self.kept.pop(name, self.added)
+            self.residue.positions.append(self.tracked.pop(name))
+        self.objects[name] = self.residue.objects.pop(name, self.added)
         if at is not None:
             self.tracked[name] = at
-            self.hidden.discard(name)
+            self.residue.unseen.discard(name)
 
     def crowd(self, name: str, n: int, at: Position, step: int) -> None:
         """Add n cursors, each so many entries after the one before."""
@@ -218,7 +235,7 @@ class ActiveCursors(Reference):
                 self.tracked.pop(name, None)
         elif self.recounts_last() or not self.stays_last(name, at):
             self.tracked[name] = at
-            self.hidden.discard(name)
+            self.residue.unseen.discard(name)
 
     def stays_last(self, name: str, at: Position) -> bool:
         """Whether a cursor is not before any of the others, neither now nor at another position."""
@@ -263,7 +280,7 @@ class ActiveCursors(Reference):
             return answer
         number = self.objects.pop(name)
         if not self.releases():
-            self.kept[name] = number
+            self.residue.objects[name] = number
         self.take_out(name)
         self.removed += 1
         self.version += self.removal_step()
@@ -276,10 +293,10 @@ class ActiveCursors(Reference):
         if self.leaves_order():
             self.tracked.pop(name, None)
         elif name in self.tracked:
-            self.ghosts.append(self.tracked.pop(name))
-        self.hidden.discard(name)
+            self.residue.positions.append(self.tracked.pop(name))
+        self.residue.unseen.discard(name)
         if not self.mends():
-            self.hidden.update([*self.tracked][-1:])
+            self.residue.unseen.update([*self.tracked][-1:])
 
     # ---- Questions
 
@@ -306,11 +323,11 @@ class ActiveCursors(Reference):
         of_those_with_names=lambda m, name, at: sum(m.tracked[other] <= at for other in m.tracked if other <= name),
     )
     def rank(self, name: str, at: Position) -> int:
-        rank = len(self.ghosts) and sum(other <= at for other in self.ghosts)
-        for other in self.tracked.values():
-            if other <= at:
+        rank = 0
+        for other, position in self.tracked.items():
+            if position < at or (position == at and self.shares(name, other)):
                 rank += 1
-        return rank
+        return rank + self.residue.up_to(at)
 
     @also(first, absent=lambda m: len(m.tracked))
     def size(self) -> int:
@@ -326,16 +343,13 @@ class ActiveCursors(Reference):
         "Cursors at one position share their rank: each counts all of them.",
         source="ActiveManagedCursorContainerTest",
         look="ties: those at the same position count, whatever their order",
-        absent=lambda m, name, at: m.tied(name, [other for other in m.tracked if other > name]),
-        in_order_of_adds=lambda m, name, at: m.tied(name, [*m.tracked][[*m.tracked].index(name) + 1 :]),
-        none_of_the_others=lambda m, name, at: m.tied(name, [other for other in m.tracked if other != name]),
+        absent=lambda m, name, other: other <= name,
+        in_order_of_adds=lambda m, name, other: [*m.tracked].index(other) <= [*m.tracked].index(name),
+        none_of_the_others=lambda m, name, other: other == name,
     )
-    def less_tied(self, name: str, at: Position) -> int:
-        return 0
-
-    def tied(self, name: str, others: Iterable[str]) -> int:
-        """How many of some cursors are at the very position of one."""
-        return sum(self.tracked[other] == self.tracked[name] for other in others)
+    def shares(self, name: str, other: str) -> bool:
+        """Whether a cursor counts another one that is where it is."""
+        return True
 
     @rule(
         "RC-04",
@@ -358,7 +372,7 @@ class ActiveCursors(Reference):
         at = self.tracked.get(name)
         if at is None:
             return self.start_untracked(name)
-        return self.start(self.rank(name, at) - self.less_tied(name, at))
+        return self.start(self.rank(name, at))
 
     @rule(
         "CC-07",
@@ -373,11 +387,9 @@ class ActiveCursors(Reference):
     def slowest(self) -> Position | None:
         """The slowest position; none if no cursor has one."""
         if not self.looks_anew():
-            self.told = self.told or self.first(self.tracked.values())
-            return self.told
-        if self.ghosts or self.hidden:
-            return self.first([p for name, p in self.tracked.items() if name not in self.hidden] + self.ghosts)
-        return self.first(self.tracked.values())
+            self.residue.slowest = self.residue.slowest or self.first(self.tracked.values())
+            return self.residue.slowest
+        return self.first(self.residue.seen(self.tracked))
 
     def get(self, name: str) -> int | None:
         """The object of a cursor, by its number."""
