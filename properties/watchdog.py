@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import process_time
 from types import FrameType
 
@@ -19,25 +17,43 @@ class Hang(BaseException):
     """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it."""
 
 
-class _Watch:
-    """Bites when a block has had its limit: in seconds of the processor, or several times that by the clock.
+class limit:  # noqa: N801 (it is used as a function)
+    """A block that raises :class:`Hang` when it takes longer than so many seconds; 0 means no limit.
 
-    A process that gets little of a busy machine is not a hang, and one that waits for ever uses no processor at all.
+    It bites when the block has had its limit: in seconds of the processor, or several times that by the clock. A
+    process that gets little of a busy machine is not a hang, and one that waits for ever uses no processor at all.
     Looks are counted and not the time between them: a process that was stopped, and goes on, has had none.
+
+    It works in the main thread of systems that have interval timers; elsewhere the block is not limited.
     """
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.used = process_time()
-        self.last = self.used
+        main = threading.current_thread() is threading.main_thread()
+        self.seconds = seconds if main and hasattr(signal, "setitimer") else 0
         self.idle = 0
+
+    def __enter__(self) -> None:
+        if self.seconds:
+            self.used = self.last = process_time()
+            self.before = signal.signal(signal.SIGALRM, self.bite)
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def __exit__(self, *_error: object) -> None:
+        if self.seconds:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self.before)
 
     def bite(self, _signal: int, frame: FrameType | None) -> None:
         """Raise :class:`Hang`, or look again later: also where it was raised, as a callback may have swallowed it.
 
         Hypothesis has one whenever the garbage collector runs, and there it would certainly be swallowed.
         """
-        if frame and frame.f_globals.get("__name__", "").startswith("hypothesis."):
+        code = frame.f_code if frame else None
+        if code is limit.__exit__.__code__:
+            return
+        if frame and (
+            code is limit.__enter__.__code__ or frame.f_globals.get("__name__", "").startswith("hypothesis.")
+        ):
             signal.setitimer(signal.ITIMER_REAL, SOON)
             return
         now = process_time()
@@ -51,24 +67,6 @@ class _Watch:
 def idle(seconds: float) -> float:
     """A process that uses less of the processor between two looks, so many seconds apart, is not kept from working."""
     return max(0.002, seconds / 200)
-
-
-@contextmanager
-def limit(seconds: float) -> Iterator[None]:
-    """Raise :class:`Hang` in the block when it takes longer; 0 means no limit.
-
-    It works in the main thread of systems that have interval timers; elsewhere the block is not limited.
-    """
-    if not seconds or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _Watch(seconds).bite)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def patience(seconds: float, bulk: int) -> float:

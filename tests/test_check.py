@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from signal import ITIMER_REAL, SIGALRM, getitimer, getsignal
 from threading import Event, Thread
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import Any
 
 import pytest
@@ -468,6 +469,16 @@ def test_hang_that_is_swallowed_is_told_again() -> None:
 
     with pytest.raises(Hang), limit(0.05):
         swallowing()
+
+
+def test_limit_that_ends_as_it_bites_leaves_nothing_behind() -> None:
+    before = getsignal(SIGALRM)
+    for number in range(5_000):
+        end = perf_counter() + 1e-4 + number % 20 * 1e-5
+        with suppress(Hang), limit(2e-4):
+            while perf_counter() < end:
+                pass
+        assert (getitimer(ITIMER_REAL), getsignal(SIGALRM)) == ((0, 0), before)
 
 
 def test_hang_is_not_told_to_a_callback_of_hypothesis() -> None:
