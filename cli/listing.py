@@ -33,10 +33,13 @@ def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | No
     contract = chosen_contract(contract_name, rules=numbers)
     model = contract.model(known_profile(contract, profile or contract.default))
     known = {rule.number: rule for rule in rules_of(model)}
+    if numbers and not profile:
+        known = contract.rules
     for number in numbers:
         if number not in known:
             raise BadInput(f"unknown rule {number!r} of {contract.name}; there are {min(known)} to {max(known)}")
-    told = [rule_json(contract, model, known[number]) for number in numbers or known]
+    models = {number: model if profile else contract.model(contract.having(number)) for number in numbers or known}
+    told = [rule_json(contract, models[number], known[number]) for number in numbers or known]
     if as_json:
         print_json({"contract": contract.name, "profile": model.PROFILE, "rules": told})
     elif numbers:

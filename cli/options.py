@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import click
 
-from broker_tck.model.rules import rules_of
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
@@ -71,5 +70,5 @@ def chosen_contract(name: str | None, subjects: Sequence[str] = (), rules: Seque
         return contract_named(name)
     if subjects:
         return resolve(subjects[0]).contract
-    having = (c for c in CONTRACTS.values() if {*rules} & {rule.number for rule in rules_of(c.specification)})
+    having = (c for c in CONTRACTS.values() if {*rules} & c.rules.keys())
     return next(having, next(iter(CONTRACTS.values())))

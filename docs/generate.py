@@ -11,7 +11,7 @@ import click
 import queue_picture
 
 from broker_tck.cli.main import cli
-from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, rules_of
+from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.subjects import mutants
@@ -116,7 +116,7 @@ def rules(kills: Any) -> Iterator[str]:
 
 def rules_of_contract(contract: Contract) -> Iterator[str]:
     """The rules of one contract."""
-    known = rules_of(contract.specification)
+    known = contract.rules.values()
     others = list(contract.profiles)[1:]
     yield from (f"## {contract.name}", "")
     told = f"{len(known)} rules. The default profile is `{contract.default}`"
@@ -139,21 +139,24 @@ def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
     yield f"- Strength: {strength(rule)}"
     yield f"- Source: {rule.source}"
     yield f"- {'Look first at' if rule.checkable else 'Not checked, because'}: {rule.look}"
-    for part in embodiments(contract.specification):
+    first = contract.having(rule.number)
+    if first != contract.default:
+        yield f"- Of profile `{first}` alone"
+    for part in embodiments(contract.profiles[first]):
         if part.rule == rule:
             yield f"- Clause `{part.clause}`; wrong ways: {', '.join(way.replace('_', ' ') for way in part.ways)}"
     caught = [f"`{m.name}`" for m in mutants(contract) if m.rule == rule.number]
     if caught:
         yield f"- Mutants: {', '.join(caught)}"
     for profile in list(contract.profiles)[1:]:
-        if said := in_profile(contract.profiles[profile], rule):
+        if profile != first and (said := in_profile(contract.profiles[profile], rule)):
             yield f"- Profile `{profile}`: {said}"
     yield ""
 
 
 def heading(contract: Contract, rule: Rule) -> str:
     """What a rule is headed with: its number, and the contract too where one before it has the rule as well."""
-    first = next(c for c in CONTRACTS.values() if rule in rules_of(c.specification))
+    first = next(c for c in CONTRACTS.values() if rule in c.rules.values())
     return rule.number if contract is first else f"{rule.number} in {contract.name}"
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import deviations_of, replaced
+from broker_tck.model.rules import Rule, deviations_of, replaced, rules_of
 from broker_tck.properties.choices import Choices
 from broker_tck.properties.operation import Operation
 
@@ -137,6 +137,20 @@ class Contract:
     def specification(self) -> type[Reference]:
         """The reference model of the default profile."""
         return self.profiles[self.default]
+
+    @property
+    def rules(self) -> dict[str, Rule]:
+        """Every rule by its number: those of the specification, then those that only another profile has."""
+        known: dict[str, Rule] = {}
+        for model in (self.specification, *self.profiles.values()):
+            for rule in rules_of(model):
+                known.setdefault(rule.number, rule)
+        return known
+
+    def having(self, number: str) -> str:
+        """The first profile, the contract's own before all others, that has a rule."""
+        profiles = (self.default, *self.profiles)
+        return next(name for name in profiles if number in {rule.number for rule in rules_of(self.profiles[name])})
 
 
 @cache

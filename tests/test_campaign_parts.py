@@ -13,11 +13,15 @@ from conftest import Cli
 from kit import ROOT
 
 from broker_tck.cli import fuzzing
+from broker_tck.properties.contract import Contract
+from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.subjects import bundled
 from broker_tck.spark_fuzz import fingerprint, session
 from broker_tck.spark_fuzz.manifest import Code, Lane, Manifest, decoded, encoded
 from broker_tck.spark_fuzz.merging import check as check_mergeable
 from broker_tck.spark_fuzz.merging import merged_manifest
+from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.ship import KIT_PACKAGES, files
 
 JAVA_11 = 'openjdk version "11.0.2" 2019-01-15'
@@ -74,6 +78,14 @@ def test_local_master_tries_a_task_again(master: str, enduring: str) -> None:
 def test_master_of_a_cluster_is_left_as_it_is() -> None:
     assert session.enduring("spark://h:7077") == "spark://h:7077"
     assert not session.is_local("spark://h:7077")
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
+def test_what_a_lane_has_to_meet_is_known(contract: Contract) -> None:
+    """The rules that another profile alone has, too."""
+    for subject in bundled(contract):
+        for profile in subject.profiles:
+            assert {*facts.required(contract.name, subject.name, profile)} <= facts.rules(contract.name).keys()
 
 
 def test_missing_library_of_reports_is_one_line(monkeypatch: pytest.MonkeyPatch, cli: Cli, tmp_path: Path) -> None:

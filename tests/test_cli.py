@@ -260,6 +260,14 @@ def test_printed_replay_line_replays(cli: Cli) -> None:
 # ---- rules and subjects
 
 
+def test_rule_of_another_profile_alone_is_told(cli: Cli) -> None:
+    status, out, err = cli("rules", "EC-60")
+    assert (status, err) == (0, "")
+    assert "clauses   taken_from" in out
+    line = "broker-tck: unknown rule 'EC-60' of entry-cache; there are EC-01 to RC-14\n"
+    assert cli("rules", "EC-60", "--profile", "pip-430") == (2, "", line)
+
+
 def test_rules_are_listed(cli: Cli) -> None:
     status, out, err = cli("rules")
     assert (status, err) == (0, "")
