@@ -44,9 +44,10 @@ class limit:  # noqa: N801 (it is used as a function)
             signal.signal(signal.SIGALRM, self.before)
 
     def bite(self, _signal: int, frame: FrameType | None) -> None:
-        """Raise :class:`Hang`, or look again later: also where it was raised, as a callback may have swallowed it.
+        """Raise :class:`Hang`, or look again later: also where a callback would swallow it.
 
-        Hypothesis has one whenever the garbage collector runs, and there it would certainly be swallowed.
+        Hypothesis has one whenever the garbage collector runs. Nothing is left to be put away when it is raised, as
+        that may be where the block has just ended.
         """
         code = frame.f_code if frame else None
         if code is limit.__exit__.__code__:
@@ -59,9 +60,11 @@ class limit:  # noqa: N801 (it is used as a function)
         now = process_time()
         self.idle += now - self.last < idle(self.seconds)
         self.last = now
-        signal.setitimer(signal.ITIMER_REAL, self.seconds)
-        if now - self.used >= self.seconds / 2 or self.idle >= WAITING:
-            raise Hang("no answer within the limit")
+        if now - self.used < self.seconds / 2 and self.idle < WAITING:
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            return
+        signal.signal(signal.SIGALRM, self.before)
+        raise Hang("no answer within the limit")
 
 
 def idle(seconds: float) -> float:
