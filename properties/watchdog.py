@@ -10,7 +10,9 @@ from types import FrameType
 WAITING = 4
 """How often a block is looked at, a limit apart, and found idle, before it counts as hanging."""
 SOON = 0.01
-"""In seconds: when to look again where an exception would be lost."""
+"""In seconds: when to look again where an exception would do harm."""
+TOOLS = "hypothesis.", "coverage."
+"""Modules that do something of their own while a subject runs."""
 
 
 class Hang(BaseException):
@@ -44,17 +46,16 @@ class limit:  # noqa: N801 (it is used as a function)
             signal.signal(signal.SIGALRM, self.before)
 
     def bite(self, _signal: int, frame: FrameType | None) -> None:
-        """Raise :class:`Hang`, or look again later: also where a callback would swallow it.
+        """Raise :class:`Hang`, or look again later: also where it would do harm.
 
-        Hypothesis has one whenever the garbage collector runs. Nothing is left to be put away when it is raised, as
-        that may be where the block has just ended.
+        Hypothesis has a callback of the garbage collector, which would swallow it; coverage has locks. Nothing is left
+        to be put away when it is raised, as that may be where the block has just ended.
         """
         code = frame.f_code if frame else None
         if code is limit.__exit__.__code__:
             return
-        if frame and (
-            code is limit.__enter__.__code__ or frame.f_globals.get("__name__", "").startswith("hypothesis.")
-        ):
+        where = frame.f_globals.get("__name__", "") if frame else ""
+        if code is limit.__enter__.__code__ or where.startswith(TOOLS):
             signal.setitimer(signal.ITIMER_REAL, SOON)
             return
         now = process_time()
