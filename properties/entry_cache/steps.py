@@ -394,7 +394,7 @@ def blame(operations: Sequence[Operation]) -> str:
     if isinstance(own, BeginGet):
         return "IL-4" if puts else "IL-3"
     if isinstance(own, REMOVALS):
-        return "EC-12" if removals or passes else "IL-1" if puts else "IL-5"
+        return "IL-1" if puts and not (removals or passes) else "EC-12"
     if isinstance(own, PASSES):
         return "IL-11" if passes else "IL-2"
     return ("EC-12" if removals > 1 else "IL-1") if isinstance(own, BeginPut) else "IL-2"
