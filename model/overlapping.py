@@ -231,7 +231,8 @@ class Call(ABC):
         """Nothing is done that others notice; so many in a row are enough."""
         self.looks += 1
 
-    def notice(self) -> None:  # noqa: B027 (what another call does matters to some of them only)
+    @abstractmethod
+    def notice(self) -> None:
         """Another call has done something."""
 
     @abstractmethod
@@ -361,6 +362,9 @@ class Removing(Call):
         putting = [call.entry for call in model.under_way.values() if isinstance(call, Putting)]
         self.due = [entry for entry in self.targets() if entry not in putting]
 
+    def notice(self) -> None:
+        """What others do is seen when it goes on."""
+
     def targets(self) -> list[Cached]:
         """What is in the range now."""
         return [entry for entry in self.cache.entries.values() if self.takes(entry.position)]
@@ -402,6 +406,9 @@ class Passing(Call):
         self.going_on = self.stopped = False
         self.then = ""
         """What the head deserved when it was looked at; empty if it was not since the last was dealt with."""
+
+    def notice(self) -> None:
+        """What others do is seen when it goes on."""
 
     def blocked(self) -> bool:
         return self.model.waits_for([call for call in self.model.passes_under_way() if call is not self])

@@ -106,10 +106,10 @@ def plain(value: Any) -> Any:
 
 
 def undefined(value: Any) -> str:
-    """What is left open, in a word; of anything else that JSON cannot hold, NotImplementedError."""
+    """What is left open, in a word; TypeError for anything else that JSON cannot hold."""
     if value is UNDEFINED:
         return repr(value)
-    raise NotImplementedError
+    raise TypeError(f"JSON cannot hold {type(value).__name__}")
 
 
 def shown(value: Any) -> str:

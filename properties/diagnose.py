@@ -23,7 +23,7 @@ from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract, Step
 from broker_tck.properties.operation import TIME, Operation, bulk, marked, valid
 from broker_tck.properties.walk import generated, walk, walk_seed
-from broker_tck.properties.watchdog import Hang, limit
+from broker_tck.properties.watchdog import Hang, Limit
 
 WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
@@ -101,7 +101,7 @@ class Diagnoser:
     def recorded(self, config: Any, operations: Sequence[Operation]) -> Recording | None:
         """What the subject does on a trace; None if it hangs."""
         try:
-            with limit(SECONDS):
+            with Limit(SECONDS):
                 return config, record(operations, self.rigged(config, self.capabilities))
         except (Hang, Exception):
             return None
@@ -110,7 +110,7 @@ class Diagnoser:
         """Whether a model agrees with the subject on every step of a trace."""
         config, steps = recording
         try:
-            with limit(SECONDS):
+            with Limit(SECONDS):
                 return first_difference((s.operation for s in steps), model(config), Recorded(steps)) is None
         except (Hang, Exception):
             return False

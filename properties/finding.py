@@ -15,7 +15,7 @@ from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.reduce import Reducer
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import Walk
-from broker_tck.properties.watchdog import Hang, limit, patience
+from broker_tck.properties.watchdog import Hang, Limit, patience
 
 PROBE_SECONDS = 0.3
 """How long a subject may take over one trace while a finding is reduced."""
@@ -58,12 +58,14 @@ Failure = tuple[int, Difference]
 """Where a trace fails, and how."""
 Judge = Callable[[Subject, type[Reference], Any, Sequence[Operation]], Failure | None]
 """Replays a trace: a subject, the model, a configuration and operations. None: it does not fail."""
+Keeps = Callable[[Any, Sequence[Operation], Difference], bool]
+"""Whether a shorter trace, which fails with its last operation, still is what is looked for."""
 
 
 def failure(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
     """Where a trace fails, and how."""
     try:
-        with limit(patience(PROBE_SECONDS, bulk(operations))):
+        with Limit(patience(PROBE_SECONDS, bulk(operations))):
             rig = subject.rig(config, subject.capabilities)
             return first_difference(operations, model(config), rig)
     except Hang as hang:
@@ -73,7 +75,7 @@ def failure(subject: Subject, model: type[Reference], config: Any, operations: S
 def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
     """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
     try:
-        with limit(patience(PROBE_SECONDS, bulk(operations))):
+        with Limit(patience(PROBE_SECONDS, bulk(operations))):
             return tuple(step.result for step in record(operations, subject.rig(config, subject.capabilities)))
     except Hang:
         return ()
@@ -96,37 +98,66 @@ def find(
     None where the trace, replayed, does not fail: the subject does not always do the same. ``elsewhere`` replays in
     another process, for a subject that ends its own; what it answered on the way is not known then.
     """
-    contract, model = subject.contract, diagnoser.model
-    judge = elsewhere or failure
-    first = judge(subject, model, config, operations)
+    contract = subject.contract
+    first = (elsewhere or failure)(subject, diagnoser.model, config, operations)
     if first is None:
         return None
     failing = operations[: first[0] + 1]
+    reduction = Reduction(subject, diagnoser, config, failing, seed, elsewhere, known)
     own = kind(contract, failing[-1], first[1])
-
-    def reduced(keeps: Callable[[Any, Sequence[Operation], Difference], bool]) -> Finding | None:
-        def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-            found = judge(subject, model, config, operations)
-            return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
-
-        plain, short = Reducer(fails, contract.config(), contract.rewrites).reduce(config, failing)
-        found = judge(subject, model, plain, short)
-        if found is None or found[0] != len(short) - 1:
-            return None
-        diagnosis = known or diagnoser.diagnose((plain, short), found[1])
-        answers = () if elsewhere else answered(subject, plain, short)
-        return Finding(
-            subject.name, contract, model.PROFILE, plain, tuple(short), found[1], diagnosis, seed, len(failing), answers
-        )
-
-    finding = reduced(lambda config, operations, difference: kind(contract, operations[-1], difference) == own)
+    finding = reduction.finding(
+        lambda config, operations, difference: kind(contract, operations[-1], difference) == own
+    )
     if unanswered(first[1]) or finding is None or finding.diagnosis.whole or bulk(failing) > MOST_BULK:
         return finding
     explaining = diagnoser.fitting(config, failing)
-    other = explaining and reduced(
+    other = explaining and reduction.finding(
         lambda config, operations, _: bool(diagnoser.fitting(config, operations, explaining))
     )
     return other if other and len(other.operations) <= len(finding.operations) else finding
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Makes shorter traces of a failing one, as :func:`find` is given it."""
+
+    subject: Subject
+    diagnoser: Diagnoser
+    config: Any
+    failing: Sequence[Operation]
+    """The operations up to the one at which it fails."""
+    seed: int | None
+    elsewhere: Judge | None
+    known: Diagnosis | None
+
+    def failure(self, config: Any, operations: Sequence[Operation]) -> Failure | None:
+        """Where another trace fails, and how."""
+        return (self.elsewhere or failure)(self.subject, self.diagnoser.model, config, operations)
+
+    def finding(self, keeps: Keeps) -> Finding | None:
+        """The shortest trace that keeps something of the failure; None: the subject does not always do the same."""
+
+        def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+            found = self.failure(config, operations)
+            return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
+
+        contract = self.subject.contract
+        plain, short = Reducer(fails, contract.config(), contract.rewrites).reduce(self.config, self.failing)
+        found = self.failure(plain, short)
+        if found is None or found[0] != len(short) - 1:
+            return None
+        return Finding(
+            self.subject.name,
+            contract,
+            self.diagnoser.model.PROFILE,
+            plain,
+            tuple(short),
+            found[1],
+            self.known or self.diagnoser.diagnose((plain, short), found[1]),
+            self.seed,
+            len(self.failing),
+            () if self.elsewhere else answered(self.subject, plain, short),
+        )
 
 
 def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
@@ -140,7 +171,7 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
 
     def breach(config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
         try:
-            with limit(patience(PROBE_SECONDS, bulk(operations))):
+            with Limit(patience(PROBE_SECONDS, bulk(operations))):
                 return breach_of(subject, name, config, operations)
         except Hang:
             return None, ""

@@ -21,7 +21,7 @@ from broker_tck.properties.finding import Finding, find
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import Walk, walk_seed
-from broker_tck.properties.watchdog import Hang, limit
+from broker_tck.properties.watchdog import Hang, Limit
 
 ENDS, WAITS = "ends", "waits"
 """The first words of what a step answers with where its call has ended, and where it has to wait."""
@@ -124,7 +124,7 @@ def tried(explored: Explored, subject: Subject, model: type[Reference], choose: 
     """Try one order, and count it."""
     order, ended = Order(explored.scenario, subject, model), True
     try:
-        with limit(SECONDS):
+        with Limit(SECONDS):
             ended = order.made(choose)
     except Hang as hang:
         order.difference = no_answer(HANG, str(hang))
@@ -159,9 +159,13 @@ def sample(scenario: Scenario, subject: Subject, model: type[Reference], count: 
     """Try so many orders, drawn at random; those with a step that waits are left there."""
     explored = Explored(scenario)
     for number in range(count):
-        choices: Choices = SeededChoices(walk_seed(seed, number))
-        tried(explored, subject, model, lambda able, below=choices.below: below(len(able)))  # type: ignore[misc]
+        tried(explored, subject, model, drawn(SeededChoices(walk_seed(seed, number))))
     return explored
+
+
+def drawn(choices: Choices) -> Choose:
+    """Draws which thread goes on."""
+    return lambda able: choices.below(len(able))
 
 
 def shortest_finding(explored: Explored, subject: Subject, model: type[Reference]) -> Finding | None:

@@ -20,7 +20,7 @@ from broker_tck.properties.choices import ByteChoices
 from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import Walk
-from broker_tck.properties.watchdog import Hang, limit, patience
+from broker_tck.properties.watchdog import Hang, Limit, patience
 
 STEPS = 80
 """How many steps an example of the machine has."""
@@ -52,7 +52,7 @@ class Machine(RuleBasedStateMachine):
         self.choices = ByteChoices(entropy)
         self.config: Any = contract.draw_config(self.choices, self.subject.capabilities)
         self.reference: Any = self.model(self.config)
-        with limit(SECONDS):
+        with Limit(SECONDS):
             self.rig = self.subject.rig(self.config, self.subject.capabilities)
         makers = contract.makers(self.reference, self.choices, self.subject.capabilities)
         self.makes = {maker.name: maker.make for maker in makers}
@@ -68,7 +68,7 @@ class Machine(RuleBasedStateMachine):
         """Check an operation."""
         self.done.append(operation)
         try:
-            with limit(patience(SECONDS, bulk([operation]))):
+            with Limit(patience(SECONDS, bulk([operation]))):
                 difference = check(operation, self.reference, self.rig)
         except Hang as hang:
             difference = no_answer(HANG, str(hang))

@@ -21,7 +21,7 @@ from broker_tck.properties.finding import Finding, find
 from broker_tck.properties.operation import bulk
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import SECONDS, Walk, walk, walk_seed
-from broker_tck.properties.watchdog import Hang, limit
+from broker_tck.properties.watchdog import Hang, Limit
 
 COUNTED = 16
 """One walk in so many counts which rules it exercises, where there are many walks."""
@@ -208,7 +208,7 @@ def judge(run: Run, done: Walk) -> None:
         return subject.rig(config, subject.capabilities)
 
     try:
-        with limit(10):
+        with Limit(10):
             steps = record(done.operations, subject.rig(done.config, subject.capabilities))
             for law in contract.laws:
                 met, _, complaint = law.check(done.config, steps)

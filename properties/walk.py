@@ -12,7 +12,7 @@ from broker_tck.properties.check import HANG, Difference, check, no_answer
 from broker_tck.properties.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.operation import Operation
-from broker_tck.properties.watchdog import Hang, limit
+from broker_tck.properties.watchdog import Hang, Limit
 
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
@@ -69,7 +69,7 @@ def walk(
     operations: list[Operation] = []
     difference: Difference | None = None
     try:
-        with limit(seconds):
+        with Limit(seconds):
             rig = subject(config, capabilities)
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.drain(reference, choices, capabilities))

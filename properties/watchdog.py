@@ -19,7 +19,7 @@ class Hang(BaseException):
     """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it."""
 
 
-class limit:  # noqa: N801 (it is used as a function)
+class Limit:
     """A block that raises :class:`Hang` when it takes longer than so many seconds; 0 means no limit.
 
     It bites when the block has had its limit: in seconds of the processor, or several times that by the clock. A
@@ -52,10 +52,10 @@ class limit:  # noqa: N801 (it is used as a function)
         to be put away when it is raised, as that may be where the block has just ended.
         """
         code = frame.f_code if frame else None
-        if code is limit.__exit__.__code__:
+        if code is Limit.__exit__.__code__:
             return
         where = frame.f_globals.get("__name__", "") if frame else ""
-        if code is limit.__enter__.__code__ or where.startswith(TOOLS):
+        if code is Limit.__enter__.__code__ or where.startswith(TOOLS):
             signal.setitimer(signal.ITIMER_REAL, SOON)
             return
         now = process_time()

@@ -57,13 +57,19 @@ def code_of(lanes: list[Lane]) -> Code:
 
 def resumable(store: Store) -> Manifest:
     """The manifest of a campaign that can go on here. BadInput says why another cannot."""
+    manifest = own_manifest(store)
+    if why := manifest.code.differs(code_of(manifest.lanes)):
+        raise BadInput(f"{store.where}: cannot go on: this is {why}; start another campaign, and merge them")
+    return manifest
+
+
+def own_manifest(store: Store) -> Manifest:
+    """The manifest of a campaign that makes its own rounds. BadInput for a store that was merged of others."""
     manifest = store.manifest
     if manifest.merged:
         raise BadInput(
-            f"{store.where}: merged of {len(manifest.merged)} campaigns; it has no rounds of its own to go on with"
+            f"{store.where}: merged of {len(manifest.merged)} campaigns; it has no rounds of its own to make"
         )
-    if why := manifest.code.differs(code_of(manifest.lanes)):
-        raise BadInput(f"{store.where}: cannot go on: this is {why}; start another campaign, and merge them")
     return manifest
 
 
@@ -73,8 +79,8 @@ def totals_of(store: Store) -> Totals:
 
 
 def stop(store: Store) -> None:
-    """Ask the driver of a campaign to end after its round."""
-    store.manifest  # noqa: B018 (it raises where there is no campaign)
+    """Ask the driver of a campaign to end after its round. BadInput where there cannot be one."""
+    own_manifest(store)
     store.write_text(STOP, ASKED)
 
 

@@ -105,7 +105,8 @@ class Store(ABC):
     def driver(self) -> str:
         """Who drives the campaign; empty: nobody."""
 
-    def heard(self, seconds: float) -> None:  # noqa: B027 (a store with locks need not be told)
+    @abstractmethod
+    def heard(self, seconds: float) -> None:
         """Tell that the driver lives, and how long its last round took."""
 
     @property
@@ -224,6 +225,9 @@ class Folder(Store):
             finally:
                 if not (self.folder / MANIFEST).exists():
                     self.forsake()
+
+    def heard(self, seconds: float) -> None:
+        """Its lock tells that the driver lives."""
 
     def forsake(self) -> None:
         """Leave nothing behind of a campaign that did not begin."""

@@ -440,7 +440,7 @@ def test_counts_end_at_0_when_all_cursors_have_read_all(m: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(40))
-def test_permits_are_what_readers_do_not_have(number: int) -> None:
+def test_permits_are_what_readers_do_not_have(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """P17: whatever is made of a walk, what is left and what is held is the limit."""
     config = Config(max_reads_in_flight=1_480, acquire_timeout=50, acquire_queue=3)
     done = walk(CONTRACT, walk_seed(17, number), lambda c, k: MODEL(c), MODEL, Capabilities(steps=False))
@@ -452,7 +452,7 @@ def test_permits_are_what_readers_do_not_have(number: int) -> None:
         readers[reader.number] = reader
         begin(reader)
 
-    model.perform = perform  # type: ignore[method-assign]
+    monkeypatch.setattr(model, "perform", perform)
     for operation in chain(done.operations, drain_readers(model)):
         record([operation], model)
         record([operation], rig)

@@ -31,7 +31,7 @@ from broker_tck.properties.check import (
 )
 from broker_tck.properties.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
 from broker_tck.properties.delayed_delivery.rig import MOST_FIRINGS, Rig
-from broker_tck.properties.watchdog import Hang, limit, patience
+from broker_tck.properties.watchdog import Hang, Limit, patience
 
 HAS, GET = Has(), Get(10)
 
@@ -186,7 +186,7 @@ def test_hang_is_what_a_trace_fails_with() -> None:
             while True:
                 pass
 
-    with limit(0.05):
+    with Limit(0.05):
         found = first_difference([HAS, HAS], Side(True), Loops())
     assert found is not None
     assert found[0] == 0
@@ -430,15 +430,18 @@ def test_clock_step_in_two_parts_comes_to_the_same(number: int, data: st.DataObj
 
 
 def test_no_limit_is_no_limit() -> None:
-    with limit(0):
-        pass
+    before = getsignal(SIGALRM)
+    with Limit(1):
+        assert getsignal(SIGALRM) != before
+    with Limit(0):
+        assert getsignal(SIGALRM) == before
 
 
 def test_limit_elsewhere_than_in_the_main_thread_is_none() -> None:
     ended: list[bool] = []
 
     def work() -> None:
-        with limit(0.001):
+        with Limit(0.001):
             ended.append(sum(range(200_000)) > 0)
 
     thread = Thread(target=work)
@@ -454,10 +457,10 @@ def forever() -> None:
 
 def test_subject_that_waits_is_given_longer_than_one_that_works() -> None:
     began = monotonic()
-    with pytest.raises(Hang, match="no answer within the limit"), limit(0.05):
+    with pytest.raises(Hang, match="no answer within the limit"), Limit(0.05):
         Event().wait(30)
     assert monotonic() - began < 5
-    with pytest.raises(Hang), limit(0.05):
+    with pytest.raises(Hang), Limit(0.05):
         forever()
 
 
@@ -465,7 +468,7 @@ def test_subject_that_waits_is_given_longer_than_one_that_works() -> None:
 def test_limit_that_ends_as_it_bites_leaves_nothing_behind() -> None:
     def lasts(seconds: float) -> None:
         end = perf_counter() + seconds
-        with limit(2e-4):
+        with Limit(2e-4):
             while perf_counter() < end:
                 pass
 
@@ -486,7 +489,7 @@ def test_hang_is_not_told_to_a_callback_of_hypothesis() -> None:
         ended.append(True)
         forever()
 
-    with pytest.raises(Hang), limit(0.05):
+    with pytest.raises(Hang), Limit(0.05):
         called_back()
     assert ended == [True]
 

@@ -76,7 +76,7 @@ def test_schema_holds_for_what_was_recorded(validator: Any) -> None:
     for path in fixtures.golden("delayed-delivery"):
         with path.open(encoding="utf-8") as lines:
             for line in islice(lines, 0, None, 6):
-                validator.validate(json.loads(line))
+                assert not list(validator.iter_errors(json.loads(line)))
 
 
 @pytest.mark.parametrize(

@@ -328,7 +328,7 @@ class Begin(Operation, frozen=True):
 
     @property
     def thread(self) -> int:
-        """The thread: the last field of each."""
+        """The thread: the last field of each. A Struct cannot have it abstract."""
         raise NotImplementedError
 
     def on(self, to: Any) -> Any:

@@ -6,16 +6,18 @@ import ctypes
 import os
 import signal
 import sys
+from abc import ABC, abstractmethod
 from typing import Any
 
 from broker_tck.implementations.time_bucket import TimeBucketTracker
 
 
-class Fatal(TimeBucketTracker):
+class Fatal(TimeBucketTracker, ABC):
     """Does something terrible when it is asked for messages while it holds three or more."""
 
+    @abstractmethod
     def terrible(self) -> None:
-        raise NotImplementedError
+        """What it does."""
 
     def get_scheduled_messages(self, most: int) -> Any:
         if self.get_number_of_delayed_messages() >= 3:

@@ -310,4 +310,5 @@ def test_merged_campaigns_are_summed_and_what_they_share_is_counted_once(
 
     refused(cli("fuzz", "merge", both, other, "--into", tmp_path / "again"), f"{other}: has walks of {both}")
     refused(cli("fuzz", "resume", both), "merged of 2 campaigns")
+    refused(cli("fuzz", "stop", both), "merged of 2 campaigns")
     assert not (tmp_path / "again").exists()
