@@ -408,7 +408,7 @@ def clock(seconds: float) -> str:
 def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
     """Say what a campaign has come to; answers with the exit status."""
     findings = shortest(store)
-    over = totals.reached(goal)
+    over = goal.reached(totals.rounds, totals.seconds)
     vacuous = {lane: totals.vacuous(lane) if over else [] for lane in totals.lanes}
     if as_json:
         print_json(

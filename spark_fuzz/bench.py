@@ -1,8 +1,8 @@
 """``bench campaign``: what Spark and isolation cost, measured in turns: the same walks plain, isolated, and on Spark.
 
-Each way has a process of its own, which makes a round whenever it is told to and is stopped otherwise: Java is never
-quite idle. Walks are unequal, and so are rounds; ways are compared by how long they take over the same shards of the
-same round.
+Each way has a process of its own, which makes a few rounds whenever it is told to and is stopped otherwise: Java is
+never quite idle. Walks are unequal, and so are rounds; ways are compared by how long they take over the same shards of
+the same rounds.
 """
 
 from __future__ import annotations
@@ -51,12 +51,10 @@ CALIBRATION = 200_000
 
 
 class Turn(msgspec.Struct):
-    """A round of one way, or a part of it: the shards of one core."""
+    """Rounds of one way, one after the other, or a part of them: the shards of one core."""
 
     operations: int
     seconds: float
-    merging: float = 0.0
-    """The part of the seconds after the shards had ended."""
 
 
 class Way(msgspec.Struct):
@@ -69,9 +67,7 @@ class Way(msgspec.Struct):
     low: float
     high: float
     times: float
-    """As many times one plain process over the same walks; the median of the rounds."""
-    merging: float
-    """The share of a round that is merging."""
+    """As many times one plain process over the same walks; the median of the turns."""
     note: str
 
 
@@ -94,6 +90,8 @@ class Result(msgspec.Struct):
     operations: int
     """Operations of a shard in a round."""
     rounds: int
+    """How many make a turn."""
+    turns: int
     ways: list[Way]
     isolation: float
     """The share of the time that isolation takes, with one process."""
@@ -142,53 +140,56 @@ def isolated_shard(manifest: Manifest, number: int, shard: int) -> int:
     return sum(row.count for row in shard_rows(manifest, number, shard) if row.name == "operations")
 
 
-# ---- A way's process: it makes a round for each line that it reads
+# ---- A way's process: it makes rounds for each line that it reads
+
+Make = Callable[[range], Turn]
+"""Makes rounds, given by their numbers."""
 
 
 def serve(way: str, operations: int, core: int, where: str, master: str) -> None:
-    """Make a round, or a core's part of one, as long as there are lines to read."""
+    """Make rounds, or a core's part of them, as long as there are lines to read."""
     with ExitStack() as stack:
         manifest = manifest_of(operations, SHARDS_A_CORE * PROCESSES[way])
-        make: Callable[[int], Turn]
+        make: Make
         if way in (ONE, TWO, ISOLATED):
             make = on_its_own(isolated_shard if way == ISOLATED else plain_shard, manifest, core)
         else:
             make = stack.enter_context(on_spark(manifest, where, master))
         gc.freeze()  # as in a worker
         for line in sys.stdin:
-            sys.stdout.write(msgspec.json.encode(make(int(line))).decode() + "\n")
+            sys.stdout.write(msgspec.json.encode(make(range(*map(int, line.split())))).decode() + "\n")
             sys.stdout.flush()
 
 
-def on_its_own(run: Callable[[Manifest, int, int], int], manifest: Manifest, core: int) -> Callable[[int], Turn]:
+def on_its_own(run: Callable[[Manifest, int, int], int], manifest: Manifest, core: int) -> Make:
     """The shards of one core, without Spark."""
     shards = range(core * SHARDS_A_CORE, (core + 1) * SHARDS_A_CORE)
 
-    def make(number: int) -> Turn:
+    def make(rounds: range) -> Turn:
         began = perf_counter()
-        operations = sum(run(manifest, number, shard) for shard in shards)
+        operations = sum(run(manifest, number, shard) for number in rounds for shard in shards)
         return Turn(operations, perf_counter() - began)
 
     return make
 
 
 @contextmanager
-def on_spark(manifest: Manifest, where: str, master: str) -> Iterator[Callable[[int], Turn]]:
-    """Rounds of a campaign."""
-    store = Folder(where)
+def on_spark(manifest: Manifest, where: str, master: str) -> Iterator[Make]:
+    """Rounds of a campaign. Spark lets idle processes of Python go, so each turn begins with a few walks unmeasured."""
+    store, before = Folder(where), Folder(f"{where}-before")
     store.create(manifest)
+    before.create(few := msgspec.structs.replace(manifest, operations=1))
     settings = {"spark.driver.host": "127.0.0.1", "spark.network.timeout": STOPPED}
     with session(master, settings, sys.executable, Path(where) / "driver.log") as spark:
-        rounds = Rounds(spark, store, manifest)
+        campaign, waking = Rounds(spark, store, manifest), Rounds(spark, before, few)
 
-        def make(number: int) -> Turn:
+        def make(rounds: range) -> Turn:
+            next(waking.made(rounds.start, lambda number: number == rounds.start))
             began = perf_counter()
-            rounds.write_rows(number)
-            shards = perf_counter()
-            summary = rounds.merge(number, began)
-            ended = perf_counter()
-            counts = summary.filter([n == "operations" for n in summary["name"].to_pylist()]).to_pylist()
-            return Turn(sum(r["count"] for r in counts if r["subject"]), ended - began, ended - shards)
+            summaries = list(campaign.made(rounds.start, lambda number: number < rounds.stop))
+            seconds = perf_counter() - began
+            rows = [row for summary in summaries for row in summary.to_pylist()]
+            return Turn(sum(r["count"] for r in rows if r["name"] == "operations" and r["subject"]), seconds)
 
         yield make
 
@@ -211,10 +212,10 @@ class Process:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, number)
 
-    def tell(self, number: int) -> None:
-        """Have it make its part of a round."""
+    def tell(self, rounds: range) -> None:
+        """Have it make its part of rounds."""
         assert self.process.stdin
-        self.process.stdin.write(f"{number}\n")
+        self.process.stdin.write(f"{rounds.start} {rounds.stop}\n")
         self.process.stdin.flush()
 
     def turn(self) -> Turn:
@@ -238,18 +239,18 @@ def going(parts: Sequence[Process | Cluster]) -> Iterator[None]:
         part.signal(signal.SIGSTOP)
 
 
-def made(way: str, processes: Sequence[Process], number: int) -> list[Turn]:
-    """A round of a way, as one turn; of one plain process a turn for each core, one after the other."""
+def made(way: str, processes: Sequence[Process], rounds: range) -> list[Turn]:
+    """Rounds of a way, as one turn; of one plain process a turn for each core, one after the other."""
     if way == ONE:
-        return [turn for process in processes for turn in made("", [process], number)]
+        return [turn for process in processes for turn in made("", [process], rounds)]
     for process in processes:
-        process.tell(number)
+        process.tell(rounds)
     turns = [process.turn() for process in processes]
-    return [Turn(sum(t.operations for t in turns), max(t.seconds for t in turns), max(t.merging for t in turns))]
+    return [Turn(sum(t.operations for t in turns), max(t.seconds for t in turns))]
 
 
-def campaign(seconds: float, rounds: int, tell: Callable[[int, str], None]) -> Result:
-    """Measure every way in turns, in rounds of about so many seconds."""
+def campaign(seconds: float, rounds: int, count: int, tell: Callable[[int, str], None]) -> Result:
+    """Measure every way in so many turns, each of so many rounds of about so many seconds."""
     operations = calibrated(seconds)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-tck-")))
@@ -265,12 +266,15 @@ def campaign(seconds: float, rounds: int, tell: Callable[[int, str], None]) -> R
                 stack.callback(process.end)
         stack.callback(cluster.signal, signal.SIGCONT)
         turns: dict[str, list[list[Turn]]] = {way: [] for way in ways}
-        for number in range(rounds + 1):  # the first warms up
+        for number in range(count + 1):
+            numbers = (
+                range(1 + (number - 1) * rounds, 1 + number * rounds) if number else range(1)
+            )  # a round to warm up
             for way, processes in ways.items():
                 tell(number, way)
                 parts: list[Process | Cluster] = [*processes, *[cluster] * (way == STANDALONE)]
                 with going(parts):
-                    turn = made(way, processes, number)
+                    turn = made(way, processes, numbers)
                 if number:
                     turns[way].append(turn)
         size = size_of(Folder(str(folder / str(list(ways).index(LOCAL_2)))))
@@ -294,17 +298,9 @@ def result(operations: int, rounds: int, turns: dict[str, list[list[Turn]]], siz
         subjects=[lane.subject for lane in manifest_of(1, 1).lanes],
         operations=operations,
         rounds=rounds,
+        turns=len(turns[ONE]),
         ways=[
-            Way(
-                way,
-                PROCESSES[way],
-                median(found),
-                min(found),
-                max(found),
-                times[way],
-                median(t.merging / t.seconds for turn in turns[way] for t in turn),
-                NOTES[way],
-            )
+            Way(way, PROCESSES[way], median(found), min(found), max(found), times[way], NOTES[way])
             for way, found in rates.items()
         ],
         isolation=1 - times[ISOLATED],

@@ -11,7 +11,7 @@ from broker_tck.properties.contract import Contract
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.fingerprint import kit_version
 from broker_tck.spark_fuzz.manifest import Code, Goal, Lane, Manifest, code_here
-from broker_tck.spark_fuzz.rounds import Rounds
+from broker_tck.spark_fuzz.rounds import AHEAD, Rounds
 from broker_tck.spark_fuzz.store import STOP, Store
 from broker_tck.spark_fuzz.totals import Totals, of_store
 
@@ -94,10 +94,16 @@ def run(spark: SparkSession, store: Store, goal: Goal, tell: Tell) -> Totals:
     if store.read_text(STOP) is not None:
         store.write_text(STOP, NOT_ASKED)
     tell(totals)
-    while not (totals.reached(goal) or found(store, totals, goal) or store.read_text(STOP) == ASKED):
-        began = perf_counter()
-        totals.add(rounds.make(totals.rounds))
-        store.heard(perf_counter() - began)
+    began = perf_counter() - totals.seconds
+
+    def another(number: int) -> bool:
+        over = goal.reached(number, max(perf_counter() - began, totals.seconds_of(number)))
+        return not (over or found(store, totals, goal) or store.read_text(STOP) == ASKED)
+
+    for summary in rounds.made(totals.rounds, another, AHEAD if goal.findings is None else 0):
+        before = totals.seconds
+        totals.add(summary)
+        store.heard(totals.seconds - before)
         tell(totals)
     return totals
 

@@ -27,6 +27,12 @@ class Goal(msgspec.Struct, frozen=True):
     seconds: float | None = None
     findings: int | None = None
 
+    def reached(self, rounds: int, seconds: float) -> bool:
+        """Whether so many rounds, or seconds, are enough."""
+        return (self.rounds is not None and rounds >= self.rounds) or (
+            self.seconds is not None and seconds >= self.seconds
+        )
+
 
 class Code(msgspec.Struct, frozen=True):
     """What runs: versions, and digests of the kit's code and of other packages that subjects come from."""

@@ -1,10 +1,15 @@
-"""A round on Spark: its shards' rows are made and written, then merged with what the rounds before it came to."""
+"""Rounds on Spark: shards' rows are made and written, then merged with what the rounds before came to.
+
+While a round is merged, the shards of the next one run, and those of the one after it wait for cores: no core waits for
+a round's slowest shard. Spark serves what was begun first, so a round is merged when the next one needs no more cores.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -21,7 +26,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LANE = ("subject", "profile")
+AHEAD = 2
+"""How many rounds may have begun while one is merged."""
 SummaryRow = dict[str, Any]
+Another = Callable[[int], bool]
+"""Whether a round, given by its number, is to be made."""
 LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
 
 
@@ -35,18 +44,45 @@ class Rounds:
         self.driver = uuid4().hex
         self.found = store.findings().num_rows > 0
 
-    def make(self, number: int) -> pa.Table:
-        """Make a round and answer with its summary. BadInput where an executor refused."""
-        began = perf_counter()
-        self.write_rows(number)
-        return self.merge(number, began)
+    def made(self, first: int, another: Another, ahead: int = AHEAD) -> Iterator[pa.Table]:
+        """Make rounds as long as there is to be another; yields the summary of each as soon as it is whole.
 
-    def merge(self, number: int, began: float) -> pa.Table:
-        """Merge the rows of a round that began at this time, by the clock that only goes forward."""
+        So many others may have begun by then; 0: whether there is another is known only when a round is whole.
+        BadInput where an executor refused.
+        """
+        line = Line(self.write_rows, first, another)
+        try:
+            line.begin(1)
+            began, number = perf_counter(), first
+            while line.rounds:
+                line.rounds.popleft().result()
+                rows = self.merge(number, lambda: line.begin(ahead))
+                ended = perf_counter()
+                spent = {"kind": "round", "name": "milliseconds", "count": round(1000 * (ended - began))}
+                yield self.finish(number, [*rows, spent])
+                began, number = ended, number + 1
+                line.begin(max(1, ahead))
+        finally:
+            line.end()
+
+    def merge(self, number: int, counted: Callable[[], None]) -> list[SummaryRow]:
+        """Merge the rows of a round; ``counted`` is called once it is known that they are all there."""
         rows = self.rows(number)
-        with ThreadPoolExecutor(1) as beside:  # Spark is idle for the most of either job
-            states = beside.submit(self.write_states, number, rows)
+        with ThreadPoolExecutor(2) as beside:  # Spark is idle for the most of each job
+            written = [beside.submit(self.write_states, number, rows)]
+            if self.found:
+                written.append(beside.submit(self.write_findings, number, rows))
             counts = self.counts(rows).toArrow().to_pylist()
+            self.check(number, rows, counts)
+            counted()
+            if not self.found and FINDING in {row["kind"] for row in counts}:
+                self.found = True
+                written.append(beside.submit(self.write_findings, number, rows))
+        new = [row for table in written for row in table.result()]
+        return [*(row for row in counts if row["kind"] != FINDING), *new]
+
+    def check(self, number: int, rows: DataFrame, counts: list[SummaryRow]) -> None:
+        """BadInput where an executor refused, Failed where rows are missing."""
         kinds = {row["kind"] for row in counts}
         if REFUSED in kinds:
             self.refuse(rows)
@@ -54,12 +90,6 @@ class Rounds:
         if len(told) != self.manifest.shards:
             shards = f"rows of {len(told)} of {self.manifest.shards} shards"
             raise Failed(f"round {number}: {shards} are in the store; all machines have to see it by one name")
-        new = states.result()
-        self.found = self.found or FINDING in kinds
-        if self.found:
-            new += self.write_findings(number, rows)
-        spent = {"kind": "round", "name": "milliseconds", "count": round(1000 * (perf_counter() - began))}
-        return self.finish(number, [*(row for row in counts if row["kind"] != FINDING), *new, spent])
 
     def write_rows(self, number: int) -> None:
         """Have the shards run. BadInput where the executors' Python lacks what Spark itself needs there."""
@@ -146,6 +176,27 @@ class Rounds:
         summary = pa.Table.from_pylist(rows, arrow_schema(SUMMARY))
         self.store.write_table(summary, "summary", f"round={number}")
         return summary
+
+
+class Line:
+    """The rounds that have begun and are not merged, first come, first served."""
+
+    def __init__(self, run: Callable[[int], None], first: int, another: Another) -> None:
+        self.run = run
+        self.next = first
+        self.another = another
+        self.threads = ThreadPoolExecutor(AHEAD)
+        self.rounds: deque[Future[None]] = deque()
+
+    def begin(self, most: int) -> None:
+        """Begin one more round, if there is to be another, unless so many have begun."""
+        if len(self.rounds) < most and self.another(self.next):
+            self.rounds.append(self.threads.submit(self.run, self.next))
+            self.next += 1
+
+    def end(self) -> None:
+        """Wait for none of them: what they do ends with the session."""
+        self.threads.shutdown(wait=False, cancel_futures=True)
 
 
 def merged_states(states: DataFrame) -> DataFrame:

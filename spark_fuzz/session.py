@@ -39,7 +39,9 @@ SETTINGS = {
     "spark.executor.extraJavaOptions": JVM,
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.shuffle.partitions": "2",
+    # A plan that is made anew between its stages would wait behind the rounds that begin meanwhile, each time.
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     # What Spark remembers of jobs that have ended, or the driver would grow for as long as a thousand of them take.
     "spark.ui.retainedJobs": "20",

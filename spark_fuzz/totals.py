@@ -89,16 +89,15 @@ class Totals:
         seen = {*totals.met, *deviating(model)}
         return [rule.number for rule in to_exercise(subject, model) if rule.number not in seen]
 
-    def reached(self, goal: Goal) -> bool:
-        """Whether there were rounds or seconds enough."""
-        rounds = goal.rounds is not None and self.rounds >= goal.rounds
-        return rounds or (goal.seconds is not None and self.seconds >= goal.seconds)
+    def seconds_of(self, rounds: int) -> float:
+        """How long so many rounds take, if others take as long as those so far."""
+        return self.seconds / self.rounds * rounds if self.rounds else 0.0
 
     def left(self, goal: Goal) -> float | None:
         """Seconds until then, about; None: nobody knows."""
         guesses = []
         if goal.rounds is not None and self.rounds:
-            guesses.append((goal.rounds - self.rounds) * self.seconds / self.rounds)
+            guesses.append(self.seconds_of(goal.rounds - self.rounds))
         if goal.seconds is not None:
             guesses.append(goal.seconds - self.seconds)
         return max(0.0, min(guesses)) if guesses else None

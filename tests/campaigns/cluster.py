@@ -206,9 +206,13 @@ def whole(store: Path) -> int:
 
 
 def in_shards(store: Path, number: int, folder: Path) -> list[Process]:
-    """The processes below a folder in which this round's shards run at this moment; empty where they do not."""
-    begun = (store / "rows" / f"round={number}" / "_temporary").exists()
-    return walking(folder) if begun and whole(store) == number else []
+    """The processes below a folder in which shards run while this round is being made; empty where it is not."""
+    return walking(folder) if (store / "rows" / f"round={number}" / "_temporary").exists() else []
+
+
+def after_rounds(store: Path, number: int, folder: Path) -> list[Process]:
+    """The processes below a folder in which shards run while so many rounds are whole; empty where it is not so."""
+    return walking(folder) if whole(store) == number else []
 
 
 def outcome(store: Path) -> dict[str, Any]:

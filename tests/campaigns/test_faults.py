@@ -17,6 +17,7 @@ from campaigns.cluster import (
     SUBJECTS,
     Ended,
     Process,
+    after_rounds,
     campaign,
     eventually,
     files,
@@ -98,7 +99,7 @@ def test_driver_that_dies_is_resumed_after_the_last_whole_round(
 ) -> None:
     store = tmp_path / "store"
     driver = start(*campaign("store", *on(cluster, tmp_path)))
-    eventually(lambda: in_shards(store, 1, cluster.folder), "shards of the second round")
+    eventually(lambda: after_rounds(store, 1, cluster.folder), "shards after the first round")
     driver.kill()
     assert whole(store) == 1
     for merged in ("states/slot=1", "findings/slot=1"):  # had it died later, it would have left these as well
@@ -124,7 +125,7 @@ def test_stopped_and_interrupted_campaign_is_resumed(reference: Path, start: Sta
     assert whole(store) == 1
 
     driver = start("fuzz", "resume", "store", *LOCAL)
-    eventually(lambda: in_shards(store, 1, tmp_path), "shards of the second round")
+    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after the first round")
     ended = driver.interrupt()
     assert (ended.status, ended.out) == (INTERRUPTED, "")
     assert [line for line in ended.err.splitlines() if line] == [
@@ -146,7 +147,7 @@ def test_campaign_goes_on_when_its_store_takes_writes_again(
 ) -> None:
     store = tmp_path / "store"
     driver = start(*campaign("store", *LOCAL))
-    eventually(lambda: in_shards(store, 1, tmp_path), "shards of the second round")
+    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after the first round")
     java = first_of(processes(tmp_path, "SparkSubmit"))
     resource.prlimit(java.pid, resource.RLIMIT_FSIZE, (0, 0))  # the system refuses every byte, to root as well
     refused(driver.end(), "File too large; `broker-tck fuzz resume store` goes on after the last", status=FAILED)
