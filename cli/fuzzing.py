@@ -227,11 +227,13 @@ def resume(
 @click.argument("where", metavar="STORE")
 @conf_option
 def stop_command(where: str, confs: tuple[str, ...]) -> None:
-    """Have a campaign end after the round that it is in."""
+    """Have a campaign end after the rounds that have begun."""
     with opened(where, confs) as store:
         stop(store)
         driver = store.driver()
-    click.echo(f"{where}: {f'{driver} ends after its round' if driver else 'nobody drives this campaign'}")
+    click.echo(
+        f"{where}: {f'{driver} ends after the rounds that have begun' if driver else 'nobody drives this campaign'}"
+    )
 
 
 @fuzz.command("merge", epilog="\b\nExamples:\n  broker-tck fuzz merge monday tuesday --into both\n")

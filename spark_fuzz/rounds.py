@@ -55,9 +55,10 @@ class Rounds:
             line.begin(1)
             began, number = perf_counter(), first
             while line.rounds:
-                line.rounds.popleft().result()
+                ended = line.rounds.popleft().result()
                 rows = self.merge(number, lambda: line.begin(ahead))
-                ended = perf_counter()
+                if not line.rounds:  # nothing else went on meanwhile
+                    ended = perf_counter()
                 spent = {"kind": "round", "name": "milliseconds", "count": round(1000 * (ended - began))}
                 yield self.finish(number, [*rows, spent])
                 began, number = ended, number + 1
@@ -181,18 +182,24 @@ class Rounds:
 class Line:
     """The rounds that have begun and are not merged, first come, first served."""
 
-    def __init__(self, run: Callable[[int], None], first: int, another: Another) -> None:
-        self.run = run
+    def __init__(self, write: Callable[[int], None], first: int, another: Another) -> None:
+        self.write = write
         self.next = first
         self.another = another
         self.threads = ThreadPoolExecutor(AHEAD)
-        self.rounds: deque[Future[None]] = deque()
+        self.rounds: deque[Future[float]] = deque()
+        """Each answers with the time at which its shards had ended."""
 
     def begin(self, most: int) -> None:
         """Begin one more round, if there is to be another, unless so many have begun."""
         if len(self.rounds) < most and self.another(self.next):
             self.rounds.append(self.threads.submit(self.run, self.next))
             self.next += 1
+
+    def run(self, number: int) -> float:
+        """Have the shards of a round run; answers with the time at which they had ended."""
+        self.write(number)
+        return perf_counter()
 
     def end(self) -> None:
         """Wait for none of them: what they do ends with the session."""
