@@ -199,6 +199,7 @@ def java() -> tuple[Column, list[str]]:
     return column(JAVA, 60, 0, told.append), told
 
 
+@pytest.mark.volume
 def test_columns_say_what_is_kept_broken_and_open(java: tuple[Column, list[str]]) -> None:
     found, told = java
     broken = ["NA-06", "NA-23", "NA-41", "NA-16", "P9", "P10"]
@@ -228,6 +229,7 @@ def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch)
     assert set(found.findings) == {"shift"}
 
 
+@pytest.mark.volume
 def test_compare_prints_a_table(cli: Cli, java: tuple[Column, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "column", lambda s, *rest: java[0] if s.name == "java" else column(s, *rest))
     status, out, err = cli("compare", "--subject", "sorted-buckets", "--subject", "java", "--walks", "24")

@@ -169,8 +169,8 @@ def test_hang_while_laws_are_judged_is_a_complaint(monkeypatch: pytest.MonkeyPat
     subject = subject_of(kit.Hanging)
     run = Run(subject, IDEAL, 0)
     good = kit.walked(subject_of(TimeBucketTracker), 0)
-    real = runs.limit
-    monkeypatch.setattr(runs, "limit", lambda seconds: real(0.1))
+    real = runs.Limit
+    monkeypatch.setattr(runs, "Limit", lambda seconds: real(0.1))
     judge(run, good)
     assert run.complaints == [(good.seed, "hang", "no answer within the limit")]
 
