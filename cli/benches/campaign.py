@@ -12,15 +12,15 @@ from broker_tck.properties.bench import machine_words
 
 @click.command(
     "campaign",
-    epilog="\b\nExamples:\n  broker-tck bench campaign\n  broker-tck bench campaign --seconds 5 --turns 2\n",
+    epilog="\b\nExamples:\n  broker-tck bench campaign\n  broker-tck bench campaign --seconds 5 --turns 3\n",
 )
 @click.option(
     "--seconds", default=20.0, show_default=True, type=click.FloatRange(1), help="How long a round takes, about."
 )
 @click.option(
-    "--rounds", default=3, show_default=True, type=click.IntRange(1), help="How many rounds a way makes in a turn."
+    "--rounds", default=6, show_default=True, type=click.IntRange(1), help="How many rounds a way makes in a turn."
 )
-@click.option("--turns", default=3, show_default=True, type=click.IntRange(1), help="How many turns each way has.")
+@click.option("--turns", default=2, show_default=True, type=click.IntRange(1), help="How many turns each way has.")
 @json_option
 def bench_campaign(seconds: float, rounds: int, turns: int, as_json: bool) -> None:
     """What Spark and isolation cost: the same walks in a plain process, isolated, on local cores and on a cluster.
