@@ -67,8 +67,8 @@ class Kills(msgspec.Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
-        """Whether enough seeds killed it, each by its own rule."""
-        return self.killed >= self.needed and self.named == self.killed
+        """Whether enough seeds killed it, each by its own rule, and every trace was reduced to the end."""
+        return self.killed >= self.needed and self.named == self.killed and self.minimal
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ LOCAL_1, LOCAL_2, STANDALONE = "local[1]", "local[2]", "standalone, 2 workers"
 PROCESSES = {ONE: 1, TWO: 2, ISOLATED: 1, LOCAL_1: 1, LOCAL_2: 2, STANDALONE: 2}
 NOTES = {
     ONE: "the walks alone, as `broker-tck walk` makes them",
-    TWO: "the same walks, half of them each, at the same time: what the machine's cores can do",
+    TWO: "half of the walks each, at the same time: what the cores can do",
     ISOLATED: "subjects in processes of their own, a batch of walks each",
     LOCAL_1: "with Spark: rows written as Parquet, merged with all before",
     LOCAL_2: "likewise",

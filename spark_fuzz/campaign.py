@@ -79,7 +79,7 @@ def totals_of(store: Store) -> Totals:
 
 
 def stop(store: Store) -> None:
-    """Ask the driver of a campaign to end after its round. BadInput where there cannot be one."""
+    """Ask the driver of a campaign to end after the rounds that have begun. BadInput where there cannot be one."""
     own_manifest(store)
     store.write_text(STOP, ASKED)
 

@@ -23,6 +23,7 @@ from broker_tck.spark_fuzz.merging import check as check_mergeable
 from broker_tck.spark_fuzz.merging import merged_manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.ship import KIT_PACKAGES, files
+from broker_tck.spark_fuzz.store import Folder
 
 JAVA_11 = 'openjdk version "11.0.2" 2019-01-15'
 JAVA_8 = 'java version "1.8.0_292"'
@@ -197,13 +198,6 @@ def test_subject_of_the_kit_needs_no_digest_of_its_own(monkeypatch: pytest.Monke
 # ---- Merging and shipping
 
 
-class At:
-    """A store by its name."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-
-
 @pytest.mark.parametrize(
     ("other", "line"),
     [
@@ -214,20 +208,20 @@ class At:
 )
 def test_campaigns_that_do_not_go_together_are_told(other: Manifest, line: str) -> None:
     with pytest.raises(BadInput) as raised:
-        check_mergeable([At("a"), At("b")], [manifest(), other])  # type: ignore[list-item]
+        check_mergeable([Folder("a"), Folder("b")], [manifest(), other])
     assert str(raised.value).startswith(line)
 
 
 def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
     others = [manifest(seed=8), manifest(lanes=[Lane("time-bucket", "timebucket-ideal")])]
-    check_mergeable([At("a"), At("b"), At("c")], [manifest(), *others])  # type: ignore[list-item]
+    check_mergeable([Folder("a"), Folder("b"), Folder("c")], [manifest(), *others])
     merged = merged_manifest([manifest(), *others])
     assert len(merged.merged) == 3
     assert [lane.subject for lane in merged.lanes] == ["heap", "time-bucket"]
     again = merged_manifest([merged, manifest(seed=9)])
     assert [part["seed"] for part in again.merged] == [7, 8, 7, 9]
     with pytest.raises(BadInput, match="has walks of a"):
-        check_mergeable([At("a"), At("b")], [merged, manifest(seed=8)])  # type: ignore[list-item]
+        check_mergeable([Folder("a"), Folder("b")], [merged, manifest(seed=8)])
 
 
 def test_what_is_shipped_has_the_kit_and_its_libraries(

@@ -33,7 +33,12 @@ QUICK = ("--walks", "40", "--examples", "3")
 COMMANDS = [
     (),
     *((name,) for name in group.commands),
-    *((of, name) for of in ("bench", "fuzz") for name in group.commands[of].commands),  # type: ignore[attr-defined]
+    *(
+        (of, name)
+        for of, command in group.commands.items()
+        if isinstance(command, click.Group)
+        for name in command.commands
+    ),
 ]
 
 

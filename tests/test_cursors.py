@@ -375,7 +375,10 @@ def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:
     trace = from_text("active-cursors ideal; size")
     subject = resolve("sorted-cursors")
     shift = next(v for v in VARIATIONS if v.name == "shift")
-    rigged = lambda config: subject.rig(config, subject.capabilities)  # noqa: E731
+
+    def rigged(config: Any) -> Any:
+        return subject.rig(config, subject.capabilities)
+
     assert kept(shift, trace.config, trace.operations, SeededChoices(0), rigged) is None
 
 

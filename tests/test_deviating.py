@@ -173,7 +173,10 @@ def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:
     trace = from_text("negative-acks pip-393-spec; nack 0 0 0")
     variation = next(v for v in NACKS.variations if v.name == "P10")
     subject = resolve("sorted-buckets")
-    rigged = lambda config: subject.rig(config, subject.capabilities)  # noqa: E731
+
+    def rigged(config: Any) -> Any:
+        return subject.rig(config, subject.capabilities)
+
     assert kept(variation, trace.config, trace.operations, SeededChoices(0), rigged) is None
     assert len(record(trace.operations, rigged(trace.config))) == 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import comb
+from typing import Any
 
 import pytest
 from conftest import Cli
@@ -262,7 +263,8 @@ class Lost(StepwiseCache):
     """Waits for nobody."""
 
     def clear_steps(self) -> Steps[tuple[int, int]]:
-        did = yield from self.put_steps((9, 9), None)  # type: ignore[arg-type]
+        nothing: Any = None
+        did = yield from self.put_steps((9, 9), nothing)
         return did, did
 
 

@@ -114,8 +114,9 @@ def test_text_may_leave_out_what_has_its_default() -> None:
 
 def test_times_in_text_count_from_the_clock() -> None:
     trace = trace_of("delayed-delivery heap clock=5000; add 1 2 +30; fill 1 5 1 2 +40; add 1 2 17; add 7 8 -1")
-    assert [o.at for o in trace.operations] == [5030, 5040, 17, -1]  # type: ignore[attr-defined]
-    assert (trace.operations[0].ledger, trace.operations[0].entry) == (1, 2)  # type: ignore[attr-defined]
+    operations: list[Any] = trace.operations
+    assert [o.at for o in operations] == [5030, 5040, 17, -1]
+    assert (operations[0].ledger, operations[0].entry) == (1, 2)
     written = to_text(CONTRACT, "heap", trace.config, trace.operations)
     assert written.endswith("clock=5000; add 1 2 +30; fill 1 5 1 2 +40; add 1 2 17; add 7 8 -1")
 
@@ -174,9 +175,9 @@ def test_operation_without_a_kind_does_nothing() -> None:
 
 
 def test_operations_cannot_be_changed() -> None:
-    (operation,) = trace_of("get 1").operations
+    operation: Any = trace_of("get 1").operations[0]
     with pytest.raises(AttributeError):
-        operation.most = 2  # type: ignore[attr-defined]
+        operation.most = 2
     assert structs.replace(operation, most=2) != operation
     assert msgspec.to_builtins(operation) == ["get", 1]
 

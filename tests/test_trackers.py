@@ -457,11 +457,11 @@ def test_number_sets_match_a_set(seed: int) -> None:
             assert numbers.add_run(number, number + size - 1) == len(set(range(number, number + size)) - wanted)
             wanted.update(range(number, number + size))
         assert list(numbers) == sorted(numbers)
-    for rest in (numbers, Bitmap(numbers)):
-        left = sorted(wanted)
+    for each in (numbers, Bitmap(numbers)):
+        rest, left = each, sorted(wanted)
         while left:
             most = choose.choice([1, 2, 7, 50])
-            taken, rest = rest.take(most)  # noqa: PLW2901
+            taken, rest = rest.take(most)
             assert taken == left[:most]
             left = left[most:]
             assert bool(rest) == bool(left)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from functools import cache
 from random import Random
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import refresh
@@ -93,12 +93,13 @@ def test_walks_get_near_every_edge() -> None:
     highest = 0
     for done in some(0):
         model = MODEL(done.config)
-        for operation in done.operations:
+        operations: list[Any] = done.operations
+        for operation in operations:
             if operation.tag == "add":
-                beside[operation.at - model.cutoff()] += 1  # type: ignore[attr-defined]
-                highest = max(highest, operation.entry)  # type: ignore[attr-defined]
+                beside[operation.at - model.cutoff()] += 1
+                highest = max(highest, operation.entry)
             if operation.tag == "get" and model.count() > 2:
-                budgets["all" if operation.most >= model.count() else "some"] += 1  # type: ignore[attr-defined]
+                budgets["all" if operation.most >= model.count() else "some"] += 1
             operation.on(model)
     assert min(beside[-1], beside[0], beside[1]) > 20
     assert min(budgets["all"], budgets["some"]) > 100

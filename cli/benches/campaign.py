@@ -12,13 +12,13 @@ from broker_tck.properties.bench import machine_words
 
 @click.command(
     "campaign",
-    epilog="\b\nExamples:\n  broker-tck bench campaign\n  broker-tck bench campaign --seconds 5 --turns 3\n",
+    epilog="\b\nExamples:\n  broker-tck bench campaign\n  broker-tck bench campaign --seconds 5 --rounds 4\n",
 )
 @click.option(
     "--seconds", default=20.0, show_default=True, type=click.FloatRange(1), help="How long a round takes, about."
 )
 @click.option(
-    "--rounds", default=6, show_default=True, type=click.IntRange(1), help="How many rounds a way makes in a turn."
+    "--rounds", default=8, show_default=True, type=click.IntRange(1), help="How many rounds a way makes in a turn."
 )
 @click.option("--turns", default=2, show_default=True, type=click.IntRange(1), help="How many turns each way has.")
 @json_option
@@ -26,7 +26,7 @@ def bench_campaign(seconds: float, rounds: int, turns: int, as_json: bool) -> No
     """What Spark and isolation cost: the same walks in a plain process, isolated, on local cores and on a cluster.
 
     All bundled subjects. The ways take turns; each has made a round before it is measured. It needs the machine for
-    itself, for half an hour if nothing else is said.
+    itself, for three quarters of an hour if nothing else is said.
     """
     from broker_tck.spark_fuzz.bench import PROCESSES
     from broker_tck.spark_fuzz.bench import campaign as measure
