@@ -39,7 +39,7 @@ class Finder:
         self.subject = subject
         self.model = model
         self.walking: Isolation[None] = Isolation(max(seconds / OPERATION, PROBE_SECONDS), memory, parent)
-        self.limits = self.walking.seconds, memory, parent
+        self.limits = seconds, memory, parent
         self.finding: Isolation[Row | None] = Isolation(FIND_SECONDS, memory, parent)
 
     def diagnoser(self) -> Diagnoser:

@@ -130,18 +130,18 @@ class LaneWalker:
         began, first = perf_counter(), self.number
         run = Run(self.work.subject, self.work.model.PROFILE, self.work.seed)
         breaches: list[tuple[Walk, str, str]] = []
-        isolation.alive(first, KIT)
+        isolation.alive(first, limits(first))
         for number, done in enumerate(walks(run, range(first, stop), COUNTED, self.seconds), first):
             if done.difference:
                 run.failing.append(done)
             elif number % COUNTED == 0:
-                isolation.alive(number, KIT)
+                isolation.alive(number, limits(number))
                 judge(run, done)
                 breaches += [(done, law, text) for _, law, text in run.complaints]
                 run.complaints.clear()
             if run.operations >= self.left or len(run.failing) >= MOST_FAILING or hung(done):
                 break
-            isolation.alive(number + 1, KIT if (number + 1) % COUNTED == 0 else 1)
+            isolation.alive(number + 1, limits(number + 1))
         seconds = perf_counter() - began
         return Part(
             run.walks, run.operations, run.counted, run.met, run.met_in, run.states, run.failing, breaches, seconds
@@ -186,6 +186,11 @@ class LaneWalker:
         work.fatal += 1
         work.figures.update(walks=1, operations=len(failed.operations))
         work.keep((failed.operations[-1].tag, death), partial(self.finder.of_fatal, failed))
+
+
+def limits(number: int) -> int:
+    """How many times the limit of a walk this one may take."""
+    return KIT if number % COUNTED == 0 else 1
 
 
 def hung(done: Walk) -> bool:

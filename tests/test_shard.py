@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from time import process_time
 from typing import Any
 
 import msgspec
@@ -13,16 +14,18 @@ import refresh
 from kit import CONTRACT, MODEL, ROOT, python, subject_of, trace_of, walked, wrong
 
 from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.properties.check import no_answer
 from broker_tck.properties.delayed_delivery.abstract import abstract
 from broker_tck.properties.isolation import Death
 from broker_tck.properties.operation import letters, shape
 from broker_tck.properties.run import Run, walks
 from broker_tck.properties.subjects import resolve
+from broker_tck.properties.walk import Walk
 from broker_tck.spark_fuzz import shard
 from broker_tck.spark_fuzz.findings import UNREPEATED, Finder
 from broker_tck.spark_fuzz.manifest import Lane
 from broker_tck.spark_fuzz.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
-from broker_tck.spark_fuzz.shard import BATCH, COUNTED, MOST_ALIKE, MOST_FAILING, shard_rows, shard_seed
+from broker_tck.spark_fuzz.shard import BATCH, COUNTED, KIT, MOST_ALIKE, MOST_FAILING, shard_rows, shard_seed
 
 MUTANT = Lane("mutant:strict-rounded-down", "timebucket-ideal")
 PLAIN = Lane("time-bucket", "timebucket-ideal")
@@ -47,6 +50,16 @@ class Leaves(TimeBucketTracker):
 
     def clear(self) -> None:
         os._exit(3)
+
+
+class LeavesLate(Leaves):
+    """Works for half a second before."""
+
+    def clear(self) -> None:
+        until = process_time() + 0.5
+        while process_time() < until:
+            pass
+        super().clear()
 
 
 class Raises(TimeBucketTracker):
@@ -150,6 +163,15 @@ def finder(subject: Any) -> Finder:
     return Finder(subject, MODEL, 2.0, 256, None)
 
 
+def test_death_is_reduced_though_it_takes_as_long_as_a_walk_may() -> None:
+    trace = trace_of("add 1 0 +2000; clear")
+    death = no_answer("Exited", "the process ended itself with status 3")
+    failed = Walk(5, trace.config, list(trace.operations), death)
+    row = Finder(subject_of(LeavesLate), MODEL, 1.0, 256, None).of_fatal(failed)
+    assert (row.name, row.key, row.length) == ("DD-30", "clear [result]", 1)
+    assert msgspec.json.decode(row.text)["seen"]["error"] == "Exited"
+
+
 def test_failure_that_needs_what_went_before_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     from broker_tck.properties import subjects
 
@@ -206,6 +228,19 @@ def test_abstract_states_are_few_and_tell_what_differs() -> None:
     many = abstract(model)
     model.add(1, 200, model.now + 5000 + 512 * 200)
     assert abstract(model) == many
+
+
+@pytest.mark.parametrize("first", [0, 1, COUNTED - 1])
+def test_walk_that_is_counted_has_longer(first: int) -> None:
+    class Marks(list[tuple[int, int]]):
+        def alive(self, number: int, times: int = 1) -> None:
+            self.append((number, times))
+
+    marks: Any = Marks()
+    walker = shard.LaneWalker(refresh.manifest([PLAIN], 100_000), PLAIN, 5)
+    walker.number = first
+    walker.batch(marks, first + 3)
+    assert dict(marks) == {n: KIT if n % COUNTED == 0 else 1 for n in range(first, first + 4)}
 
 
 def test_batch_that_always_dies_behind_its_walks_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

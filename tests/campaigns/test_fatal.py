@@ -46,7 +46,7 @@ def ended(ground: Path, folder: Path) -> Ended:
     shutil.copy(fatal.__file__, folder)
     names = [*(f"fatal:{name}" for name in SEEN), CONFORMING]
     subjects = [word for name in names for word in ("--subject", name)]
-    limits = ["--walk-seconds", 1, "--walk-memory", 256, "--rounds", 1, "--shards", SHARDS]
+    limits = ["--walk-seconds", 0.5, "--walk-memory", 96, "--rounds", 1, "--shards", SHARDS]
     work = ["--operations", OPERATIONS * len(names), "--master", "local[2]", "--json"]
     return Command(folder, "fuzz", "--store", "store", *subjects, *limits, *work).end()
 
