@@ -352,6 +352,7 @@ class Plain(RemovalQueue):
         return super().__getattribute__(name)
 
 
+@pytest.mark.volume
 def test_nothing_is_asked_for_that_a_subject_lacks() -> None:
     checked = check_subject(
         declared("kit:plain", Plain, CONTRACT), "pip-430", golden_traces(CONTRACT.name, "pip-430"), 0, 60, 2

@@ -74,6 +74,7 @@ def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
     assert "DD-09 is broken by tracker:MyTracker" in done.stdout
 
 
+@pytest.mark.volume
 def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
     arguments = (*PLUGIN, "-v", "--pyargs", "broker_tck.properties", "-p", "conftest")
     status, out = pytest_in(folder, *arguments, "--subject", "heap")

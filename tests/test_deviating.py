@@ -134,6 +134,7 @@ def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> 
     assert "1 of 1 conform" in out
 
 
+@pytest.mark.volume
 def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JavaPip393, "profiles", ("pip-393-java",))
     monkeypatch.setattr(

@@ -78,6 +78,7 @@ def test_door_of_one_call_fails_for_the_broken_one(run: Command, tmp_path: Path)
     assert (done.returncode, f"{BROKEN_RULE} is broken by tracker_plugin:{BROKEN}" in done.stdout) == (1, True)
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("factory", [GOOD, BROKEN])
 def test_door_of_pytests_option(run: Command, factory: str) -> None:
     subject = f"tracker_plugin:{factory}"

@@ -39,6 +39,7 @@ def test_every_law_is_a_rule() -> None:
     assert set(BREAKERS) == {*LAWS, *VARIATIONS}
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize(("name", "way"), BREAKERS.items())
 def test_law_is_seen_to_be_broken(name: str, way: str) -> None:
     assert broken(way)[name] > 0
@@ -51,6 +52,7 @@ def test_specification_breaks_none() -> None:
     assert not counted.total(), counted
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("index", range(4))
 def test_profile_breaks_what_it_says_that_it_breaks(index: int) -> None:
     subject = bundled(CONTRACT)[index]

@@ -21,7 +21,7 @@ FATAL = {
 }
 
 
-@pytest.mark.parametrize("name", FATAL)
+@pytest.mark.parametrize("name", [pytest.param("HangsInC", marks=pytest.mark.volume), "Exits", "Crashes"])
 def test_fatal_subject_is_replayed_and_reduced(cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     for module in (replay, tracing):
         monkeypatch.setattr(module, "SECONDS", 1.0)

@@ -49,6 +49,7 @@ def test_run_of_one_walk_says_what_it_did_not_exercise() -> None:
     assert checked.complaints == [f"NOT EXERCISED {number}" for number in run.vacuous]
 
 
+@pytest.mark.volume
 def test_run_of_many_walks_is_green() -> None:
     run = run_subject(subject_of(TimeBucketTracker), IDEAL, 3, 120)
     assert run.vacuous == []
@@ -98,6 +99,7 @@ def under(monkeypatch: pytest.MonkeyPatch, model: Any, factory: Any) -> Run:
     return Run(subject_of(factory), model.PROFILE, 0)
 
 
+@pytest.mark.volume
 def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clause that is replaced by one that answers the same."""
 
@@ -195,6 +197,7 @@ def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [finding.rule for finding in run.findings] == ["DD-20"]
 
 
+@pytest.mark.volume
 def test_failure_that_does_not_happen_again_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
     checked = check_subject(subject_of(kit.Flaky), IDEAL, (), 0, 100, 0)

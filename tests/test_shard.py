@@ -85,6 +85,7 @@ def test_digest_of_a_shard_is_the_committed_one() -> None:
     assert refresh.shard_digest() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))["shard"]
 
 
+@pytest.mark.volume
 def test_digest_of_a_shard_does_not_depend_on_the_hash_seed() -> None:
     done = python("-c", "import refresh; print(refresh.shard_digest())", cwd=ROOT / "tests", PYTHONHASHSEED="77")
     assert done.stdout.strip() == refresh.shard_digest(), done.stderr
