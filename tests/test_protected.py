@@ -21,7 +21,9 @@ FATAL = {
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param("HangsInC", marks=pytest.mark.volume), "Exits", "Crashes"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.volume] * (name == "HangsInC")) for name in FATAL]
+)
 def test_fatal_subject_is_replayed_and_reduced(cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     for module in (replay, tracing):
         monkeypatch.setattr(module, "SECONDS", 1.0)
