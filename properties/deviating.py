@@ -43,18 +43,16 @@ def breaking(subject: Subject, model: type[Reference], name: str, seed: int) -> 
     """The walks on which a subject breaks a law or a variation."""
     for number in range(DEVIATION_WALKS):
         done = walk(subject.contract, walk_seed(seed, number), subject.rig, model, subject.capabilities)
-        if broken_by(subject.contract, done, subject.rig, subject.capabilities, walk_seed(seed, number), only=name):
+        if broken_by(subject.contract, done, subject.rig, subject.capabilities, only=name):
             yield done
 
 
-def broken_by(
-    contract: Contract, done: Walk, rigged: Any, capabilities: Any, seed: int, only: str | None = None
-) -> list[str]:
+def broken_by(contract: Contract, done: Walk, rigged: Any, capabilities: Any, only: str | None = None) -> list[str]:
     """The laws and variations, or the one of them, that a subject breaks where it makes a walk alone."""
     laws = [law for law in contract.laws if only in (None, law.number)]
     steps = record(done.operations, rigged(done.config, capabilities)) if laws else []
     broken = [law.number for law in laws if law.check(done.config, steps)[2]]
-    choices = SeededChoices(seed)
+    choices = SeededChoices(done.seed or 0)
 
     def fresh(config: Any) -> Any:
         return rigged(config, capabilities)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -246,7 +247,15 @@ def laws_broken(
 ) -> Counter[str]:
     """How many of so many traces, made with the model, break each law and variation on a subject that runs alone."""
     broken: Counter[str] = Counter()
-    for number in range(count):
-        done = walk(contract, walk_seed(seed, number), lambda c, k: model(c), model, capabilities)
-        broken.update(broken_by(contract, done, rigged, capabilities, walk_seed(seed, number)))
+    for done in walks_of_model(contract, model, capabilities, count, seed):
+        broken.update(broken_by(contract, done, rigged, capabilities))
     return broken
+
+
+@cache
+def walks_of_model(
+    contract: Contract, model: type[Reference], capabilities: Any, count: int, seed: int
+) -> tuple[Walk, ...]:
+    """So many walks of the model beside itself; kept, as one subject after another is judged on the same."""
+    seeds = (walk_seed(seed, number) for number in range(count))
+    return tuple(walk(contract, seed, lambda c, k: model(c), model, capabilities) for seed in seeds)

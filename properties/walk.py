@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from broker_tck.model.reference import Reference
 from broker_tck.properties.check import HANG, Difference, check, no_answer
 from broker_tck.properties.choices import Choices, SeededChoices, one_of, weighted
-from broker_tck.properties.contract import Contract
+from broker_tck.properties.contract import Contract, Maker
 from broker_tck.properties.operation import Operation
 from broker_tck.properties.watchdog import Hang, Limit
 
@@ -42,11 +42,15 @@ def walk_seed(seed: int, number: int) -> int:
     return (seed + 1 << 32) + number
 
 
+def to_draw_from(makers: Sequence[Maker], choices: Choices) -> list[Callable[[], Operation]]:
+    """What makes a walk's operations, each as often as a weight that is drawn for it says; all once, if none does."""
+    makes = weighted((maker.make, one_of(choices, maker.weights)) for maker in makers)
+    return makes or [maker.make for maker in makers]
+
+
 def generated(contract: Contract, model: Any, choices: Choices, capabilities: Any, steps: int) -> Iterator[Operation]:
     """The operations of a walk, each made with the model's state as it is then."""
-    makers = contract.makers(model, choices, capabilities)
-    makes = weighted((maker.make, one_of(choices, maker.weights)) for maker in makers)
-    makes = makes or [maker.make for maker in makers]
+    makes = to_draw_from(contract.makers(model, choices, capabilities), choices)
     below, kinds = choices.below, len(makes)
     for _ in range(steps):
         yield makes[below(kinds)]()

@@ -343,7 +343,7 @@ def ideal_walk(number: int, capabilities: Any) -> Any:
 def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     subject = resolve(f"mutant:{BROKEN_BY[name]}")
     walks = (ideal_walk(number, subject.capabilities) for number in range(400))
-    assert any(name in broken_by(CURSORS, done, subject.rig, subject.capabilities, 1, name) for done in walks)
+    assert any(name in broken_by(CURSORS, done, subject.rig, subject.capabilities, name) for done in walks)
 
 
 def test_slowest_position_that_goes_back_is_seen() -> None:
@@ -368,7 +368,7 @@ def test_no_law_and_no_variation_is_broken_by_what_is_right(name: str) -> None:
     subject = resolve(name)
     for number in range(30):
         done = ideal_walk(number, subject.capabilities)
-        assert broken_by(CURSORS, done, subject.rig, subject.capabilities, number) == []
+        assert broken_by(CURSORS, done, subject.rig, subject.capabilities) == []
 
 
 def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:

@@ -29,9 +29,9 @@ class Told(TimeBucketTracker):
 
 
 def test_conforming_subject_passes() -> None:
-    failed, steps = run_machine(subject_of(TimeBucketTracker), MODEL, 8)
+    failed, operations = run_machine(subject_of(TimeBucketTracker), MODEL, 8)
     assert failed is None
-    assert steps > 200
+    assert operations > 200
 
 
 def test_other_profile_passes() -> None:
@@ -42,10 +42,10 @@ def test_other_profile_passes() -> None:
 @pytest.mark.parametrize("way", ["DD-09 refuses: equality_accepted", "DD-28 count: of_buckets"])
 def test_wrong_way_is_killed(way: str) -> None:
     subject = wrong(way)
-    failed, steps = run_machine(subject, MODEL, 200)
+    failed, operations = run_machine(subject, MODEL, 200)
     assert failed is not None
     assert failed.difference is not None
-    assert steps < 200 * machines.STEPS
+    assert operations < 200 * machines.STEPS
     finding = found(subject, failed)
     assert finding is not None
     assert finding.rule == way[:5]
@@ -73,21 +73,27 @@ def test_every_maker_is_a_rule_of_the_machine() -> None:
     subject = subject_of(TimeBucketTracker)
     makers = CONTRACT.makers(MODEL(CONTRACT.config()), ByteChoices(), subject.capabilities)
     machine = machine_for(subject, MODEL)
-    assert rules_of(machine).keys() == {maker.name for maker in makers}
+    assert rules_of(machine) == {maker.name for maker in makers}
     lacking = subject_of(type("Lacking", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}}))
     assert "memory" not in rules_of(machine_for(lacking, MODEL))
 
 
-def test_what_walks_make_often_is_a_rule_more_than_once() -> None:
-    makers = CONTRACT.makers(MODEL(CONTRACT.config()), ByteChoices(), subject_of(TimeBucketTracker).capabilities)
-    often, seldom = (pick(makers, key=lambda maker: max(maker.weights)).name for pick in (max, min))
-    rules = rules_of(machine_for(subject_of(TimeBucketTracker), MODEL))
-    assert (rules[often], rules[seldom]) == (machines.OFTEN, 1)
+def test_step_makes_its_own_kind_and_goes_on_as_walks_do() -> None:
+    machine = machine_for(subject_of(TimeBucketTracker), MODEL)()
+    machine.start(bytes(range(64)))
+    lengths = set()
+    for kind, make in machine.makes.items():
+        for entropy in (bytes(64), machines.FOLLOWING.to_bytes(64)):
+            before = len(machine.done)
+            machine.step(kind, entropy)
+            assert machine.done[before].tag == make().tag
+            lengths.add(len(machine.done) - before)
+    assert lengths == {1, 1 + machines.FOLLOWING}
 
 
-def rules_of(machine: type[machines.Machine]) -> Counter[str]:
-    """How many rules a machine has for each kind of operation."""
-    return Counter(name.split("_", 1)[1].rsplit("_", 1)[0] for name in vars(machine) if name.startswith("make_"))
+def rules_of(machine: type[machines.Machine]) -> set[str]:
+    """The kinds of operations that a machine has a rule for."""
+    return {name.removeprefix("make_") for name in vars(machine) if name.startswith("make_")}
 
 
 def test_every_operation_is_performed() -> None:
@@ -99,7 +105,7 @@ def test_every_operation_is_performed() -> None:
 def test_steps_are_as_many_as_they_are_said_to_be() -> None:
     settings = machine_settings(7, 9)
     assert (settings.max_examples, settings.stateful_step_count, settings.derandomize) == (7, 9, True)
-    assert run_machine(subject_of(TimeBucketTracker), MODEL, 3, steps=5)[1] <= 3 * 6
+    assert run_machine(subject_of(TimeBucketTracker), MODEL, 3, steps=5)[1] <= 3 * 5 * (1 + machines.FOLLOWING)
 
 
 def test_hang_ends_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,11 +119,11 @@ def test_hang_ends_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_subject_that_never_gets_made_ends_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machines, "SECONDS", 0.1)
-    failed, steps = run_machine(subject_of(kit.NeverMade), MODEL, 5)
+    failed, operations = run_machine(subject_of(kit.NeverMade), MODEL, 5)
     assert failed is not None
     assert failed.difference is not None
     assert unanswered(failed.difference)
-    assert steps <= 5
+    assert operations <= 5
 
 
 def test_failure_that_does_not_happen_again_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,9 +134,9 @@ def test_failure_that_does_not_happen_again_is_kept(monkeypatch: pytest.MonkeyPa
 
 
 def test_subject_that_cannot_be_made_fails() -> None:
-    failed, steps = run_machine(subject_of(kit.Unmakeable), MODEL, 5)
+    failed, operations = run_machine(subject_of(kit.Unmakeable), MODEL, 5)
     assert failed is not None
-    assert steps <= 5
+    assert operations <= 5
 
 
 def test_error_of_the_kit_is_none_of_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:
