@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.subjects import mutants
 
 FOLDER = Path(__file__).parent
-KILL_TABLE = FOLDER / "kill-table.json"
+KILL_TABLES = FOLDER / "kill-tables"
+"""What `broker-tck mutants --json` printed of each contract, a file each."""
 WIDTH = 100
 """How wide the help is printed."""
 NOTE = "<!-- Written by docs/generate.py; change the code and run it. -->"
@@ -56,18 +57,21 @@ Every rule of every contract, from the code that embodies it. `broker-tck rules 
 """
 
 KILLS = """\
-How the mutants of {contract} fare against each driver, from `broker-tck mutants --json`. *Killed*: by how many
-of the seeds. *Rules named*: which rules the findings named, and how often. *Operations*: until it was killed,
-the median of the seeds. *Longest*: the longest reduced trace, in operations.
+How the mutants of each contract fare against each driver, from `broker-tck mutants --contract C --json`.
 
-| mutant | rule | driver | killed | rules named | operations | longest |
-| --- | --- | --- | --- | --- | ---: | ---: |"""
+- **Killed**: by how many of the seeds. A row passes if enough seeds kill the mutant, and each names its rule.
+- **Rules named**: which rules the findings named, and how often.
+- **Operations**: until it was killed, the median of the seeds.
+- **Longest**: the longest reduced trace, in operations.
+
+A *deep* mutant takes the median walk some thousands of operations; the machine is not asked for it.
+"""
 
 
 def pages() -> dict[str, str]:
     """Every generated page and picture by its name."""
-    kills = json.loads(KILL_TABLE.read_text(encoding="utf-8")) if KILL_TABLE.exists() else None
-    made = {"command-line.md": command_line(), "rules.md": rules(kills)}
+    kills = [json.loads(path.read_text(encoding="utf-8")) for path in KILL_TABLES.glob("*.json")]
+    made = {"command-line.md": command_line(), "rules.md": rules(), "kill-tables.md": kill_tables(kills)}
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
 
@@ -105,13 +109,11 @@ def context_of(path: Sequence[str], command: click.Command) -> click.Context:
 # ---- The rules
 
 
-def rules(kills: Any) -> Iterator[str]:
+def rules() -> Iterator[str]:
     """The page of the rules."""
     yield from (NOTE, "", "# Rules", "", RULES)
     for contract in CONTRACTS.values():
         yield from rules_of_contract(contract)
-    if kills:
-        yield from kill_table(kills)
 
 
 def rules_of_contract(contract: Contract) -> Iterator[str]:
@@ -184,20 +186,36 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-# ---- The kill table
+# ---- The kill tables
+
+
+def kill_tables(documents: Iterable[Any]) -> Iterator[str]:
+    """The page of the kill tables."""
+    yield from (NOTE, "", "# Kill tables", "", KILLS)
+    for document in sorted(documents, key=lambda document: list(CONTRACTS).index(document["contract"])):
+        yield from kill_table(document)
 
 
 def kill_table(document: Any) -> Iterator[str]:
-    """How each mutant fared, as ``broker-tck mutants --json`` told."""
+    """How each mutant of a contract fared, as ``broker-tck mutants --json`` told."""
+    contract = CONTRACTS[document["contract"]]
     rows = document["mutants"]
-    yield from ("## Kill table", "", KILLS.format(contract=document["contract"]))
+    yield from (f"## {contract.name}", "")
+    yield "| mutant | rule | driver | killed | rules named | operations | longest | |"
+    yield "| --- | --- | --- | --- | --- | ---: | ---: | --- |"
     for row in rows:
         named = ", ".join(f"{rule} {times}" for rule, times in row["killed_by"].items())
-        told = f"| `{row['mutant']}` | [{row['rule']}](#{row['rule'].lower()}) | {row['driver']} "
-        told += f"| {row['killed']} of {row['seeds']} | {named} | {row['operations']:,} | {row['length']} |"
+        told = f"| `{row['mutant']}`{' (deep)' * row['deep']} | {link(contract, row['rule'])} | {row['driver']} "
+        told += f"| {row['killed']} of {row['seeds']} | {named} | {row['operations']:,} | {row['length']} "
+        told += f"| {'' if row['passed'] else 'failed'} |"
         yield told
-    passed = sum(row["passed"] for row in rows)
-    yield from ("", f"{passed} of {len(rows)} rows passed: enough seeds killed the mutant, each by its own rule.", "")
+    yield from ("", f"{sum(row['passed'] for row in rows)} of {len(rows)} rows passed.", "")
+
+
+def link(contract: Contract, number: str) -> str:
+    """A link to what the page of the rules says of one."""
+    rule = contract.rules.get(number)
+    return f"[{number}](rules.md#{anchor(contract, rule)})" if rule else number
 
 
 def main() -> None:

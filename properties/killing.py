@@ -30,7 +30,7 @@ SEEDS = 20
 MOST_OPERATIONS = 1_000_000
 """How many operations a walk's seed has to kill a mutant."""
 MACHINE_SEEDS = 5
-MOST_EXAMPLES = 2_000
+MOST_EXAMPLES = 5_000
 """How many examples a seed of the machine has."""
 POWER_WALKS = 1_500
 """How many walks a wrong way has to be killed in."""

@@ -20,6 +20,7 @@ from broker_tck import fixtures
 from broker_tck.cli.main import cli, run
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.replay import declaring, replay
+from broker_tck.properties.subjects import mutants
 from broker_tck.properties.trace import from_text, load, to_json
 
 REPO = Path(__file__).parents[1]
@@ -44,11 +45,20 @@ def test_generated_pages_are_up_to_date(generator: ModuleType) -> None:
 
 def test_kill_table_is_rendered(generator: ModuleType) -> None:
     row = {"mutant": "m", "rule": "DD-01", "driver": "walk", "killed": 19, "seeds": 20, "killed_by": {"DD-01": 19}}
-    told = {"contract": "delayed-delivery", "mutants": [{**row, "operations": 1234, "length": 3, "passed": False}]}
-    text = "\n".join(generator.rules(told))
-    assert "| `m` | [DD-01](#dd-01) | walk | 19 of 20 | DD-01 19 | 1,234 | 3 |" in text
+    rows = [{**row, "deep": True, "operations": 1234, "length": 3, "passed": False}]
+    told = [{"contract": "entry-cache", "mutants": []}, {"contract": "delayed-delivery", "mutants": rows}]
+    text = "\n".join(generator.kill_tables(told))
+    assert "| `m` (deep) | [DD-01](rules.md#dd-01) | walk | 19 of 20 | DD-01 19 | 1,234 | 3 | failed |" in text
     assert "0 of 1 rows passed" in text
-    assert "Kill table" not in "\n".join(generator.rules(None))
+    assert text.index("## delayed-delivery") < text.index("## entry-cache")
+
+
+def test_every_contract_has_a_kill_table(generator: ModuleType) -> None:
+    tables = {path.stem: msgspec.json.decode(path.read_bytes()) for path in generator.KILL_TABLES.glob("*.json")}
+    assert tables.keys() == CONTRACTS.keys()
+    for name, document in tables.items():
+        assert document["contract"] == name
+        assert {row["mutant"] for row in document["mutants"]} == {m.name for m in mutants(CONTRACTS[name])}
 
 
 # ---- Links and words

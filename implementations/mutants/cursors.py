@@ -383,7 +383,7 @@ class DurableForEver(SortedCursors):
         return removed
 
 
-@mutant("CC-13", source="apache/pulsar, ManagedCursorContainerImpl", conditions=2, deep=True)
+@mutant("CC-13", source="apache/pulsar, ManagedCursorContainerImpl", conditions=2)
 class DurableTwice(SortedCursors):
     """Counts a durable cursor again when it is added again."""
 

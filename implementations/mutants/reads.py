@@ -207,7 +207,7 @@ class CountsAtAnswer(CacheReads):
         super().read(handle, first, last, expected, counted)
 
 
-@mutant("RC-07", inside=around_reads, conditions=2, deep=True)
+@mutant("RC-07", inside=around_reads, conditions=2)
 class DiscardedUncounted(CacheReads):
     """Does not count as read what it had when another part fails."""
 
@@ -448,7 +448,7 @@ class SinglesUnlimited(TopicCache):
         self.reads.limiter = limiter
 
 
-@mutant("EC-55", source="PR 26296", conditions=2, deep=True)
+@mutant("EC-55", source="PR 26296", conditions=2)
 class UnlimitedWithoutCache(RemovalQueue):
     """Limits nothing where the largest size is 0."""
 

@@ -13,7 +13,7 @@ import pytest
 collect_ignore_glob = [] if find_spec("pyspark") and find_spec("pyarrow") else ["*.py"]
 
 if not collect_ignore_glob:
-    from campaigns.cluster import Command, Ended, campaign, eventually, guarded, on, processes
+    from campaigns.cluster import Command, Ended, archived, campaign, eventually, guarded, on, processes
 
     from broker_tck.properties.errors import BadInput
     from broker_tck.spark_fuzz.loopback import Cluster
@@ -40,7 +40,7 @@ def ground(spark: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
     """The folder below which all works; whatever still runs there in the end is killed, however the tests end."""
     folder = tmp_path_factory.getbasetemp()
     with guarded(folder), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", JVM)  # the cluster's own processes as well
+        patch.setenv("JDK_JAVA_OPTIONS", f"{JVM} {archived(folder)}")  # the cluster's own processes as well
         yield folder
 
 
