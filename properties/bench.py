@@ -119,10 +119,10 @@ def walk_rate(subject: Subject, profile: str) -> float:
 
 
 def machine_rate(subject: Subject, profile: str) -> float:
-    """Steps a second of the machine."""
+    """Checked operations a second of the machine."""
     began = perf_counter()
-    _, steps = run_machine(subject, subject.contract.model(profile), EXAMPLES, seed=1)
-    return steps / (perf_counter() - began)
+    _, operations = run_machine(subject, subject.contract.model(profile), EXAMPLES, seed=1)
+    return operations / (perf_counter() - began)
 
 
 def alone(made: list[tuple[Any, list[Operation]]], make: Callable[[Any], Any]) -> float:

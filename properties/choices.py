@@ -26,7 +26,7 @@ class SeededChoices:
 
 
 class ByteChoices:
-    """Choices out of the bytes that Hypothesis draws: one draw for each operation, however many choices it takes."""
+    """Choices out of the bytes that Hypothesis draws: one draw for each step, however many choices it takes."""
 
     def __init__(self, entropy: bytes = b"") -> None:
         self.refill(entropy)

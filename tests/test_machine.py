@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from typing import Any, ClassVar
 
 import kit
@@ -80,15 +81,19 @@ def test_every_maker_is_a_rule_of_the_machine() -> None:
 
 def test_step_makes_its_own_kind_and_goes_on_as_walks_do() -> None:
     machine = machine_for(subject_of(TimeBucketTracker), MODEL)()
-    machine.start(bytes(range(64)))
-    lengths = set()
+    random = Random(1)
+    machine.start(random.randbytes(64))
+    kinds = set()
     for kind, make in machine.makes.items():
-        for entropy in (bytes(64), machines.FOLLOWING.to_bytes(64)):
+        for many in (0, machines.FOLLOWING):
             before = len(machine.done)
-            machine.step(kind, entropy)
-            assert machine.done[before].tag == make().tag
-            lengths.add(len(machine.done) - before)
-    assert lengths == {1, 1 + machines.FOLLOWING}
+            entropy = many + (machines.FOLLOWING + 1) * random.getrandbits(480)  # the first choice is how many follow
+            machine.step(kind, entropy.to_bytes(64))
+            first, *following = machine.done[before:]
+            assert first.tag == make().tag
+            assert len(following) == many
+            kinds |= {operation.tag for operation in following}
+    assert len(kinds) > 4
 
 
 def rules_of(machine: type[machines.Machine]) -> set[str]:
