@@ -6,7 +6,8 @@ merged, then the configuration; again from the start while anything got shorter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec import structs
@@ -17,6 +18,8 @@ Trace = tuple[Any, list[Operation]]
 """Configuration and operations."""
 Fails = Callable[[Any, Sequence[Operation]], int | None]
 """Whether a trace still fails in the same way, and at which operation."""
+Values = Generator[Any, bool | None, None]
+"""Values to try, each answered with whether it was taken."""
 Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
 """Shorter traces to try."""
 
@@ -39,6 +42,7 @@ class Reducer:
             self.rewritten,
             self.merged,
             self.simpler_positions,
+            self.nearer_positions,
             self.simpler_fields,
             self.pairs,
             self.two_at_once,
@@ -128,12 +132,44 @@ class Reducer:
         """Make ledgers and entries plain, each wherever it is named."""
         config, operations = trace
         for field, value in dict.fromkeys(part for operation in operations for part in position(operation)):
-            for plainer in plainer_values(value, 0):
-                renamed = [renumbered(operation, field, value, plainer) for operation in operations]
-                if shorter := self.cut(config, renamed):
-                    operations = shorter[1]
-                    break
+            operations = self.simpler_position(config, operations, field, value)
         return config, operations
+
+    def simpler_position(self, config: Any, operations: list[Operation], field: str, value: int) -> list[Operation]:
+        """Try plainer values of a ledger or an entry, wherever it is named."""
+
+        def take(plainer: int) -> bool:
+            nonlocal operations, value
+            renamed = [renumbered(operation, field, value, plainer) for operation in operations]
+            shorter = self.cut(config, renamed)
+            operations, value = (shorter[1], plainer) if shorter else (operations, value)
+            return shorter is not None
+
+        offer(plainer_values(value, 0), take)
+        return operations
+
+    def nearer_positions(self, trace: Trace) -> Trace:
+        """Close the gaps between ledgers and entries; neighbours, which may matter, stay neighbours."""
+        config, operations = trace
+        rank = 0
+        while rank < len(ranked(operations)):
+            operations = self.nearer_position(config, operations, rank)
+            rank += 1
+        return config, operations
+
+    def nearer_position(self, config: Any, operations: list[Operation], rank: int) -> list[Operation]:
+        """Try smaller gaps below the number of this rank; what is not below it moves along, wherever it is named."""
+
+        def take(gap: int) -> bool:
+            nonlocal operations
+            if rank >= len(ranked(operations)):  # it fails before anything has that number now
+                return False
+            shorter = self.cut(config, moved(operations, rank, gap))
+            operations = shorter[1] if shorter else operations
+            return shorter is not None
+
+        offer(plainer_values(gap_below(ranked(operations), rank), 0), take)
+        return operations
 
     def simpler_fields(self, trace: Trace) -> Trace:
         """Make fields as plain as the failure allows."""
@@ -144,23 +180,19 @@ class Reducer:
         return config, operations
 
     def simpler_field(self, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
-        """Try plainer values of one field, the plainest first, until none helps."""
+        """Try plainer values of one field."""
+
+        def take(plainer: Any) -> bool:
+            nonlocal operations
+            if i >= len(operations):  # it fails before this operation now
+                return False
+            simpler = structs.replace(operations[i], **{field: plainer})
+            shorter = self.cut(config, [*operations[:i], simpler, *operations[i + 1 :]])
+            operations = shorter[1] if shorter else operations
+            return shorter is not None
+
         zero = config.clock if field in marked(type(operations[i]), TIME) else 0
-        tried: set[Any] = set()
-        again = True
-        while again:
-            again = False
-            value = getattr(operations[i], field)
-            for plainer in plainer_values(value, zero):
-                if plainer in tried:
-                    continue
-                tried.add(plainer)
-                simpler = structs.replace(operations[i], **{field: plainer})
-                if shorter := self.cut(config, [*operations[:i], simpler, *operations[i + 1 :]]):
-                    if len(shorter[1]) <= i:
-                        return shorter[1]
-                    operations, again = shorter[1], True
-                    break
+        offer(plainer_values(getattr(operations[i], field), zero), take)
         return operations
 
     def pairs(self, trace: Trace) -> Trace:
@@ -201,27 +233,76 @@ class Reducer:
         return config, operations
 
 
-def plainer_values(value: Any, zero: int) -> Iterator[Any]:
-    """Values that are plainer than this one, the plainest first."""
+def offer(values: Values, take: Callable[[Any], bool]) -> None:
+    """Offer one value after another; which one comes next depends on whether the last was taken."""
+    taken: bool | None = None
+    with suppress(StopIteration):
+        while True:
+            taken = take(values.send(taken))
+
+
+def plainer_values(value: Any, zero: int) -> Values:
+    """Values that are plainer than this one, or than the last that was taken."""
     if isinstance(value, tuple):
-        for i, part in enumerate(value):
-            yield from ((*value[:i], plainer, *value[i + 1 :]) for plainer in plainer_values(part, zero))
-    if isinstance(value, bool) or not isinstance(value, int):
-        return
+        for i in range(len(value)):
+            value = yield from plainer_parts(value, i, zero)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield from plainer_numbers(value, zero)
+
+
+def plainer_parts(value: tuple[Any, ...], i: int, zero: int) -> Generator[Any, bool | None, tuple[Any, ...]]:
+    """Tuples of which one part is plainer; returns what was taken last."""
+    parts = plainer_values(value[i], zero)
+    taken: bool | None = None
+    with suppress(StopIteration):
+        while True:
+            plainer = (*value[:i], parts.send(taken), *value[i + 1 :])
+            taken = yield plainer
+            value = plainer if taken else value
+    return value
+
+
+def plainer_numbers(value: int, zero: int) -> Values:
+    """Numbers nearer to zero: the plainest first, then by powers of two, each subtracted where that is taken."""
     distance = value - zero
-    if distance:
-        yield zero
-    size = abs(distance)
-    sign = 1 if distance > 0 else -1
-    if distance < 0:
-        yield zero - distance
-    yield from (zero + sign * round_number for round_number in (1, 2, 3, 10, 100, 1000) if round_number < size)
-    yield from (zero + sign * (size - (1 << bit)) for bit in range(size.bit_length() - 1, -1, -1) if 1 << bit < size)
+    if not distance or (yield zero):
+        return
+    if distance < 0 and (yield zero - distance):
+        distance = -distance
+    sign, size = (1, distance) if distance > 0 else (-1, -distance)
+    for plain in (1, 2, 3, 10, 100, 1000):
+        if plain < size and (yield zero + sign * plain):
+            size = plain
+    for power in (1 << bit for bit in range(size.bit_length() - 1, -1, -1)):
+        if power < size and (yield zero + sign * (size - power)):
+            size -= power
 
 
 def position(operation: Operation) -> list[tuple[str, int]]:
     """The fields that name a message, with what is in them."""
     return [(field, getattr(operation, field)) for field in marked(type(operation), POSITION)]
+
+
+def ranked(operations: Sequence[Operation]) -> list[int]:
+    """The numbers of ledgers and entries, in order."""
+    return sorted({number for operation in operations for _, number in position(operation)})
+
+
+def gap_below(numbers: list[int], rank: int) -> int:
+    """How far the number of a rank is from the one below it, or from zero."""
+    return numbers[rank] - (numbers[rank - 1] if rank else 0)
+
+
+def moved(operations: Sequence[Operation], rank: int, gap: int) -> list[Operation]:
+    """The operations with another gap below the number of a rank."""
+    numbers = ranked(operations)
+    by = gap - gap_below(numbers, rank)
+
+    def along(operation: Operation) -> Operation:
+        changed = {field: number + by for field, number in position(operation) if number >= numbers[rank]}
+        return structs.replace(operation, **changed) if changed else operation
+
+    return [along(operation) for operation in operations]
 
 
 def renumbered(operation: Operation, field: str, value: int, other: int) -> Operation:

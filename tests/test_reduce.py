@@ -227,6 +227,22 @@ def test_trace_that_does_not_fail_is_left_as_it_is() -> None:
     assert left == ["add 1 5 +5", "has"]
 
 
+def test_neighbours_come_near_to_zero_together() -> None:
+    probes = 0
+
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        """As three entries in a row do."""
+        nonlocal probes
+        probes += 1
+        entries = [getattr(operation, "entry", None) for operation in operations]
+        first = entries[0] if entries else None
+        return 2 if first is not None and entries == [first, first + 1, first + 2] else None
+
+    _, left = reduced("add 3 2147483640 +5; add 3 2147483641 +5; add 3 2147483642 +5", fails)
+    assert left == ["add 0 0 +0", "add 0 1 +0", "add 0 2 +0"]
+    assert probes < 300
+
+
 def test_plainest_values_come_first() -> None:
     assert list(plainer_values(0, 0)) == []
     assert list(plainer_values(True, 0)) == []
