@@ -278,14 +278,19 @@ def plainer_numbers(value: int, zero: int) -> Values:
             size -= power
 
 
-def position(operation: Operation) -> list[tuple[str, int]]:
+def position(operation: Operation) -> list[tuple[str, Any]]:
     """The fields that name a message, with what is in them."""
     return [(field, getattr(operation, field)) for field in marked(type(operation), POSITION)]
 
 
 def ranked(operations: Sequence[Operation]) -> list[int]:
     """The numbers of ledgers and entries, in order."""
-    return sorted({number for operation in operations for _, number in position(operation)})
+    return sorted({number for operation in operations for _, number in numbered(operation)})
+
+
+def numbered(operation: Operation) -> list[tuple[str, int]]:
+    """The fields that name a message by a number, with what is in them."""
+    return [(field, named) for field, named in position(operation) if isinstance(named, int)]
 
 
 def gap_below(numbers: list[int], rank: int) -> int:
@@ -299,7 +304,7 @@ def moved(operations: Sequence[Operation], rank: int, gap: int) -> list[Operatio
     by = gap - gap_below(numbers, rank)
 
     def along(operation: Operation) -> Operation:
-        changed = {field: number + by for field, number in position(operation) if number >= numbers[rank]}
+        changed = {field: number + by for field, number in numbered(operation) if number >= numbers[rank]}
         return structs.replace(operation, **changed) if changed else operation
 
     return [along(operation) for operation in operations]
