@@ -85,8 +85,8 @@ def mutants_command(
     """Set walk and machine on every mutant: each has to be killed, by its own rule.
 
     Each seed of the walk has 1,000,000 operations, each of the machine 5,000 examples; the machine is not asked
-    for the deep mutants. Exit status 1 if one survives, is not named by its own rule, or has a trace that an
-    operation can be left out of.
+    for the deep mutants. Exit status 1 if one survives, is not named by its own rule, or has a trace of more
+    than 20 operations (30 if it is deep), or one that an operation can be left out of.
     """
     contract = chosen_contract(contract_name, [f"mutant:{name}" for name in names])
     chosen = [m for m in mutants(contract) if not names or m.name in names]
@@ -135,7 +135,7 @@ def print_kills(table: list[Kills]) -> None:
             f"{k.operations:,}",
             f"{k.seconds:.2f}",
             k.length,
-            "" if k.passed else "FAILED" if k.minimal else "NOT MINIMAL",
+            "" if k.passed else "NOT MINIMAL" if not k.minimal else "FAILED" if k.short else "TOO LONG",
         )
         for k in table
     ]

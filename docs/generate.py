@@ -59,7 +59,8 @@ Every rule of every contract, from the code that embodies it. `broker-tck rules 
 KILLS = """\
 How the mutants of each contract fare against each driver, from `broker-tck mutants --contract C --json`.
 
-- **Killed**: by how many of the seeds. A row passes if enough seeds kill the mutant, and each names its rule.
+- **Killed**: by how many of the seeds. A row passes if enough seeds kill the mutant, each names its rule, and
+  every trace is short and reduced to the end.
 - **Rules named**: which rules the findings named, and how often.
 - **Operations**: until it was killed, the median of the seeds.
 - **Longest**: the longest reduced trace, in operations.

@@ -32,6 +32,9 @@ MOST_OPERATIONS = 1_000_000
 MACHINE_SEEDS = 5
 MOST_EXAMPLES = 5_000
 """How many examples a seed of the machine has."""
+LONGEST = 20
+LONGEST_DEEP = 30
+"""How many operations a reduced trace may have, that of a deep mutant in the second place."""
 POWER_WALKS = 1_500
 """How many walks a wrong way has to be killed in."""
 
@@ -67,8 +70,13 @@ class Kills(msgspec.Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
-        """Whether enough seeds killed it, each by its own rule, and every trace was reduced to the end."""
-        return self.killed >= self.needed and self.named == self.killed and self.minimal
+        """Whether enough seeds killed it, each by its own rule, and every trace is short and reduced to the end."""
+        return self.killed >= self.needed and self.named == self.killed and self.minimal and self.short
+
+    @property
+    def short(self) -> bool:
+        """Whether no trace is longer than people like to read."""
+        return self.length <= (LONGEST_DEEP if self.deep else LONGEST)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ def committed() -> dict[str, str]:
 
 
 @pytest.mark.volume
+@pytest.mark.everywhere
 def test_digest_is_the_committed_one() -> None:
     """`python tests/refresh.py` writes it, where walks are meant to change."""
     assert refresh.digests() == committed()
