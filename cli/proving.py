@@ -84,7 +84,7 @@ def mutants_command(
 ) -> int:
     """Set walk and machine on every mutant: each has to be killed, by its own rule.
 
-    Each seed of the walk has 1,000,000 operations, each of the machine 5,000 examples; the machine is not asked
+    Each seed of the walk has 1,000,000 operations, each of the machine 2,000 examples; the machine is not asked
     for the deep mutants. Exit status 1 if one survives, is not named by its own rule, or has a trace of more
     than 20 operations (30 if it is deep), or one that an operation can be left out of.
     """

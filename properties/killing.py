@@ -30,7 +30,7 @@ SEEDS = 20
 MOST_OPERATIONS = 1_000_000
 """How many operations a walk's seed has to kill a mutant."""
 MACHINE_SEEDS = 5
-MOST_EXAMPLES = 5_000
+MOST_EXAMPLES = 2_000
 """How many examples a seed of the machine has."""
 LONGEST = 20
 LONGEST_DEEP = 30

@@ -164,7 +164,7 @@ class Reducer:
             nonlocal operations
             if rank >= len(ranked(operations)):  # it fails before anything has that number now
                 return False
-            shorter = self.cut(config, moved(operations, rank, gap))
+            shorter = self.cut(config, closed_up(operations, rank, gap))
             operations = shorter[1] if shorter else operations
             return shorter is not None
 
@@ -298,7 +298,7 @@ def gap_below(numbers: list[int], rank: int) -> int:
     return numbers[rank] - (numbers[rank - 1] if rank else 0)
 
 
-def moved(operations: Sequence[Operation], rank: int, gap: int) -> list[Operation]:
+def closed_up(operations: Sequence[Operation], rank: int, gap: int) -> list[Operation]:
     """The operations with another gap below the number of a rank."""
     numbers = ranked(operations)
     by = gap - gap_below(numbers, rank)

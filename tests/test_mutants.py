@@ -71,6 +71,14 @@ def finding_of(name: str) -> tuple[Finding, Subject, Diagnoser]:
     return finding, subject, diagnoser
 
 
+@pytest.mark.volume
+@pytest.mark.parametrize("name", MUTANTS)
+def test_walk_kills_the_mutant_by_its_own_rule_in_a_short_trace(name: str) -> None:
+    finding, *_ = finding_of(name)
+    assert MUTANTS[name].rule in finding.diagnosis.rules
+    assert len(finding.operations) <= (18 if MUTANTS[name].deep else 12)
+
+
 def test_trace_that_an_operation_can_be_left_out_of_is_not_minimal() -> None:
     finding, *judges = finding_of("duplicate-counted")
     assert is_minimal(finding, *judges)
