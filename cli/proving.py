@@ -86,7 +86,8 @@ def mutants_command(
 
     Each seed of the walk has 1,000,000 operations, each of the machine 2,000 examples; the machine is not asked
     for the deep mutants. Exit status 1 if one survives, is not named by its own rule, or has a trace of more
-    than 20 operations (30 if it is deep), or one that an operation can be left out of.
+    than 20 operations (30 if it is deep; 12 and 18 for the walk's first seed), or one that an operation can be
+    left out of.
     """
     contract = chosen_contract(contract_name, [f"mutant:{name}" for name in names])
     chosen = [m for m in mutants(contract) if not names or m.name in names]

@@ -35,6 +35,9 @@ MOST_EXAMPLES = 2_000
 LONGEST = 20
 LONGEST_DEEP = 30
 """How many operations a reduced trace may have, that of a deep mutant in the second place."""
+FIRST = 12
+FIRST_DEEP = 18
+"""The same for the first seed of the walk."""
 POWER_WALKS = 1_500
 """How many walks a wrong way has to be killed in."""
 
@@ -65,6 +68,8 @@ class Kills(msgspec.Struct, frozen=True):
     seconds: float
     length: int
     """The longest reduced trace."""
+    first: int
+    """The reduced trace of the first seed; 0: that seed did not kill it."""
     minimal: bool
     """Whether no operation can be left out of any reduced trace."""
 
@@ -76,7 +81,8 @@ class Kills(msgspec.Struct, frozen=True):
     @property
     def short(self) -> bool:
         """Whether no trace is longer than people like to read."""
-        return self.length <= (LONGEST_DEEP if self.deep else LONGEST)
+        longest, first = (LONGEST_DEEP, FIRST_DEEP) if self.deep else (LONGEST, FIRST)
+        return self.length <= longest and (self.driver == "machine" or self.first <= first)
 
 
 @dataclass(frozen=True)
@@ -128,6 +134,7 @@ def kills(name: str, driver: str, seeds: int) -> Kills:
         operations=int(median(kill.operations for kill in done)),
         seconds=round(median(kill.seconds for kill in done), 4),
         length=max((len(f.operations) for f in findings), default=0),
+        first=len(findings[0].operations) if done[0].failed and findings else 0,
         minimal=all(is_minimal(f, subject, diagnoser) for f in findings),
     )
 

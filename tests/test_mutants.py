@@ -13,7 +13,7 @@ from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.diagnose import Diagnoser, nearby
 from broker_tck.properties.finding import Finding, find
-from broker_tck.properties.killing import LONGEST, LONGEST_DEEP, is_minimal, kills, tries
+from broker_tck.properties.killing import is_minimal, kills, tries
 from broker_tck.properties.subjects import Subject, mutants, resolve
 
 
@@ -52,11 +52,19 @@ def test_mutant_says_in_a_sentence_what_it_does(name: str) -> None:
 def test_kills_are_counted_over_seeds() -> None:
     result = kills("duplicate-counted", "walk", 2)
     assert (result.killed, result.named, result.needed, result.passed, result.minimal) == (2, 2, 2, True, True)
-    assert result.length == 2
-    for worse in ({"killed": 1, "named": 1}, {"named": 1}, {"minimal": False}, {"length": LONGEST + 1}):
+    assert (result.length, result.first) == (2, 2)
+    for worse in ({"killed": 1, "named": 1}, {"named": 1}, {"minimal": False}):
         assert not msgspec.structs.replace(result, **worse).passed
-    assert msgspec.structs.replace(result, deep=True, length=LONGEST_DEEP).passed
-    assert not msgspec.structs.replace(result, deep=True, length=LONGEST_DEEP + 1).passed
+
+
+@pytest.mark.parametrize(("deep", "first", "longest"), [(False, 12, 20), (True, 18, 30)])
+def test_traces_of_a_mutant_have_to_be_short(deep: bool, first: int, longest: int) -> None:
+    result = msgspec.structs.replace(kills("duplicate-counted", "walk", 1), deep=deep, first=first, length=longest)
+    assert result.passed
+    assert not msgspec.structs.replace(result, length=longest + 1).passed
+    too_long = msgspec.structs.replace(result, first=first + 1)
+    assert not too_long.passed
+    assert msgspec.structs.replace(too_long, driver="machine").passed
 
 
 def finding_of(name: str) -> tuple[Finding, Subject, Diagnoser]:
@@ -69,14 +77,6 @@ def finding_of(name: str) -> tuple[Finding, Subject, Diagnoser]:
     finding = find(subject, diagnoser, kill.failed.config, kill.failed.operations, kill.failed.seed)
     assert finding is not None
     return finding, subject, diagnoser
-
-
-@pytest.mark.volume
-@pytest.mark.parametrize("name", MUTANTS)
-def test_walk_kills_the_mutant_by_its_own_rule_in_a_short_trace(name: str) -> None:
-    finding, *_ = finding_of(name)
-    assert MUTANTS[name].rule in finding.diagnosis.rules
-    assert len(finding.operations) <= (18 if MUTANTS[name].deep else 12)
 
 
 def test_trace_that_an_operation_can_be_left_out_of_is_not_minimal() -> None:
