@@ -212,6 +212,7 @@ class ActiveCursors(Reference):
     def update(self, name: str, at: Position | None) -> None:
         """The position of a cursor changes; none: it is not known."""
         if name not in self.objects:
+            self.version += self.unknown_step()
             if not self.adds_unknown(name):
                 return
             self.objects[name] = 0
@@ -454,6 +455,10 @@ class ActiveCursors(Reference):
     def update_step(self) -> int:
         return 1
 
+    @also(version_step, absent=lambda m: 1)
+    def unknown_step(self) -> int:
+        return 0
+
     @also(version_step, absent=lambda m: 0)
     def removal_step(self) -> int:
         return 1
@@ -542,7 +547,10 @@ class PulsarHeap(ActiveCursors):
 
     def update(self, name: str, at: Position | None) -> None:
         item = self.items.get(name)
-        if item is None or (item.at == NOWHERE and not self.tracks_late()):
+        if item is None:
+            self.version += self.unknown_step()
+            return
+        if item.at == NOWHERE and not self.tracks_late():
             return
         if item.at != NOWHERE or at is not None:
             self.version += self.update_step()

@@ -558,7 +558,7 @@ class Reads(Reference):
         self.tally(0, self.hit(len(used), sum(cached.size for cached in used)))
         for cached in used:
             self.references += 1
-            self.obtain(reader, Returned(cached.position[1], self.shared(cached.counter)))
+            self.obtain(reader, Returned(cached.position[1], self.shared(cached.counter, True)))
         reader.partial = bool(used)
         self.await_all(reader, asked)
 
@@ -772,10 +772,11 @@ class Reads(Reference):
         "The entry in the cache and the one that is returned share a count, so that the reader's release lowers it.",
         source="RangeEntryCacheImpl, PR 24623",
         look="a count of its own on either side; one count for several entries",
-        absent=lambda m, count: None if count is None else Count(count.left),
-        only_with_the_cache=lambda m, count: None,
+        absent=lambda m, count, hit: None if count is None else Count(count.left),
+        by_hits_alone=lambda m, count, hit: count if hit or count is None else Count(count.left),
+        only_with_the_cache=lambda m, count, hit: None,
     )
-    def shared(self, count: Count | None) -> Count | None:
+    def shared(self, count: Count | None, hit: bool) -> Count | None:
         """The count that an entry has that is returned."""
         return count
 
@@ -799,7 +800,7 @@ class Reads(Reference):
             for entry in ids:
                 self.insert(request.cache, (request.ledger, entry), size_of(entry), counts[entry])
         self.tally(2, self.missed(len(ids), sum(map(size_of, ids))))
-        self.deliver(request, {entry: self.shared(count) for entry, count in counts.items()})
+        self.deliver(request, {entry: self.shared(count, False) for entry, count in counts.items()})
         self.forget([request])
 
     # ---- Listeners are told

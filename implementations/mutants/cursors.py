@@ -181,8 +181,11 @@ class NewObjectTakesOver(SortedCursors):
 
     def add(self, cursor: Cursor, position: Position | None) -> None:
         """Add a cursor."""
+        there = self._by_name.get(cursor.name)
         super().add(cursor, position)
-        self._by_name[cursor.name].cursor = cursor
+        if there is not None:
+            self._durable += cursor.durable - there.cursor.durable
+            there.cursor = cursor
 
 
 @mutant("CC-05")
@@ -304,9 +307,7 @@ class OldObjectComesBack(SortedCursors):
     def add(self, cursor: Cursor, position: Position | None) -> None:
         """Add a cursor."""
         there = cursor.name in self._by_name
-        super().add(cursor, position)
-        if not there:
-            self._by_name[cursor.name].cursor = self._kept.pop(cursor.name, cursor)
+        super().add(cursor if there else self._kept.pop(cursor.name, cursor), position)
 
 
 @mutant("CC-11", source="apache/pulsar, ManagedCursorContainerImpl", conditions=3, deep=True)

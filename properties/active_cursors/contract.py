@@ -36,14 +36,24 @@ def blame(operations: Sequence[Operation], _observed: str) -> str:
     changes: list[Any] = [*operations[:-1]]
     if tag not in ("slowest", "count", "oldest"):
         return RESULTS.get(tag, "CC-02")
+    removed = any(o.tag == "remove" for o in changes)
+    taken_away = any(o.tag in ("add", "update") and o.at is None for o in changes)
+    if tag != "count" and several(changes) and (removed or taken_away):
+        return "CC-11"
     if added_again(changes):
         return "CC-04"
-    taken_away = any(o.tag in ("add", "update") and o.at is None for o in changes)
-    if any(o.tag == "remove" for o in changes) or (taken_away and tag != "count"):
+    if removed:
         return "CC-11"
     if taken_away:
         return "CC-14"
     return RESULTS.get(tag, "CC-02")
+
+
+def several(operations: Sequence[Any]) -> bool:
+    """Whether more than one cursor is added: whether there are others that may be out of order."""
+    return len({o.name for o in operations if o.tag in ("add", "durable")}) > 1 or any(
+        o.tag == "crowd" for o in operations
+    )
 
 
 def added_again(operations: Sequence[Any]) -> bool:

@@ -387,17 +387,24 @@ def blame(operations: Sequence[Operation]) -> str:
     own = begun.pop(next(o.thread for o in reversed(operations) if isinstance(o, GoOn)), None)
     others += begun.values()
     puts, removals, passes = (sum(isinstance(o, kinds) for o in others) for kinds in (BeginPut, REMOVALS, PASSES))
-    if isinstance(last, Pinned) and (passes or isinstance(own, PASSES)) and not removals:
+    removing = any(isinstance(o, REMOVALS) for o in begun.values())
+    if isinstance(last, Pinned) and (passes or isinstance(own, PASSES)) and not removing:
         return "IL-2"
     if puts and removals and removals + passes > 1:
         return "EC-12"
     if isinstance(own, BeginGet):
-        return "IL-4" if puts else "IL-3"
+        elsewhere = any(isinstance(o, BeginPut) and place(o) != place(own) for o in others)
+        return "IL-4" if elsewhere else "IL-3"
     if isinstance(own, REMOVALS):
         return "IL-1" if puts and not (removals or passes) else "EC-12"
     if isinstance(own, PASSES):
         return "IL-11" if passes else "IL-2"
     return ("EC-12" if removals > 1 else "IL-1") if isinstance(own, BeginPut) else "IL-2"
+
+
+def place(call: BeginPut | BeginGet) -> tuple[int, int, int]:
+    """The cache and the position that an insertion or a read is about."""
+    return call.cache, call.ledger, call.entry
 
 
 # ---- Laws and variations of calls that do not overlap
