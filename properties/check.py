@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,6 +19,8 @@ RESULT = "result"
 HANG = "Hang"
 NO_ANSWERS = (HANG, "MemoryError", "Exited", "Killed")
 """Why a subject may give no answer: it does not come back, wants too much memory, or ends its own process."""
+Recorder = Callable[[Any, Sequence[Operation]], list[Step]]
+"""Says what a subject does alone, given a configuration and operations."""
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -183,16 +186,25 @@ def record(operations: Iterable[Operation], on: Any) -> list[Step]:
     return steps
 
 
-def kept(
-    variation: Variation, config: Any, operations: Sequence[Operation], choices: Choices, rigged: Callable[[Any], Any]
-) -> bool | None:
-    """Whether a trace and what it is varied to come out as they should; None where there is nothing to vary.
+def recorder(rigged: Callable[[Any], Any]) -> Recorder:
+    """Records what a subject does alone on a trace: a fresh one for each, and each trace once.
 
     ``rigged`` makes a fresh subject, on a rig, for a configuration.
     """
+
+    @cache
+    def recorded(config: Any, operations: tuple[Operation, ...]) -> list[Step]:
+        return record(operations, rigged(config))
+
+    return lambda config, operations: recorded(config, tuple(operations))
+
+
+def kept(
+    variation: Variation, config: Any, operations: Sequence[Operation], choices: Choices, recorded: Recorder
+) -> bool | None:
+    """Whether a trace and what it is varied to come out as they should; None where there is nothing to vary."""
     part = variation.part(operations)
     varied = variation.vary(config, part, choices)
     if varied is None:
         return None
-    steps, other = record(part, rigged(config)), record(varied[1], rigged(varied[0]))
-    return variation.equal(config, steps, varied[0], other)
+    return variation.equal(config, recorded(config, part), varied[0], recorded(*varied))

@@ -8,7 +8,7 @@ from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Way, deviations_of
-from broker_tck.properties.check import kept, record
+from broker_tck.properties.check import kept, recorder
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import WALKS, Diagnoser, Diagnosis
@@ -50,16 +50,13 @@ def breaking(subject: Subject, model: type[Reference], name: str, seed: int) -> 
 def broken_by(contract: Contract, done: Walk, rigged: Any, capabilities: Any, only: str | None = None) -> list[str]:
     """The laws and variations, or the one of them, that a subject breaks where it makes a walk alone."""
     laws = [law for law in contract.laws if only in (None, law.number)]
-    steps = record(done.operations, rigged(done.config, capabilities)) if laws else []
+    recorded = recorder(lambda config: rigged(config, capabilities))
+    steps = recorded(done.config, done.operations) if laws else []
     broken = [law.number for law in laws if law.check(done.config, steps)[2]]
     choices = SeededChoices(done.seed or 0)
-
-    def fresh(config: Any) -> Any:
-        return rigged(config, capabilities)
-
     for variation in contract.variations:
         if only in (None, variation.name):
-            holds = kept(variation, done.config, done.operations, choices, fresh)
+            holds = kept(variation, done.config, done.operations, choices, recorded)
             broken += [variation.name] if holds is False else []
     return broken
 

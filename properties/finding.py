@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import HANG, RESULT, Difference, first_difference, kept, no_answer, record, unanswered
+from broker_tck.properties.check import (
+    HANG,
+    RESULT,
+    Difference,
+    first_difference,
+    kept,
+    no_answer,
+    record,
+    recorder,
+    unanswered,
+)
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import Diagnoser, Diagnosis, observable
@@ -192,13 +202,12 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
 def breach_of(subject: Subject, name: str, config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
     """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not."""
     contract = subject.contract
-    steps = record(operations, subject.rig(config, subject.capabilities))
+    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
     for law in contract.laws:
         if law.number == name:
-            return law.check(config, steps)[1:]
+            return law.check(config, recorded(config, operations))[1:]
     variation = next(variation for variation in contract.variations if variation.name == name)
     for number in range(VARIED):
-        choices = SeededChoices(number)
-        if kept(variation, config, operations, choices, lambda c: subject.rig(c, subject.capabilities)) is False:
+        if kept(variation, config, operations, SeededChoices(number), recorded) is False:
             return len(operations) - 1, variation.sentence
     return None, ""

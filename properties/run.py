@@ -12,7 +12,7 @@ from typing import Any
 
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import Rule, deviations_of, rules_of
-from broker_tck.properties.check import concrete, kept, record, unanswered
+from broker_tck.properties.check import concrete, kept, recorder, unanswered
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.deviating import breaking, broken_by, happens, peeled
@@ -204,13 +204,10 @@ def judge(run: Run, done: Walk) -> None:
     """Judge a walk by the laws and by its variations, without the model."""
     contract, subject = run.subject.contract, run.subject
     exempt = {*run.model.BREAKS, *run.model.MOOT}
-
-    def fresh(config: Any) -> Any:
-        return subject.rig(config, subject.capabilities)
-
+    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
     try:
         with Limit(10):
-            steps = record(done.operations, subject.rig(done.config, subject.capabilities))
+            steps = recorded(done.config, done.operations)
             for law in contract.laws:
                 met, _, complaint = law.check(done.config, steps)
                 run.met[law.number] += met
@@ -219,7 +216,7 @@ def judge(run: Run, done: Walk) -> None:
                     run.complaints.append((done.seed, law.number, complaint))
             choices = SeededChoices(done.seed or 0)
             for variation in contract.variations:
-                held = kept(variation, done.config, done.operations, choices, fresh)
+                held = kept(variation, done.config, done.operations, choices, recorded)
                 run.met[variation.name] += held is not None
                 if held is False and variation.name not in exempt:
                     run.complaints.append((done.seed, variation.name, variation.sentence))

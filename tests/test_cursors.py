@@ -27,7 +27,7 @@ from broker_tck.model.reference import Allowed
 from broker_tck.properties.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.active_cursors.laws import LAWS, VARIATIONS
 from broker_tck.properties.active_cursors.operations import Capabilities, Config
-from broker_tck.properties.check import Recorded, first_difference, kept, record
+from broker_tck.properties.check import Recorded, first_difference, kept, record, recorder
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Step
 from broker_tck.properties.deviating import broken_by, deviation
@@ -375,11 +375,8 @@ def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:
     trace = from_text("active-cursors ideal; size")
     subject = resolve("sorted-cursors")
     shift = next(v for v in VARIATIONS if v.name == "shift")
-
-    def rigged(config: Any) -> Any:
-        return subject.rig(config, subject.capabilities)
-
-    assert kept(shift, trace.config, trace.operations, SeededChoices(0), rigged) is None
+    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
+    assert kept(shift, trace.config, trace.operations, SeededChoices(0), recorded) is None
 
 
 # ---- Parts

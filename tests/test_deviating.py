@@ -14,7 +14,7 @@ from broker_tck.cli import comparing as pages
 from broker_tck.implementations.nack_clients import JavaPip393
 from broker_tck.model.negative_acks import NegativeAcks
 from broker_tck.properties import comparing, deviating
-from broker_tck.properties.check import kept, record
+from broker_tck.properties.check import kept, record, recorder
 from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.comparing import Column, Verdict, column, compared_rules
 from broker_tck.properties.contracts import CONTRACTS
@@ -166,12 +166,26 @@ def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:
     trace = from_text("negative-acks pip-393-spec; nack 0 0 0")
     variation = next(v for v in NACKS.variations if v.name == "P10")
     subject = resolve("sorted-buckets")
+    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
+    assert kept(variation, trace.config, trace.operations, SeededChoices(0), recorded) is None
+    assert len(recorded(trace.config, trace.operations)) == 1
+
+
+def test_each_trace_is_recorded_once_on_a_fresh_subject() -> None:
+    trace = from_text("negative-acks pip-393-spec; nack 0 0 0; adv 1")
+    subject = resolve("sorted-buckets")
+    made = []
 
     def rigged(config: Any) -> Any:
+        made.append(config)
         return subject.rig(config, subject.capabilities)
 
-    assert kept(variation, trace.config, trace.operations, SeededChoices(0), rigged) is None
-    assert len(record(trace.operations, rigged(trace.config))) == 1
+    recorded = recorder(rigged)
+    steps = recorded(trace.config, trace.operations)
+    assert recorded(trace.config, list(trace.operations)) == steps == record(trace.operations, rigged(trace.config))
+    assert len(made) == 2
+    recorded(trace.config, trace.operations[:1])
+    assert len(made) == 3
 
 
 def test_timer_that_fires_for_ever_is_an_error() -> None:
