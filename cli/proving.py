@@ -136,7 +136,7 @@ def print_kills(table: list[Kills]) -> None:
             f"{k.operations:,}",
             f"{k.seconds:.2f}",
             k.length,
-            "" if k.passed else "NOT MINIMAL" if not k.minimal else "FAILED" if k.short else "TOO LONG",
+            k.fault,
         )
         for k in table
     ]

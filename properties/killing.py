@@ -76,7 +76,16 @@ class Kills(msgspec.Struct, frozen=True):
     @property
     def passed(self) -> bool:
         """Whether enough seeds killed it, each by its own rule, and every trace is short and reduced to the end."""
-        return self.killed >= self.needed and self.named == self.killed and self.minimal and self.short
+        return not self.fault
+
+    @property
+    def fault(self) -> str:
+        """What keeps it from passing, for the table; empty: nothing."""
+        if self.killed < self.needed or self.named < self.killed:
+            return "FAILED"
+        if not self.minimal:
+            return "NOT MINIMAL"
+        return "" if self.short else "TOO LONG"
 
     @property
     def short(self) -> bool:

@@ -1,13 +1,15 @@
 """Reduction: the shortest trace that still breaks the same rule.
 
-First operations are left out (delta debugging, then one at a time), then fields are made simple and clock steps
-merged, then the configuration; again from the start while anything got shorter. Deterministic.
+First operations are left out (delta debugging, then one at a time) and clock steps merged; then ledgers and entries are
+made plain and come nearer together, then the other fields, then the configuration; again from the start while anything
+got shorter. Deterministic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -20,6 +22,8 @@ Fails = Callable[[Any, Sequence[Operation]], int | None]
 """Whether a trace still fails in the same way, and at which operation."""
 Values = Generator[Any, bool | None, None]
 """Values to try, each answered with whether it was taken."""
+Changed = Callable[[list[Operation], Any, Any], list[Operation] | None]
+"""The operations with another value in place of one; None where there is no place for it any more."""
 Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
 """Shorter traces to try."""
 
@@ -132,44 +136,17 @@ class Reducer:
         """Make ledgers and entries plain, each wherever it is named."""
         config, operations = trace
         for field, value in dict.fromkeys(part for operation in operations for part in position(operation)):
-            operations = self.simpler_position(config, operations, field, value)
+            operations = self.plainer(config, operations, value, partial(all_renumbered, field))
         return config, operations
-
-    def simpler_position(self, config: Any, operations: list[Operation], field: str, value: int) -> list[Operation]:
-        """Try plainer values of a ledger or an entry, wherever it is named."""
-
-        def take(plainer: int) -> bool:
-            nonlocal operations, value
-            renamed = [renumbered(operation, field, value, plainer) for operation in operations]
-            shorter = self.cut(config, renamed)
-            operations, value = (shorter[1], plainer) if shorter else (operations, value)
-            return shorter is not None
-
-        offer(plainer_values(value, 0), take)
-        return operations
 
     def nearer_positions(self, trace: Trace) -> Trace:
         """Close the gaps between ledgers and entries; neighbours, which may matter, stay neighbours."""
         config, operations = trace
         rank = 0
         while rank < len(ranked(operations)):
-            operations = self.nearer_position(config, operations, rank)
+            operations = self.plainer(config, operations, gap_below(ranked(operations), rank), partial(closed_up, rank))
             rank += 1
         return config, operations
-
-    def nearer_position(self, config: Any, operations: list[Operation], rank: int) -> list[Operation]:
-        """Try smaller gaps below the number of this rank; what is not below it moves along, wherever it is named."""
-
-        def take(gap: int) -> bool:
-            nonlocal operations
-            if rank >= len(ranked(operations)):  # it fails before anything has that number now
-                return False
-            shorter = self.cut(config, closed_up(operations, rank, gap))
-            operations = shorter[1] if shorter else operations
-            return shorter is not None
-
-        offer(plainer_values(gap_below(ranked(operations), rank), 0), take)
-        return operations
 
     def simpler_fields(self, trace: Trace) -> Trace:
         """Make fields as plain as the failure allows."""
@@ -181,18 +158,22 @@ class Reducer:
 
     def simpler_field(self, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
         """Try plainer values of one field."""
-
-        def take(plainer: Any) -> bool:
-            nonlocal operations
-            if i >= len(operations):  # it fails before this operation now
-                return False
-            simpler = structs.replace(operations[i], **{field: plainer})
-            shorter = self.cut(config, [*operations[:i], simpler, *operations[i + 1 :]])
-            operations = shorter[1] if shorter else operations
-            return shorter is not None
-
         zero = config.clock if field in marked(type(operations[i]), TIME) else 0
-        offer(plainer_values(getattr(operations[i], field), zero), take)
+        return self.plainer(config, operations, getattr(operations[i], field), partial(with_field, i, field), zero)
+
+    def plainer(
+        self, config: Any, operations: list[Operation], value: Any, changed: Changed, zero: int = 0
+    ) -> list[Operation]:
+        """Try plainer values in place of one; which comes next depends on whether the last was taken."""
+        values = plainer_values(value, zero)
+        taken: bool | None = None
+        with suppress(StopIteration):
+            while True:
+                plainer = values.send(taken)
+                other = changed(operations, value, plainer)
+                shorter = self.cut(config, other) if other else None
+                taken = shorter is not None
+                operations, value = (shorter[1], plainer) if shorter else (operations, value)
         return operations
 
     def pairs(self, trace: Trace) -> Trace:
@@ -231,14 +212,6 @@ class Reducer:
             if shorter := self.cut(simpler, moved):
                 config, operations = shorter
         return config, operations
-
-
-def offer(values: Values, take: Callable[[Any], bool]) -> None:
-    """Offer one value after another; which one comes next depends on whether the last was taken."""
-    taken: bool | None = None
-    with suppress(StopIteration):
-        while True:
-            taken = take(values.send(taken))
 
 
 def plainer_values(value: Any, zero: int) -> Values:
@@ -298,10 +271,15 @@ def gap_below(numbers: list[int], rank: int) -> int:
     return numbers[rank] - (numbers[rank - 1] if rank else 0)
 
 
-def closed_up(operations: Sequence[Operation], rank: int, gap: int) -> list[Operation]:
-    """The operations with another gap below the number of a rank."""
+def closed_up(rank: int, operations: Sequence[Operation], _gap: int, other: int) -> list[Operation] | None:
+    """The operations with another gap below the number of a rank; what is not below it moves along.
+
+    None where no number has that rank: the trace fails before it now.
+    """
     numbers = ranked(operations)
-    by = gap - gap_below(numbers, rank)
+    if rank >= len(numbers):
+        return None
+    by = other - gap_below(numbers, rank)
 
     def along(operation: Operation) -> Operation:
         changed = {field: number + by for field, number in numbered(operation) if number >= numbers[rank]}
@@ -310,9 +288,21 @@ def closed_up(operations: Sequence[Operation], rank: int, gap: int) -> list[Oper
     return [along(operation) for operation in operations]
 
 
-def renumbered(operation: Operation, field: str, value: int, other: int) -> Operation:
+def all_renumbered(field: str, operations: Sequence[Operation], value: Any, other: Any) -> list[Operation]:
+    """The operations with another value for one of a field that names a message, wherever it is named."""
+    return [renumbered(operation, field, value, other) for operation in operations]
+
+
+def renumbered(operation: Operation, field: str, value: Any, other: Any) -> Operation:
     """The operation with another value in one of these fields, if this one is in it."""
     return structs.replace(operation, **{field: other}) if (field, value) in position(operation) else operation
+
+
+def with_field(i: int, field: str, operations: list[Operation], _value: Any, other: Any) -> list[Operation] | None:
+    """The operations with another value in a field of one of them; None where the trace fails before it now."""
+    if i >= len(operations):
+        return None
+    return [*operations[:i], structs.replace(operations[i], **{field: other}), *operations[i + 1 :]]
 
 
 def without(operations: list[Operation], i: int) -> Iterator[list[Operation]]:

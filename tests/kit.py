@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
+
+import pytest
 
 from broker_tck.implementations.time_bucket import TimeBucketTracker
 from broker_tck.model.rules import Way, ways_of
@@ -22,6 +25,10 @@ CONTRACT = CONTRACTS["delayed-delivery"]
 MODEL = CONTRACT.specification
 START = 1_700_000_000_000
 ROOT = Path(__file__).parent.parent
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
+"""They are drawn where the extra `bench` is there: in tox, by the environment that measures coverage."""
 
 
 class Hanging(TimeBucketTracker):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter, deque
 from collections.abc import Iterator
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +14,7 @@ import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
+from kit import on_linux, plots
 
 from broker_tck import fixtures
 from broker_tck.implementations import cache_bench
@@ -536,8 +535,6 @@ def test_value_of_another_position_changes_nothing() -> None:
 # ---- The bench of passes
 
 NUMBER = 2_000
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
-plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 
 
 @on_linux

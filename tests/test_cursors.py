@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
+from kit import plots
 from msgspec import structs
 
 from broker_tck import fixtures
@@ -46,8 +46,6 @@ FILES = {
     "worked-pulsar-tree-set": (4, 39),
 }
 CONTAINERS = (SortedCursors, LazyList, CursorHeap)
-
-plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 
 
 def results(text: str, profile: str = "ideal", subject: str = "") -> list[Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
+from kit import on_linux
 from msgspec import structs
 
 from broker_tck.implementations.memory_bench import LIMIT_BYTES, ROWS, MemoryRow, measure, memory_row, rows
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+pytestmark = on_linux
 
 
 @pytest.mark.parametrize("batch", [False, True])

@@ -53,8 +53,14 @@ def test_kills_are_counted_over_seeds() -> None:
     result = kills("duplicate-counted", "walk", 2)
     assert (result.killed, result.named, result.needed, result.passed, result.minimal) == (2, 2, 2, True, True)
     assert (result.length, result.first) == (2, 2)
-    for worse in ({"killed": 1, "named": 1}, {"named": 1}, {"minimal": False}):
-        assert not msgspec.structs.replace(result, **worse).passed
+    for worse, fault in (
+        ({"killed": 1, "named": 1}, "FAILED"),
+        ({"named": 1}, "FAILED"),
+        ({"minimal": False}, "NOT MINIMAL"),
+        ({"length": 21}, "TOO LONG"),
+    ):
+        other = msgspec.structs.replace(result, **worse)
+        assert (other.passed, other.fault) == (False, fault)
 
 
 @pytest.mark.parametrize(("deep", "first", "longest"), [(False, 12, 20), (True, 18, 30)])

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import pytest
 from conftest import Cli
 from hypothesis import example, given
 from hypothesis import strategies as st
+from kit import on_linux, plots
 
 from broker_tck.cli.benches import memory
 from broker_tck.implementations import long_pair_map, nack_buckets
@@ -43,9 +42,6 @@ from broker_tck.properties.negative_acks.rig import Rig
 BASE = 1_763_695_000_064 & -1024
 FIRST, LAST = -(2**63), 2**63 - 1
 IDS = [FIRST, FIRST + 1, -(2**32), -1, 0, 1, 2, 3, 2**31, 2**32, 2**48, LAST]
-
-plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 
 
 # ---- The trees that are walked through while keys are deleted

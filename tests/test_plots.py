@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Cli
+from kit import plots
 
 from broker_tck.cli.benches import memory
 from broker_tck.cli.benches.plots import check_plot
@@ -15,7 +15,7 @@ from broker_tck.cli.benching import bench
 from broker_tck.implementations import cache_bench, cursor_bench
 from broker_tck.spark_fuzz import session
 
-pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
+pytestmark = plots
 
 DRAWING = {"cache": (), "cursors": (), "memory": ("--contract", "negative-acks")}
 """The benches that draw, and what else they are told to."""

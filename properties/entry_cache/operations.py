@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Annotated, Any
 
 import msgspec
@@ -327,9 +328,9 @@ class Begin(Operation, frozen=True):
     """Begin on a thread what the base beside this one does; result: whether the thread was in no other call."""
 
     @property
+    @abstractmethod
     def thread(self) -> int:
-        """The thread: the last field of each. A Struct cannot have it abstract."""
-        raise NotImplementedError
+        """The thread: the last field of each."""
 
     def on(self, to: Any) -> Any:
         return to.begin(self.thread, super().on)
