@@ -100,10 +100,14 @@ class TripleHeap:
         words[hole : hole + WIDTH] = triple
 
 
+class IllegalReferenceCountException(Exception):
+    """Memory was released more often than it was taken."""
+
+
 class HeapTracker(InMemoryTracker):
     """Exact to the millisecond; a message that is added twice is held, counted and handed out twice.
 
-    Its timer is the one of 2025, faults included: profile ``heap`` is what the broker's class did.
+    Its timer is the one of 2025, and it can be closed only once: profile ``heap`` is what the broker's class did.
     """
 
     profiles: ClassVar[tuple[str, ...]] = ("heap",)
@@ -112,3 +116,11 @@ class HeapTracker(InMemoryTracker):
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
         """Start with an empty heap."""
         super().__init__(config, clock, DeliveryTimer2025(clock, timer), TripleHeap())
+        self._released = False
+
+    def close(self) -> None:
+        """Disarm the timer and let go of the memory. A second time IllegalReferenceCountException: it is gone."""
+        super().close()
+        if self._released:
+            raise IllegalReferenceCountException
+        self._released = True

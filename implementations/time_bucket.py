@@ -93,3 +93,26 @@ class TimeBucket2026Tracker(TimeBucketTracker):
         """Change the tick time, in milliseconds."""
         super().reset_tick_time(tick)
         self._late = 0
+
+
+class TimeBucket50Tracker(TimeBucket2026Tracker):
+    """Knows nothing of delays after a clear, as the broker's class of 5.0 does."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("timebucket-5.0",)
+
+    def clear(self) -> None:
+        """Forget every message, and what is known of the delays. The timer stays as it is (DD-30)."""
+        super().clear()
+        self._delays.reset()
+
+
+class TimeBucket50M1Tracker(TimeBucket2026Tracker):
+    """Hands out a bucket when its first time is due, as the broker's class of 5.0.0-M1 does."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("timebucket-5.0-M1",)
+
+    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        """Start with the in-memory tracker's buckets, no time of which lies behind the key."""
+        super().__init__(config, clock, timer)
+        self._slack = 0
+        self.reset_tick_time(config.tick)

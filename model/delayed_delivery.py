@@ -780,23 +780,29 @@ class DelayedDelivery(Reference):
         self.held = self.after_clear()
         self.counted_in_vain = 0
         if self.starts_anew_on_clear():
-            self.fixed, self.highest = True, 0
+            self.fixed, self.highest = True, self.highest_anew()
         if self.clear_updates_timer():
             self.update_timer()
 
     @rule(
         "DD-32",
-        "Close disarms the timer; what is seen of the index after it is not specified.",
+        "Close disarms the timer, and may be repeated; what is seen of the index after it is not specified.",
         source="AbstractDelayedDeliveryTracker, PR 18000",
-        look="a timeout that outlives its tracker",
+        look="a timeout that outlives its tracker; what a second close lets go of once more",
         absent=lambda m: False,
         only_while_something_is_held=lambda m: bool(m.held),
     )
     def close_disarms(self) -> bool:
         return True
 
+    @also(close_disarms, absent=lambda m: m.closed)
+    def refuses_close(self) -> bool:
+        return False
+
     def close(self) -> None:
         """End. No operation follows but a second close."""
+        if self.refuses_close():
+            raise Fault("IllegalReferenceCountException")
         if self.close_disarms():
             self.cancel()
             self.timeout = self.target = None
@@ -822,6 +828,25 @@ class TimeBucket2026(DelayedDelivery):
 
     def count_after_close(self) -> int:
         return self.count()
+
+
+class TimeBucket50(TimeBucket2026):
+    """The released class of 5.0.1: a clear starts the detection of a fixed delay anew, as a get of the last does."""
+
+    PROFILE = "timebucket-5.0"
+
+    def starts_anew_on_clear(self) -> bool:
+        return True
+
+
+class TimeBucket50M1(TimeBucket2026):
+    """The released class of 5.0.0-M1: without PR 26188, so a bucket is handed out when its first time is due."""
+
+    PROFILE = "timebucket-5.0-M1"
+    BREAKS = ("DD-07", "DD-08")
+
+    def due(self, key: int) -> bool:
+        return key <= self.cutoff()
 
 
 class TimeBucket2025(TimeBucket2026):
@@ -859,7 +884,10 @@ class TimeBucket2025(TimeBucket2026):
 
 
 class Heap(DelayedDelivery):
-    """The classes before PR 23611, as recorded: a heap of triples, without buckets, that keeps every copy."""
+    """The classes before PR 23611, as recorded: a heap of triples, without buckets, that keeps every copy.
+
+    A second close releases the heap's memory once more, which throws (seen on the released 3.0.7, 4.0.0 and 4.0.8).
+    """
 
     PROFILE = "heap"
     MOOT = ("DD-03", "DD-05", "DD-29", "DD-33")
@@ -876,9 +904,12 @@ class Heap(DelayedDelivery):
     def permits_bytes(self, seen: object) -> bool:
         return isinstance(seen, int) and seen >= 24 * self.count()
 
+    def refuses_close(self) -> bool:
+        return self.closed
+
     def count_after_close(self) -> int:
         return self.count()
 
 
-PROFILES = {m.PROFILE: m for m in (DelayedDelivery, TimeBucket2026, TimeBucket2025, Heap)}
+PROFILES = {m.PROFILE: m for m in (DelayedDelivery, TimeBucket2026, TimeBucket50, TimeBucket50M1, TimeBucket2025, Heap)}
 """Every profile of the contract; the first is the default."""

@@ -224,6 +224,7 @@ class NegativeAcks(Reference):
         self.held: dict[int, set[Item]] = {}
         self.chunks: dict[tuple[int, Position], int] = {}
         self.deadline: int | None = self.deadline_at_start()
+        self.lost: list[int] = []
         self.cancelled = False
         self.closed = False
         self.failing = False
@@ -457,7 +458,7 @@ class NegativeAcks(Reference):
             self.drop(other, item)
         self.held.setdefault(key, set()).add(item)
         if chunks > 1:
-            place = key, item[:2]
+            place = self.noted(key, item[:2])
             self.chunks[place] = max(chunks, self.chunks.get(place, 1))
         self.arm_for(self.now + self.first_wait(delay))
 
@@ -465,6 +466,7 @@ class NegativeAcks(Reference):
         """Let go of an item."""
         bucket = self.held[key]
         bucket.discard(item)
+        self.chunks.pop(self.noted(key, item[:2]), None)
         if not bucket:
             del self.held[key]
 
@@ -596,6 +598,11 @@ class NegativeAcks(Reference):
     def expanded(self, entry: int, chunks: int) -> list[int]:
         return [*range(entry - chunks + 1, entry + 1)]
 
+    @also(expanded, absent=lambda m, key, position: (0, position))
+    def noted(self, key: int, position: Position) -> tuple[int, Position]:
+        """Under what the chunks of an item are noted until a firing takes it."""
+        return key, position
+
     @rule(
         "NA-25",
         "A firing that finds nothing due calls nothing.",
@@ -643,14 +650,29 @@ class NegativeAcks(Reference):
         emissions: list[Emission] = []
         until = self.now + ms * MS
         at_once = 0
-        while self.deadline is not None and self.deadline <= until:
-            at_once = at_once + 1 if self.deadline <= self.now else 0
+        while (first := min(self.armed(), default=until + 1)) <= until:
+            at_once = at_once + 1 if first <= self.now else 0
             if at_once > MOST_AT_ONCE:
                 raise RuntimeError("the timer fires and fires, and time does not move")
-            self.move(max(self.deadline, self.now))
+            self.move(max(first, self.now))
+            self.expire(first)
             emissions += self.fire()
         self.move(until)
         return emissions
+
+    def armed(self) -> list[int]:
+        """The deadlines of all timeouts that are armed: the one that the tracker knows of, and those that it lost."""
+        return self.lost if self.deadline is None else [self.deadline, *self.lost]
+
+    def expire(self, deadline: int) -> None:
+        """A timeout begins to fire; of one deadline, those that the tracker lost, which were armed before.
+
+        The one that it knows of is taken for pending until it is settled.
+        """
+        if deadline in self.lost:
+            self.lost.remove(deadline)
+        else:
+            self.deadline, self.stuck = None, True
 
     def move(self, to: int) -> None:
         """Move both clocks on."""
@@ -669,8 +691,8 @@ class NegativeAcks(Reference):
         failed = emits and self.failing
         if emits and self.calls_first():
             self.call_back()
-        self.stuck = failed and not self.settles()
-        self.deadline = None if self.stuck else self.deadline_after_firing(before)
+        if not failed or self.settles():
+            self.settle(before)
         if not emits:
             return []
         self.failing = False
@@ -678,17 +700,23 @@ class NegativeAcks(Reference):
         sizes = self.requests(ids)
         return [[whole_ms(self.now), ids, 0 if failed else sizes if len(sizes) > 1 else len(sizes)]]
 
+    def settle(self, before: int) -> None:
+        """Arm for what is left. A timeout that is pending, as another one fired, is lost sight of."""
+        if self.deadline is not None:
+            self.lost.append(self.deadline)
+        self.stuck = False
+        self.deadline = self.deadline_after_firing(before)
+
     def take(self, keys: list[int]) -> list[Position]:
         """Let go of some buckets; answers with the ids that their items stand for."""
+        items = [(self.noted(key, item[:2]), *item[:2]) for key in keys for item in self.held[key]]
         ids = [
-            (ledger, part)
-            for key in keys
-            for ledger, entry, _ in self.held[key]
-            for part in self.expanded(entry, self.chunks.get((key, (ledger, entry)), 1))
+            (ledger, part) for place, ledger, entry in items for part in self.expanded(entry, self.chunks.get(place, 1))
         ]
         for key in keys:
             del self.held[key]
-        self.chunks = {place: n for place, n in self.chunks.items() if place[0] not in keys}
+        for place, _, _ in items:
+            self.chunks.pop(place, None)
         return self.emitted(ids)
 
     def call_back(self) -> None:
@@ -748,7 +776,7 @@ class NegativeAcks(Reference):
 
     def seen(self) -> tuple[int, list[int]]:
         """The number of items, and the times of all armed timeouts in milliseconds."""
-        return self.count(), [] if self.deadline is None else [whole_ms(self.deadline)]
+        return self.count(), sorted(map(whole_ms, self.armed()))
 
 
 def whole_ms(at: int) -> int:
@@ -757,10 +785,13 @@ def whole_ms(at: int) -> int:
 
 
 class Pip393Java(NegativeAcks):
-    """The Java client from 4.0.2 on, as recorded: a pending timer is left alone, whatever is due sooner."""
+    """The Java client from 4.0.2 on, as recorded: a pending timer is left alone, whatever is due sooner.
+
+    A firing never looks whether its timeout was cancelled: it arms a timer besides the one that is pending.
+    """
 
     PROFILE = "pip-393-java"
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P9", "P10")
+    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P8", "P9", "P10")
 
     def is_sooner(self, deadline: int) -> bool:
         return False
@@ -773,6 +804,23 @@ class Pip393Java(NegativeAcks):
 
     def bits(self) -> int:
         return self.config.precision_bits % 64
+
+    def heeds_cancelled(self) -> bool:
+        return True
+
+
+class Pip393Java42(Pip393Java):
+    """The Java client from 4.2 on (PR 25229; 4.2.4 and 5.0.0-M1 as recorded): all chunks, but only the first time.
+
+    The chunks are noted by entry. The first bucket that fires takes them away from the others, until the message is
+    nacked again.
+    """
+
+    PROFILE = "pip-393-java-4.2"
+    expanded = NegativeAcks.expanded
+
+    def noted(self, key: int, position: Position) -> tuple[int, Position]:
+        return 0, position
 
 
 class Polling(NegativeAcks):
@@ -799,7 +847,7 @@ class Polling(NegativeAcks):
 
 
 class LegacyJava(Polling):
-    """The Java client up to 4.0.1: a flat map, where the last nack of an entry wins."""
+    """The Java client of 4.0.1: a flat map, where the last nack of an entry wins."""
 
     PROFILE = "legacy-java"
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
@@ -812,6 +860,41 @@ class LegacyJava(Polling):
 
     def superseded(self, item: Item, key: int) -> list[int]:
         return self.elsewhere(item, key)
+
+    def heeds_cancelled(self) -> bool:
+        return True
+
+
+class LegacyJava30(LegacyJava):
+    """The Java client up to 4.0.0 (3.0.7 as recorded): a map of whole ids, keeps chunks, and calls before it arms.
+
+    What a request throws, or a firing after a close that no nack followed, leaves the timeout that has fired to be
+    taken for pending: no nack arms another, until close.
+    """
+
+    PROFILE = "legacy-java-3.0"
+    expanded = NegativeAcks.expanded
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.dropped = False
+
+    def settles(self) -> bool:
+        return False
+
+    def calls_first(self) -> bool:
+        return True
+
+    def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
+        self.dropped = False
+        super().track(ledger, entry, batch_index, chunks, count)
+
+    def close(self) -> None:
+        super().close()
+        self.dropped = True
+
+    def fire(self) -> list[Emission]:
+        return [] if self.dropped else super().fire()
 
 
 class Cpp(Polling):
@@ -838,6 +921,7 @@ class CppOld(LegacyJava):
     """The C++ client before v3.3.0: a map of entries, polled."""
 
     PROFILE = "cpp-old"
+    heeds_cancelled = NegativeAcks.heeds_cancelled
 
     def requests(self, ids: list[Position]) -> list[int]:
         return [len(ids)]
@@ -945,5 +1029,8 @@ class FSharp(Ticking):
         return not self.elsewhere(item, key)
 
 
-PROFILES = {m.PROFILE: m for m in (NegativeAcks, Pip393Java, LegacyJava, Go, GoOld, Cpp, CppOld, FSharp)}
+PROFILES = {
+    m.PROFILE: m
+    for m in (NegativeAcks, Pip393Java, Pip393Java42, LegacyJava, LegacyJava30, Go, GoOld, Cpp, CppOld, FSharp)
+}
 """Every profile of the contract; the first is the default."""

@@ -34,10 +34,12 @@ from broker_tck.implementations.nack_memory_bench import (
 )
 from broker_tck.implementations.nack_parts import MultiplierBackoff, backoff_of, emit
 from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
-from broker_tck.model.negative_acks import NegativeAcks
+from broker_tck.model.negative_acks import LegacyJava30, NegativeAcks
 from broker_tck.model.walked_tree import Node, WalkedTree
-from broker_tck.properties.negative_acks.operations import Capabilities, Config
+from broker_tck.properties.finding import failure
+from broker_tck.properties.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale
 from broker_tck.properties.negative_acks.rig import Rig
+from broker_tck.properties.subjects import resolve
 
 BASE = 1_763_695_000_064 & -1024
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -771,3 +773,11 @@ def test_bench_that_cannot_be_is_refused_in_one_line(
     assert err.startswith(f"broker-tck: {told}")
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_of_two_timeouts_of_one_deadline_the_one_that_was_armed_first_fires_first() -> None:
+    """A callback of 3.0 that closes and nacks leaves two; the next that closes cancels the second."""
+    inner = [Inside("close", 0, 0, 0), Inside("nack", 0, 0, 0)]
+    operations = [inner[0], Nack(0, 0, 0), inner[1], Advance(134), inner[0], Advance(133), Nack(0, 0, 0), Advance(101)]
+    found = failure(resolve("hash-map"), LegacyJava30, Config(delay_us=100_000), [*operations, Stale()])
+    assert found is None

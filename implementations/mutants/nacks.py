@@ -160,8 +160,6 @@ class StaleFiringHeeded(SortedBucketsTracker):
     """Does as much in a firing whose timeout was cancelled as in any other."""
 
     def _fired(self, timeout: Timeout) -> None:
-        if timeout is not self._timeout and self._timeout is not None:
-            self._timeout.cancel()
         self._timeout = timeout
         super()._fired(timeout)
 
@@ -216,6 +214,22 @@ class ChunksLost(SortedBucketsTracker):
 
     def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
         return
+
+
+@mutant("NA-06", source="PR 25229", conditions=2)
+class ChunksForOneBucket(SortedBucketsTracker):
+    """Keeps chunks by entry, and forgets them when the first bucket emits them: the next emits the last chunk only."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._known: dict[Position, Sequence[int]] = {}
+
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
+        self._known[position] = chunks
+
+    def _take(self, now: int) -> list[Position]:
+        ids = super()._take(now)
+        return [*{(ledger, chunk) for ledger, last in ids for chunk in self._known.pop((ledger, last), (last,))}]
 
 
 @mutant("NA-06")
@@ -336,11 +350,13 @@ class FirstNackCounts(SortedBucketsTracker):
 
 @mutant("NA-05")
 class EntriesOf32Bits(SortedBucketsTracker):
-    """Keeps the low 32 bits of entry ids."""
+    """Keeps the low 32 bits of entry ids, and counts the chunks of a message back from there."""
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message, by a part of its id."""
-        super().add_message(message_id._replace(entry_id=message_id.entry_id & 0xFFFFFFFF), redelivery_count)
+        last = message_id.entry_id & 0xFFFFFFFF
+        chunks = range(last + 1 - len(message_id.chunks), last + 1)
+        super().add_message(message_id._replace(entry_id=last, chunks=chunks), redelivery_count)
 
 
 @mutant("NA-43")

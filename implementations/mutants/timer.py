@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.implementations.delivery_timer import NO_TARGET, DeliveryTimer, DeliveryTimer2025
+from broker_tck.implementations.heap import IllegalReferenceCountException
 from broker_tck.implementations.in_memory import NEVER
 from broker_tck.implementations.interface import Timeout
 from broker_tck.implementations.mutants.mutant import mutant
@@ -122,6 +123,20 @@ class StaleFiringForgetsTheNewer(DeliveryTimer):
             self._timeout = None
             self.target = NO_TARGET
         return super()._fired(timeout)
+
+
+@mutant("DD-32", source="TripleLongPriorityQueue, seen by running it", conditions=2)
+class ClosedTwiceThrows(TimeBucketTracker):
+    """A second close lets go once more of what the first one let go of, and throws."""
+
+    _closed = False
+
+    def close(self) -> None:
+        """Let go of what is held."""
+        super().close()
+        if self._closed:
+            raise IllegalReferenceCountException
+        self._closed = True
 
 
 @mutant("DD-32", conditions=3, deep=True)

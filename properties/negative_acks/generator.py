@@ -1,7 +1,7 @@
 """What a walk does next: operations chosen with the model's state in view.
 
 Time moves to where trackers differ: to the armed deadline and one millisecond beside it, by a bucket, by a poll, by a
-delay. Positions come from a small pool, so that they meet again in one bucket and in others.
+delay. Messages are few, so that they meet again in one bucket and in others.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
         Maker("nack", (20, 40, 80), nacks.nack),
         Maker("id", (0, 4, 10), nacks.by_id),
         Maker("batch", (0, 3, 8), nacks.batch),
-        Maker("chunked", (0, 0, 3), nacks.chunked),
+        Maker("chunked", (0, 0, 10), nacks.chunked),
         Maker("fill", (0,) * 11 + (1,), nacks.fill),
         Maker("adv", (20, 40, 60), steps.advance),
         Maker("jump", (0, 0, 0, 1, 3), steps.jump),
@@ -90,20 +90,30 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
 
 
 class Nacks:
-    """Positions and redelivery counts of one walk."""
+    """Messages and redelivery counts of one walk.
+
+    As in a topic, an entry is the last of so many chunks, a batch, or a message by itself, once and for all, and an
+    earlier chunk is nothing else. Messages by themselves are behind all others of their ledger: many may follow on one.
+    """
 
     def __init__(self, model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> None:
         self.choices = choices
         below_zero = (-2, -90) if capabilities.negative_ids else ()
         base, ledger = one_of(choices, (*ENTRY_BASES, *below_zero)), one_of(choices, (*LEDGER_BASES, *below_zero))
         ledgers, size = one_of(choices, (1, 2, 3)), one_of(choices, (3, 8, 12, 24))
-        self.pool = [(ledger + i % ledgers, base + i // ledgers) for i in range(size)]
+        chunked, batches = (max(1, one_of(choices, (1, size // 4))) for _ in range(2))
+        chunks = [2 + choices.below(4) if i < chunked else 1 for i in range(size)]
+        entries = [base + sum(chunks[i % ledgers : i + 1 : ledgers]) - 1 for i in range(size)]
+        positions = [(ledger + i % ledgers, entry) for i, entry in enumerate(entries)]
+        self.in_chunks = [*zip(positions, chunks, strict=True)][:chunked]
+        self.in_batches = positions[chunked : chunked + batches]
+        self.alone = positions[chunked + batches :]
         table = model.config.backoff_ms
         self.counts = weighted([(0, 3), (1, 2), (len(table) if table else 7, 1), (2, 1), (3, 1)])
 
     def position(self) -> tuple[int, int]:
-        """A position out of the pool."""
-        return self.pool[self.choices.below(len(self.pool))]
+        """The position of a message by itself."""
+        return one_of(self.choices, self.alone)
 
     def count(self) -> int:
         """A redelivery count."""
@@ -119,11 +129,12 @@ class Nacks:
 
     def batch(self) -> Batch:
         """A nack of one message of a batch."""
-        return Batch(*self.position(), self.choices.below(4), self.count())
+        return Batch(*one_of(self.choices, self.in_batches), self.choices.below(4), self.count())
 
     def chunked(self) -> Chunked:
         """A nack of a message in chunks."""
-        return Chunked(*self.position(), 2 + self.choices.below(4), self.count())
+        position, chunks = one_of(self.choices, self.in_chunks)
+        return Chunked(*position, chunks, self.count())
 
     def fill(self) -> Fill:
         """Many nacks. The large ones are rare, as each costs as much as whole walks do."""

@@ -1,0 +1,187 @@
+"""What the clients' own trackers of negative acks do, as recorded and as replayed, and what walks ask of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import ClassVar
+
+import pytest
+
+from broker_tck import fixtures
+from broker_tck.implementations.nack_clients import PairMap
+from broker_tck.properties.check import plain
+from broker_tck.properties.conforming import check_subject, golden_traces
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.negative_acks.operations import Batch, Capabilities, Chunked, Fill, Inside, Nack, NackId
+from broker_tck.properties.operation import Operation
+from broker_tck.properties.replay import declaring, replay
+from broker_tck.properties.subjects import declared, resolve
+from broker_tck.properties.trace import from_text, load
+from broker_tck.properties.walk import Walk, walk, walk_seed
+
+NACKS = CONTRACTS["negative-acks"]
+STEPS = {
+    "pip-393-spec": 74,
+    "pip-393-java": 5_465,
+    "pip-393-java-4.2": 4_027,
+    "legacy-java": 29,
+    "legacy-java-3.0": 4_018,
+}
+
+
+def test_these_files_were_recorded() -> None:
+    assert {path.stem for path in fixtures.golden("negative-acks")} == set(STEPS)
+
+
+@pytest.mark.volume
+@pytest.mark.parametrize("profile", STEPS)
+def test_model_and_subjects_do_as_was_recorded(profile: str) -> None:
+    traces = load(str(fixtures.folder() / "negative-acks" / f"{profile}.jsonl"))
+    subjects = declaring(NACKS, profile)
+    assert len(subjects) == 1
+    assert {trace.profile for trace in traces} == {profile}
+    assert len(golden_traces("negative-acks", profile)) == len(traces)
+    replays = [replay(trace, subjects) for trace in traces]
+    assert [d for each in replays for d in each.disagreements] == []
+    assert sum(each.steps for each in replays) == STEPS[profile]
+
+
+# ---- What the releases do, step by step
+
+
+def outcomes(profile: str, text: str) -> list[tuple[object, int, list[int]]]:
+    """Result, count and timeouts of each step, counted from the start; model and subject of the profile agree."""
+    trace = from_text(f"negative-acks {profile} {text}")
+    (subject,) = declaring(NACKS, profile)
+    model, rig = NACKS.model(profile)(trace.config), subject.rig(trace.config, subject.capabilities)
+    start, told = trace.config.clock, []
+    for operation in trace.operations:
+        result = operation.on(rig)
+        count, armed = rig.seen()
+        assert (operation.on(model), model.seen()) == (result, (count, armed))
+        emitted = [[at - start, plain(ids), requests] for at, ids, requests in result] if result else result
+        told.append((emitted, count, [at - start for at in armed]))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("profile", "armed"),
+    [
+        ("pip-393-java", [768, 1_000]),
+        ("pip-393-java-4.2", [768, 1_000]),
+        ("legacy-java", [334, 334]),
+        ("legacy-java-3.0", [334, 334]),
+    ],
+)
+def test_late_firing_arms_a_second_timer(profile: str, armed: list[int]) -> None:
+    assert outcomes(profile, "; nack 0 0 0; close; nack 0 0 0; stale")[-1] == ([], 1, armed)
+    assert outcomes(profile, "; nack 0 0 0; close; stale")[-1] == ([], 0, [])
+    late = outcomes(profile, "; nack 0 0 0; close; nack 0 0 0; stale; close; adv 2000")
+    assert late[-2][2] == armed[1:], "close knows of the last timer alone"
+    assert late[-1] == ([], 0, [])
+
+
+@pytest.mark.parametrize("profile", ["pip-393-spec", "cpp-old", "cpp", "go"])
+def test_other_clients_ignore_a_late_firing(profile: str) -> None:
+    before, after = outcomes(profile, "; nack 0 0 0; close; nack 0 0 0; stale")[-2:]
+    assert after == ([], *before[1:])
+
+
+def test_request_that_throws_stops_3_0_until_close() -> None:
+    text = "delay_us=300000; fail; nack 0 0 0; adv 1000; nack 0 1 0; adv 100000; close; nack 0 2 0"
+    assert [armed for _, _, armed in outcomes("legacy-java-3.0", text)] == [[], [100], [], [], [], [], [101_100]]
+    assert outcomes("legacy-java", text)[3][2] == [1_100]
+
+
+def test_close_inside_a_callback_stops_3_0_until_the_next_close() -> None:
+    text = "delay_us=99999; nack 0 0 0; inside close 0 0 0; adv 134; adv 33; nack 0 0 0; adv 5000; close; nack 0 0 0"
+    told = outcomes("legacy-java-3.0", text)
+    assert told[2] == ([[134, [[0, 0]], 1]], 0, [167]), "the firing goes on and arms, though all is closed"
+    assert [armed for _, _, armed in told[3:]] == [[], [], [], [], [5_201]]
+
+
+def test_3_0_keeps_chunks_every_time() -> None:
+    text = "delay_us=300000; chunked 0 5 2 0; adv 400; chunked 0 5 2 0; adv 401"
+    assert [r for r, _, _ in outcomes("legacy-java-3.0", text)][1::2] == [
+        [[400, [[0, 4], [0, 5]], 1]],
+        [[800, [[0, 4], [0, 5]], 1]],
+    ]
+    assert outcomes("legacy-java", text)[1][0] == [[400, [[0, 5]], 1]]
+
+
+@pytest.mark.parametrize(
+    ("steps", "second", "third"),
+    [
+        ("chunked 0 5 2 0; chunked 0 5 2 1; adv 1000; chunked 0 5 2 2; adv 4000; adv 60000", [4, 5], [5]),
+        ("chunked 0 5 2 0; chunked 0 5 2 1; chunked 0 5 2 2; adv 1000; adv 4000; adv 60000", [5], [5]),
+        ("fail; chunked 0 5 2 0; chunked 0 5 2 1; chunked 0 5 2 2; adv 1000; adv 4000; adv 60000", [5], [5]),
+    ],
+)
+def test_4_2_emits_all_chunks_once_for_each_nack_that_no_firing_followed(
+    steps: str, second: list[int], third: list[int]
+) -> None:
+    told = outcomes("pip-393-java-4.2", f"backoff_ms=[1000,5000,60000] precision_bits=0; {steps}")
+    emitted = [[entry for _, entry in ids] for result, _, _ in told for _, ids, _ in result or ()]
+    assert emitted == [[4, 5], second, third]
+
+
+# ---- What walks ask for
+
+
+def walks_of(capabilities: Capabilities, count: int) -> list[Walk]:
+    subject = resolve("sorted-buckets")
+    return [walk(NACKS, walk_seed(5, n), subject.rig, NACKS.specification, capabilities) for n in range(count)]
+
+
+def entries_of(operation: Operation) -> list[tuple[tuple[int, int], object]]:
+    """The entries that an operation names, each with what it takes it for."""
+    if isinstance(operation, Chunked):
+        last = (operation.ledger, operation.entry)
+        chunks = range(1, operation.chunks)
+        return [(last, operation.chunks), *(((last[0], last[1] - i), f"of {last}") for i in chunks)]
+    if isinstance(operation, Fill):
+        entries = range(operation.entry, operation.entry + operation.n * operation.step, operation.step)
+        return [((operation.ledger, entry), "alone") for entry in entries]
+    if isinstance(operation, Nack | NackId | Batch) or (isinstance(operation, Inside) and operation.what == "nack"):
+        kind = "batch" if isinstance(operation, Batch) else "alone"
+        return [((operation.ledger, operation.entry), kind)]
+    return []
+
+
+def test_entry_has_its_chunks_its_batch_or_neither_once_and_for_all() -> None:
+    kinds_seen = set()
+    for done in walks_of(Capabilities(), 40):
+        kinds = defaultdict(set)
+        for operation in done.operations:
+            for entry, kind in entries_of(operation):
+                kinds[entry].add(kind)
+        assert [entry for entry, of in kinds.items() if len(of) > 1] == []
+        kinds_seen |= {kind for of in kinds.values() for kind in of if not str(kind).startswith("of ")}
+    assert kinds_seen == {"alone", "batch", 2, 3, 4, 5}
+
+
+def test_negative_ids_are_asked_of_who_takes_them_alone() -> None:
+    for taken in (True, False):
+        done = walks_of(Capabilities(negative_ids=taken), 60)
+        named = [position for d in done for o in d.operations for position, _ in entries_of(o)]
+        assert any(min(position) < 0 for position in named) == taken
+
+
+class PairMap401(PairMap):
+    """The map of the released 4.0.1, which takes no negative ids."""
+
+    capabilities: ClassVar[dict[str, object]] = {"negative_ids": False}
+
+    def put(self, position: tuple[int, int], at: int) -> None:
+        if min(position) < 0:
+            raise ValueError("keys and values must be >= 0")
+        super().put(position, at)
+
+
+@pytest.mark.volume
+def test_client_of_4_0_1_conforms_without_negative_ids() -> None:
+    subject = declared("kit:PairMap401", PairMap401, NACKS)
+    checked = check_subject(subject, "legacy-java", golden_traces("negative-acks", "legacy-java"), 0, 80, 5)
+    assert (checked.green, checked.complaints) == (True, [])
+    assert all(checked.run.deviations.values())
+    assert len(checked.run.deviations) == 13
