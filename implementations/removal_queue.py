@@ -1,4 +1,4 @@
-"""Entry caches over one queue of removal (profiles ``pip-430``, ``pip-430-2026`` and ``queue``)."""
+"""Entry caches over one queue of removal (profiles ``ideal`` and ``queue``)."""
 
 from __future__ import annotations
 
@@ -143,6 +143,11 @@ class TopicCache:
         """The same of a single entry, of which no reads are expected."""
         self.reads.read(handle, entry, entry, lambda: 0, answered)
 
+    def take_out(self, slot: Slot) -> bool:
+        """Take a slot out of the maps, and let go of its value; answers whether it counts as removed."""
+        give_back(self.unmap(slot))
+        return True
+
     def unmap(self, slot: Slot) -> Entry:
         """Take a slot out of the maps, and blank it; answers with its value, which is to be released."""
         value = slot.value
@@ -174,9 +179,7 @@ class TopicCache:
                 yield from (slots[entry] for entry in sorted(slots) if low <= entry < high)
 
     def _remove(self, slots: Iterable[Slot]) -> tuple[int, int]:
-        gone = [*slots]
-        for slot in gone:
-            give_back(self.unmap(slot))
+        gone = [slot for slot in [*slots] if self.take_out(slot)]
         size = sum(slot.size for slot in gone)
         self.broker.removed(len(gone), size, blanks=len(gone))
         return len(gone), size
@@ -190,7 +193,7 @@ class RemovalQueue:
     """
 
     contract = "entry-cache"
-    profiles: tuple[str, ...] = ("pip-430",)
+    profiles: tuple[str, ...] = ("ideal",)
     capabilities: ClassVar[dict[str, object]] = {"steps": False}
     cache_type: ClassVar[type[TopicCache]] = TopicCache
     reads: ClassVar[type[CacheReads]] = CacheReads
@@ -266,26 +269,30 @@ class RemovalQueue:
         return self._take_from_head(inf, size)
 
     def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
-        entries = size = 0
-        queue, requeues = self.queue, self.requeues
+        entries = size = looks = 0
+        queue, requeues, most = self.queue, self.requeues, self.most_looks()
         while queue:
             slot = queue[0]
+            looks += 1
             if slot.value is None:
                 self._blanks -= 1
             elif slot.stamp >= before or size >= wanted:
                 break
-            elif requeues(slot):
+            elif looks <= most and requeues(slot):
                 slot.requeued += 1
                 slot.stamp = self.clock()
                 slot.accessed = False
                 queue.append(slot)
-            else:
-                give_back(slot.cache.unmap(slot))
+            elif slot.cache.take_out(slot):
                 entries += 1
                 size += slot.size
             queue.popleft()
         self.removed(entries, size)
         return entries, size
+
+    def most_looks(self) -> float:
+        """After so many looks at the head a pass gives no slot another turn."""
+        return inf
 
     def requeues(self, slot: Slot) -> bool:
         """Whether a slot at the head is given another turn."""
@@ -359,17 +366,6 @@ class RemovalQueue:
         """Refuse the reads that have waited for too long."""
         if self._limiter:
             self._limiter.time_out()
-
-
-class CountTakingQueue(RemovalQueue):
-    """The same, but an insertion that is refused hands its read count to the value that is there."""
-
-    profiles = ("pip-430-2026",)
-
-    def meet_again(self, there: Slot, value: Entry) -> None:
-        """The value that is there takes the count over."""
-        if there.value is not None:
-            there.value.reads = value.reads
 
 
 class FifoQueue(RemovalQueue):

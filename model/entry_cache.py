@@ -1,6 +1,6 @@
 """The reference model of contract ``entry-cache``: the caches of a broker's topics, over one queue of removal.
 
-The class :class:`EntryCaches` is the specification (profile ``pip-430``). A short method with a rule above it is a
+The class :class:`EntryCaches` is the specification (profile ``ideal``). A short method with a rule above it is a
 clause: it decides one thing. The methods named as operations are flows: the order of things.
 
 An entry of a cache stays in the queue until a pass meets it at the head, even when it has left its cache. Times are
@@ -58,7 +58,7 @@ class Config(ReadsConfig, Protocol):
 class Cached:
     """An entry that was inserted: in its cache until it is removed, in the queue until a pass has met it."""
 
-    __slots__ = ("accessed", "cache", "count", "counter", "position", "requeued", "size", "stamp", "there")
+    __slots__ = ("accessed", "blank", "cache", "count", "counter", "position", "requeued", "size", "stamp")
 
     def __init__(self, cache: Cache, position: Position, size: int, count: Count | None, stamp: int) -> None:
         self.cache = cache
@@ -70,8 +70,8 @@ class Cached:
         """When it was put into the queue, for the first time or again."""
         self.requeued = 0
         self.accessed = False
-        self.there = True
-        """Whether it is in its cache."""
+        self.blank = False
+        """Whether its place in the queue stands for nothing any more."""
         self.count = 1
         """References to the value: that of its cache, and those of readers."""
 
@@ -79,6 +79,11 @@ class Cached:
     def reads(self) -> int | None:
         """How many reads are still expected."""
         return None if self.counter is None else self.counter.left
+
+    @property
+    def cached(self) -> bool:
+        """Whether it is in its cache."""
+        return self.cache.entries.get(self.position) is self
 
 
 class Cache:
@@ -98,7 +103,7 @@ class Cache:
 class EntryCaches(Reads):
     """Entry caches as PIP-430 has them: a queue for all topics, and reads still expected that keep an entry longer."""
 
-    PROFILE = "pip-430"
+    PROFILE = "ideal"
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
         *Reads.UNEMBODIED,
@@ -546,10 +551,23 @@ class EntryCaches(Reads):
         """What a pass removes where it meets an entry that has left its cache."""
         return None
 
+    @rule(
+        "EC-26",
+        "What has left its cache is not told among what is not to be evicted.",
+        source="RangeCacheRemovalQueue.getNonEvictableSize",
+        look="every way out of the cache, and whether the place in the queue is blank afterwards",
+        absent=lambda m, entry: False,
+        unless_it_was_freed=lambda m, entry: entry.count > 0,
+    )
+    def blanks(self, entry: Cached) -> bool:
+        """Whether the place of an entry in the queue is blank once it is removed."""
+        return True
+
     def remove_entry(self, entry: Cached) -> Removed:
         """Take an entry out of its cache; in the queue it stays. Answers with what was removed."""
-        entry.there = False
-        del entry.cache.entries[entry.position]
+        entry.blank = self.blanks(entry)
+        if entry.cached:
+            del entry.cache.entries[entry.position]
         counts = self.counted(entry)
         self.grow(entry.cache, -counts[1])
         self.evicted += counts[0]
@@ -706,15 +724,20 @@ class EntryCaches(Reads):
     def head(self) -> Cached:
         return self.queue[0]
 
-    def take_from_head(self, stops: Callable[[Cached, Removed], bool], keeps: Callable[[Cached], bool]) -> Removed:
-        """A pass: look at the head, and drop it, stop, requeue or remove it. Answers with what was removed."""
+    def take_from_head(
+        self, stops: Callable[[Cached, Removed], bool], keeps: Callable[[Cached, bool], bool]
+    ) -> Removed:
+        """A pass: look at the head, and drop it, stop, requeue or remove it. Answers with what was removed.
+
+        ``keeps`` is told whether the pass is on its first round of the queue.
+        """
         removed = [0, 0]
-        visits, most = 0, (len(self.queue) + 1) * (self.most_requeued + 3)
+        queued, visits = len(self.queue), 0
         while self.queue:
-            if (visits := visits + 1) > most:
+            if (visits := visits + 1) > (queued + 1) * (self.most_requeued + 3):
                 raise Fault("RuntimeError")  # in a wrong way only: the pass would go round and round
             head = self.head()
-            if not head.there:
+            if head.blank:
                 self.queue.remove(head)
                 add(removed, self.dropped(head))
                 if other := self.taken_for(head):
@@ -723,7 +746,7 @@ class EntryCaches(Reads):
                     break
             elif stops(head, removed):
                 break
-            elif keeps(head):
+            elif keeps(head, visits <= queued):
                 self.queue.remove(head)
                 self.requeue(head)
                 if self.ends_at_requeueing():
@@ -879,6 +902,11 @@ class EntryCaches(Reads):
     def ends_at_requeueing(self) -> bool:
         return False
 
+    @also(ends_at_requeueing, absent=lambda m, first_round: first_round)
+    def spares(self, first_round: bool) -> bool:
+        """Whether a size pass requeues on this round of the queue: the first, or a later one."""
+        return True
+
     def ttl(self, age: int) -> Removed:
         """A time pass: what is older goes."""
         return self.time_pass(self.now - age)
@@ -886,7 +914,8 @@ class EntryCaches(Reads):
     def time_pass(self, threshold: int) -> Removed:
         """Remove from the head what was put there before a time."""
         return self.take_from_head(
-            lambda head, removed: self.stops_time_pass(head, threshold, removed), self.should_requeue
+            lambda head, removed: self.stops_time_pass(head, threshold, removed),
+            lambda head, first_round: self.should_requeue(head),
         )
 
     def size(self, asked: int) -> Removed:
@@ -898,12 +927,16 @@ class EntryCaches(Reads):
     def size_pass(self, asked: int) -> Removed:
         """Remove from the head until so many bytes are gone."""
         return self.take_from_head(
-            lambda head, removed: self.stops_size_pass(head, removed, asked), self.keeps_in_size_pass
+            lambda head, removed: self.stops_size_pass(head, removed, asked), self.kept_in_size_pass
         )
+
+    def kept_in_size_pass(self, entry: Cached, first_round: bool) -> bool:
+        """Whether a size pass requeues an entry."""
+        return self.keeps_in_size_pass(entry) and self.spares(first_round)
 
     def pinned(self) -> Removed:
         """The entries, and their bytes, that are not to be evicted."""
-        pinned = [entry for entry in self.queue if entry.there and self.told_as_pinned(entry)]
+        pinned = [entry for entry in self.queue if not entry.blank and self.told_as_pinned(entry)]
         return [len(pinned), sum(entry.size for entry in pinned)]
 
     # ---- The broker: when passes are made, and for how much
@@ -1094,7 +1127,22 @@ class Queue(BeforePip430):
         return False
 
 
-class Pip430In2026(EntryCaches):
+class Pip430(EntryCaches):
+    """PIP-430 as released in 4.2: what somebody released once too often is removed, and never taken off the size.
+
+    Its place in the queue stays as if it were cached, until a pass removes it once more, and counts nothing.
+    """
+
+    PROFILE = "pip-430"
+
+    def counted(self, entry: Cached) -> Removed:
+        return [1, entry.size] if entry.count else [0, 0]
+
+    def blanks(self, entry: Cached) -> bool:
+        return entry.count > 0
+
+
+class Pip430In2026(Pip430):
     """PIP-430 as changed in 2026: an insertion that is refused hands its read count to the entry that is there."""
 
     PROFILE = "pip-430-2026"
@@ -1102,6 +1150,26 @@ class Pip430In2026(EntryCaches):
 
     def taken_over(self) -> tuple[str, ...]:
         return ("counter",)
+
+    def take_over(self, there: Cached, other: Cached) -> None:
+        """What was released once too often takes nothing over: nobody can hold it meanwhile."""
+        if there.count:
+            super().take_over(there, other)
+
+
+class Pip430In50(Pip430In2026):
+    """PIP-430 as released in 5.0: a count of 0 is one, none is below 0, and a size pass requeues for one round."""
+
+    PROFILE = "pip-430-5.0"
+
+    def counted_from(self, expected: int) -> int | None:
+        return expected if expected >= 0 else None
+
+    def after_read(self, count: int) -> int:
+        return max(count - 1, 0)
+
+    def spares(self, first_round: bool) -> bool:
+        return first_round
 
 
 class Legacy(BeforePip430):
@@ -1221,5 +1289,5 @@ class Legacy(BeforePip430):
         return removed
 
 
-PROFILES = {m.PROFILE: m for m in (EntryCaches, Pip430In2026, Queue, Legacy)}
+PROFILES = {m.PROFILE: m for m in (EntryCaches, Pip430, Pip430In2026, Pip430In50, Queue, Legacy)}
 """Every profile of the contract; the first is the default."""

@@ -110,7 +110,7 @@ class Overlapping(EntryCaches):
     )
     def owed(self, due: list[Cached]) -> list[Cached]:
         """What a removal still has to take."""
-        return [entry for entry in due if entry.there]
+        return [entry for entry in due if entry.cached]
 
     @also(EntryCaches.cleared, absent=lambda m, due, removed: [len(due), sum(entry.size for entry in due)])
     def removed_by(self, due: list[Cached], removed: Removed) -> Removed:
@@ -398,7 +398,7 @@ class Passing(Call):
     """A pass over the queue."""
 
     def __init__(
-        self, model: Overlapping, stops: Callable[[Cached, Removed], bool], keeps: Callable[[Cached], bool]
+        self, model: Overlapping, stops: Callable[[Cached, Removed], bool], keeps: Callable[[Cached, bool], bool]
     ) -> None:
         super().__init__(model)
         self.stops, self.keeps = stops, keeps
@@ -406,6 +406,8 @@ class Passing(Call):
         self.going_on = self.stopped = False
         self.then = ""
         """What the head deserved when it was looked at; empty if it was not since the last was dealt with."""
+        self.queued = self.visits = 0
+        """How long the queue was at first, and how many of its places were dealt with."""
 
     def notice(self) -> None:
         """What others do is seen when it goes on."""
@@ -415,14 +417,25 @@ class Passing(Call):
 
     def head(self) -> Cached | None:
         """The first in the queue that is in its cache."""
-        return next((entry for entry in self.model.queue if entry.there), None)
+        return next((entry for entry in self.model.queue if not entry.blank), None)
 
     def deserved(self) -> str:
         """What is to become of the head."""
         head = self.head()
         if head is None or self.stops(head, self.removed):
             return "stops"
-        return "requeues" if self.keeps(head) else "removes"
+        return "requeues" if self.keeps(head, self.is_first_round(head)) else "removes"
+
+    def is_first_round(self, head: Cached) -> bool:
+        """Whether the pass has not gone round the queue yet when it judges the head."""
+        visits = self.visits + self.model.queue.index(head) + 1
+        return visits <= (self.queued if self.going_on else len(self.model.queue))
+
+    def go_on(self) -> None:
+        """The pass has the queue, from the first step on that is not to wait."""
+        if not self.going_on:
+            self.going_on = True
+            self.queued = len(self.model.queue)
 
     def fate(self) -> Did:
         """What the pass does with the head if it does not look or wait."""
@@ -434,7 +447,7 @@ class Passing(Call):
 
     def look(self) -> None:
         super().look()
-        self.going_on = True
+        self.go_on()
         self.then = self.deserved()
 
     def may(self, did: Did) -> bool:
@@ -442,11 +455,12 @@ class Passing(Call):
 
     def do(self, did: Did) -> None:
         model, head = self.model, self.head()
-        self.going_on = True
+        self.go_on()
         self.then = ""
         if did == ["stops"]:
             self.stopped = True
         elif head and did[0] != "ends":
+            self.visits += model.queue.index(head) + 1
             while model.queue.popleft() is not head:
                 pass
             if did[0] == "requeues":
@@ -508,14 +522,16 @@ class Calls:
         """A time pass."""
         model, threshold = self.model, self.model.now - age
         return Passing(
-            model, lambda head, removed: model.stops_time_pass(head, threshold, removed), model.should_requeue
+            model,
+            lambda head, removed: model.stops_time_pass(head, threshold, removed),
+            lambda head, first_round: model.should_requeue(head),
         )
 
     def size(self, asked: int) -> Call:
         """A size pass."""
         model = self.model
         return Passing(
-            model, lambda head, removed: model.stops_size_pass(head, removed, asked), model.keeps_in_size_pass
+            model, lambda head, removed: model.stops_size_pass(head, removed, asked), model.kept_in_size_pass
         )
 
 

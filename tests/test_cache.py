@@ -7,6 +7,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator
 from functools import cache
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,15 +20,17 @@ from kit import on_linux, plots
 from broker_tck import fixtures
 from broker_tck.implementations import cache_bench
 from broker_tck.implementations.cache_bench import POLICIES
+from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position
 from broker_tck.implementations.mutants.cache import InParts
-from broker_tck.implementations.removal_queue import BLANKS, RemovalQueue, Slot
+from broker_tck.implementations.pulsar_queues import PulsarQueue, PulsarQueue50
+from broker_tck.implementations.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
 from broker_tck.model.entry_cache import PROFILES, EntryCaches, Legacy, Queue
-from broker_tck.model.rules import rules_of
+from broker_tck.model.rules import Way, deviations_of, rules_of
 from broker_tck.properties.check import record
 from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.deviating import broken_by
-from broker_tck.properties.entry_cache.operations import Capabilities, Config
+from broker_tck.properties.entry_cache.operations import Capabilities, Config, Range, Remove
 from broker_tck.properties.entry_cache.rig import Rig
 from broker_tck.properties.exercised import Exercised
 from broker_tck.properties.replay import MODEL, declaring, replay
@@ -37,7 +40,8 @@ from broker_tck.properties.trace import Trace, from_text, load
 from broker_tck.properties.walk import Walk, walk, walk_seed
 
 CONTRACT = CONTRACTS["entry-cache"]
-STEPS = {"pip-430": 8_160}
+STEPS = {"pip-430": 8_160, "pip-430-5.0": 4_040, "pip-430-5.0-insert": 2_038, "pip-430-5.0-spoil": 473}
+"""The recorded steps, by file."""
 TTL = 1_000
 PROVEN = {
     "EC-01": "again-adds-its-size",
@@ -67,8 +71,14 @@ def walked(subject: Subject, number: int) -> Walk:
 
 
 @cache
-def recorded(profile: str) -> tuple[Trace, ...]:
-    return tuple(load(str(fixtures.folder() / "entry-cache" / f"{profile}.jsonl")))
+def recorded(name: str) -> tuple[Trace, ...]:
+    return tuple(load(str(fixtures.folder() / "entry-cache" / f"{name}.jsonl")))
+
+
+def profile_of(name: str) -> str:
+    """The profile that a file was recorded for."""
+    (profile,) = {trace.profile for trace in recorded(name)}
+    return profile
 
 
 def test_these_files_were_recorded() -> None:
@@ -76,15 +86,35 @@ def test_these_files_were_recorded() -> None:
 
 
 @pytest.mark.volume
-@pytest.mark.parametrize("profile", STEPS)
-def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
+@pytest.mark.parametrize(("name", "profile"), [*((name, "") for name in STEPS), ("pip-430", "ideal")])
+def test_model_and_subjects_do_as_the_broker_did(name: str, profile: str) -> None:
+    """Nobody releases once too often in the traces of 4.x, so that they are those of the ideal as well."""
+    profile = profile or profile_of(name)
     subjects = declaring(CONTRACT, profile)
     assert subjects
-    assert {trace.profile for trace in recorded(profile)} == {profile}
-    replays = [replay(trace, subjects) for trace in recorded(profile)]
+    assert name.startswith(profile) or profile == "ideal"
+    replays = [replay(trace, subjects, profile) for trace in recorded(name)]
     assert [d for each in replays for d in each.disagreements] == []
-    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == STEPS[profile]
-    assert all(outcome is not None for trace in recorded(profile) for outcome in trace.outcomes)
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == STEPS[name]
+    assert all(outcome is not None for trace in recorded(name) for outcome in trace.outcomes)
+
+
+IN_50 = deviations_of(CONTRACT.model("pip-430-5.0"))
+
+
+@pytest.mark.parametrize("way", IN_50, ids=str)
+def test_recorded_traces_show_each_deviation_of_5_0(way: Way) -> None:
+    traces = (trace for name in STEPS if profile_of(name) == "pip-430-5.0" for trace in recorded(name))
+    wrong = way.applied_to(CONTRACT.model("pip-430-5.0"))
+    assert any(differs_from_record(trace, wrong) for trace in traces)
+
+
+def differs_from_record(trace: Trace, model: Any) -> bool:
+    """Whether a model does otherwise than was recorded."""
+    steps = record(trace.operations, model(trace.config))
+    said = [[s.result["error"] if isinstance(s.result, dict) else s.result, *s.seen] for s in steps]
+    told = [[o[0]["error"] if isinstance(o[0], dict) else o[0], *o[1:]] for o in trace.outcomes if o is not None]
+    return said != told
 
 
 def altered(outcome: list[Any], which: int) -> list[Any]:
@@ -113,7 +143,7 @@ def test_altered_outcome_is_found_where_it_is(which: int) -> None:
 def test_recorded_files_end_in_0(cli: Cli) -> None:
     status, out, err = cli("replay", *fixtures.golden("entry-cache"))
     assert (status, err) == (0, "")
-    assert out.splitlines()[-1] == "8160 of 8160 steps agreed"
+    assert out.splitlines()[-1] == "14711 of 14711 steps agreed"
 
 
 # ---- Worked examples, on the model and on the subject
@@ -335,7 +365,168 @@ def test_range_over_pages(made: Any) -> None:
     assert on.range(0, 1, 0, 2, 1) == [[1, 64], [1, 192], [2, 0], [2, 1]]
 
 
-class Plain(RemovalQueue):
+def results(text: str, profile: str, on: int) -> list[Any]:
+    """What each operation of a trace answers on the model (0), or on the subject (1) of a profile."""
+    trace = from_text(f"entry-cache {profile}; {text}")
+    return [step.result for step in record(trace.operations, both(trace.config, profile)[on])]
+
+
+@pytest.mark.parametrize("on", [0, 1], ids=["model", "subject"])
+@pytest.mark.parametrize(
+    ("text", "in_42", "in_50"),
+    [
+        pytest.param("put 0 0 0 0 0; expect 0 0 0; pinned", ["none", [1, 0]], [1, [1, 0]], id="a count of 0"),
+        pytest.param("put 0 0 0 0 0; pinned", [[1, 0]], [[0, 0]], id="it expects no read"),
+        pytest.param("put 0 0 0 0 -1; expect 0 0 0", ["none"], ["none"], id="below 0 it is none"),
+        pytest.param("put 0 0 0 0 1; read 0 0 0; read 0 0 0", [0, -1], [0, 0], id="a floor"),
+        pytest.param(
+            "put 0 0 0 1 1; put 1 0 0 1 1; size 1; put 0 0 0 0 0; size 1",
+            [[1, 1], True, [1, 1]],
+            [[1, 1], True, [2, 1]],
+            id="one round",
+        ),
+        pytest.param("put 0 0 0 1 3; put 0 0 0 1 0; pinned", [False, [1, 1]], [False, [0, 0]], id="taken over"),
+        pytest.param("put 0 0 0 1 0; put 0 0 0 1 2; pinned; read 0 0 0", [[1, 1], "none"], [[1, 1], 1], id="none over"),
+        pytest.param("put 0 0 0 1 3; put 0 0 0 1 -1; read 0 0 0", [False, 2], [False, "none"], id="no count over one"),
+        pytest.param(
+            "put 0 0 0 7 0; spoil 0 0 0; put 0 0 0 7 1; pinned",
+            [False, [1, 7]],
+            [False, [0, 0]],
+            id="not by what is freed",
+        ),
+        pytest.param("put 0 0 0 10 0; spoil 0 0 0; size 1", [True, [0, 0]], [True, [0, 0]], id="once too often"),
+        pytest.param(
+            "put 0 2 64 10 1; spoil 0 2 64; clear 0; pinned; size 1; pinned; total",
+            [True, [0, 0], [1, 10], [0, 0], [0, 0], 10],
+            [True, [0, 0], [1, 10], [0, 0], [0, 0], 10],
+            id="it stays in the queue",
+        ),
+        pytest.param(
+            "put 0 0 0 10 0; spoil 0 0 0; clear 0; adv 10; put 0 0 0 5 0; ttl 5; get 0 0 0; size 1; total",
+            [[0, 0], None, True, [0, 0], "hit", [1, 5], 10],
+            [[0, 0], None, True, [0, 0], "hit", [1, 5], 10],
+            id="another in its place",
+        ),
+    ],
+)
+def test_what_releases_do(text: str, in_42: list[Any], in_50: list[Any], on: int) -> None:
+    assert results(text, "pip-430", on)[-len(in_42) :] == in_42
+    assert results(text, "pip-430-5.0", on)[-len(in_50) :] == in_50
+
+
+@pytest.mark.parametrize("on", [0, 1], ids=["model", "subject"])
+def test_ideal_takes_the_size_off_whatever_became_of_the_value(on: int) -> None:
+    text = "put 0 2 64 10 1; spoil 0 2 64; clear 0; pinned; size 1; total"
+    assert results(text, "ideal", on)[1:] == [True, [1, 10], [0, 0], [0, 0], 0]
+
+
+@pytest.mark.parametrize("profile", ["pip-430", "pip-430-5.0"])
+def test_count_that_was_handed_over_is_one_for_both(profile: str) -> None:
+    model, rig = both(Config(), profile)
+    for on in (model, rig):
+        assert on.put(0, 1, 1, 1, 3)
+        assert not on.put(0, 1, 1, 1, 7)
+        assert on.read(0, 1, 1) == {"pip-430": 2, "pip-430-5.0": 6}[profile]
+
+
+@pytest.mark.parametrize(("profile", "requeued"), [("pip-430", 4), ("pip-430-5.0", 2)])
+def test_pass_in_steps_goes_round_as_often_as_one_at_once(profile: str, requeued: int) -> None:
+    text = f"put 0 0 0 1 3; put 0 0 1 1 3; begin-size 1 0; {'step 0; ' * 20}"
+    setting = "max_requeue_count=2 extend_ttl_of_recently_accessed=false"
+    trace = from_text(f"entry-cache {profile} {setting}; {text}")
+    steps = [step.result for step in record(trace.operations, CONTRACT.model(profile)(trace.config))]
+    words = [result[0] for result in steps if isinstance(result, list)]
+    assert (words.count("requeues"), words.count("removes")) == (requeued, 1)
+    assert ["ends", [1, 1]] in steps
+
+
+# ---- Ranges whose ends are the wrong way round, and messages of errors
+
+
+class Inconsistent(TopicCache):
+    """Throws where a range has its ends the wrong way round, as a sorted map does, with an address in the message."""
+
+    def get_range(self, first: Position, last: Position) -> list[Entry]:
+        self.refuse(first, last)
+        return super().get_range(first, last)
+
+    def remove_range(self, first: Position, last: Position, last_inclusive: bool) -> tuple[int, int]:
+        self.refuse(first, last)
+        return super().remove_range(first, last, last_inclusive)
+
+    def refuse(self, first: Position, last: Position) -> None:
+        if first > last:
+            raise IllegalArgumentException("inconsistent range")
+
+
+class Sorted(RemovalQueue):
+    """Has caches that do so."""
+
+    cache_type = Inconsistent
+
+
+def test_no_cache_is_asked_for_a_range_the_wrong_way_round() -> None:
+    text = "put 0 1 1 10 0; range 0 1 2 1 1; remove 0 2 0 1 9 1; range 0 1 1 1 1"
+    trace = from_text(f"entry-cache; {text}")
+    stepped = from_text("entry-cache; put 0 1 1 10 0; begin-remove 0 2 0 1 9 1 0; step 0")
+    rig = declared("kit:sorted", Sorted, CONTRACT).rig(Config(), Capabilities(steps=False))
+    for on in (EntryCaches(Config()), rig):
+        assert [s.result for s in record(trace.operations, on)] == [True, [], [0, 0], [[1, 1]]]
+    of_steps = resolve("stepwise-queue")
+    for made in (CONTRACT.model("ideal")(Config()), of_steps.rig(Config(), of_steps.capabilities)):
+        assert [s.result for s in record(stepped.operations, made)] == [True, True, ["ends", [0, 0]]]
+
+
+def test_cache_that_throws_at_such_a_range_conforms() -> None:
+    subject = declared("kit:sorted", Sorted, CONTRACT)
+    reversed_ranges = 0
+    for number in range(60):
+        done = walk(CONTRACT, walk_seed(7, number), subject.rig, EntryCaches, subject.capabilities)
+        assert done.difference is None
+        ranges = [(o.l1, o.e1) > (o.l2, o.e2) for o in done.operations if isinstance(o, Range | Remove)]
+        reversed_ranges += sum(ranges)
+    assert reversed_ranges > 20
+
+
+class SaysWhichObject(RemovalQueue):
+    """Names an object in its messages, as the class of another position than its value does."""
+
+    def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
+        if size <= 0:
+            raise IllegalArgumentException(f"Value@{next(NUMBERS):x} wants {size} bytes")
+        return super().evict_least_accessed_entries(size)
+
+
+class CannotSay(TopicCache):
+    """Fails where it is looked at, once something is cached."""
+
+    def get_size(self) -> int:
+        if self.entries:
+            raise RuntimeError(f"TopicCache@{next(NUMBERS):x}")
+        return super().get_size()
+
+
+class FailsWhenSeen(RemovalQueue):
+    """Has caches that cannot be looked at."""
+
+    cache_type = CannotSay
+
+
+NUMBERS = count_from(1)
+
+
+@pytest.mark.parametrize("subject", [SaysWhichObject, FailsWhenSeen])
+def test_no_law_reads_messages(subject: type[RemovalQueue]) -> None:
+    made = declared("kit:says", subject, CONTRACT)
+    first = next(NUMBERS)
+    for number in range(40):
+        done = walked(made, number)
+        assert "@" not in str(record(done.operations, made.rig(done.config, made.capabilities)))
+        assert broken_by(CONTRACT, done, made.rig, made.capabilities) == []
+    assert next(NUMBERS) - first > 40
+
+
+class Plain(PulsarQueue):
     """Has nothing that it need not have."""
 
     capabilities: ClassVar[dict[str, object]] = {
@@ -358,6 +549,50 @@ def test_nothing_is_asked_for_that_a_subject_lacks() -> None:
     )
     assert checked.green, checked.complaints
     assert 7_000 < checked.golden_steps < STEPS["pip-430"]
+
+
+class AsReleased:
+    """Has what the broker's classes have: the caches and their queue. What asks for more fails."""
+
+    capabilities: ClassVar[dict[str, object]] = {"manager": False, "reads": False, "steps": False}
+    LACKED = frozenset({"do_cache_eviction", "get_counters", "update_max_size", "get_size", "time_out_reads"})
+
+    def __getattribute__(self, name: str) -> Any:
+        assert name not in AsReleased.LACKED
+        return super().__getattribute__(name)
+
+
+class Released42(AsReleased, PulsarQueue):
+    """The classes of 4.2."""
+
+
+class Released50(AsReleased, PulsarQueue50):
+    """The classes of 5.0."""
+
+
+@pytest.mark.volume
+@pytest.mark.parametrize(
+    ("released", "profile", "golden", "rules", "deviations"),
+    [(Released42, "pip-430", 8_160, 32, 2), (Released50, "pip-430-5.0", 6_551, 31, 8)],
+)
+def test_caches_and_queue_alone_can_be_checked(
+    released: type[RemovalQueue], profile: str, golden: int, rules: int, deviations: int
+) -> None:
+    subject = declared("kit:released", released, CONTRACT)
+    checked = check_subject(subject, profile, golden_traces(CONTRACT.name, profile), 0, 300, 2)
+    assert checked.green, checked.complaints
+    assert (checked.golden_steps, checked.golden_agreed) == (golden, golden)
+    assert len(to_exercise(subject, checked.run.model)) == len(checked.run.exercised) == rules
+    assert [*checked.run.deviations.values()] == [True] * deviations
+
+
+def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
+    subject = declared("kit:released", Released42, CONTRACT)
+    checked = check_subject(subject, "ideal", [], 0, 100, 2)
+    assert not checked.green
+    found = {finding.rule: finding for finding in checked.run.findings}
+    assert {*found} == {"EC-12", "EC-26"}
+    assert [o.tag for o in found["EC-12"].operations][:2] == ["put", "spoil"]
 
 
 # ---- Profiles

@@ -7,7 +7,7 @@ from typing import cast
 
 from broker_tck.implementations.interface import Clock, Entry, EntryCacheConfig, Execute, Position, ReadCount
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.removal_queue import Count, RemovalQueue, Slot, TopicCache, expects_reads, give_back
+from broker_tck.implementations.removal_queue import Count, RemovalQueue, Slot, TopicCache, expects_reads
 
 
 def of_topic(broken: type[TopicCache]) -> type[RemovalQueue]:
@@ -77,7 +77,7 @@ class InParts(RemovalQueue):
 
     def take_out(self, slot: Slot, removed: list[int]) -> None:
         """Remove a slot."""
-        give_back(slot.cache.unmap(slot))
+        slot.cache.take_out(slot)
         self.removed(1, slot.size)
         removed[0] += 1
         removed[1] += slot.size
@@ -217,6 +217,15 @@ class EndsAtARequeue(InParts):
     def ends_at_requeueing(self) -> bool:
         """Whether the pass ends where it has requeued a slot."""
         return True
+
+
+@mutant("EC-34", source="RangeCacheRemovalQueue, 5.0.1")
+class OneRoundOfRequeueing(RemovalQueue):
+    """Requeues for one round of the queue in each pass, and then removes whatever it meets."""
+
+    def most_looks(self) -> float:
+        """As many as there are slots when the pass begins."""
+        return len(self.queue)
 
 
 # ---- Requeueing
@@ -588,6 +597,32 @@ class SizeAsItIsNow(TopicCache):
         else:
             slot.size = 0
         return super().unmap(slot)
+
+
+@mutant("EC-12", source="RangeCache.removeEntry, 4.2.4", inside=of_topic, conditions=2)
+class FreedUncounted(TopicCache):
+    """Leaves the size of a value as it is that was released once too often, and does not count its removal."""
+
+    def take_out(self, slot: Slot) -> bool:
+        """Take a slot out of the maps, and let go of its value."""
+        size, value = self.size, slot.value
+        assert value
+        if value.retain():
+            value.release()
+            return super().take_out(slot)
+        self.unmap(slot)
+        self.size = size
+        return False
+
+
+@mutant("EC-26")
+class LeftIsTold(RemovalQueue):
+    """Tells what has left its cache among what is not to be evicted, until a pass has met it."""
+
+    def get_non_evictable_size(self) -> tuple[int, int]:
+        """What stands in the queue, but for what no reads are expected of; entries and bytes."""
+        kept = [slot for slot in self.queue if not slot.value or not slot.value.reads or expects_reads(slot)]
+        return len(kept), sum(slot.size for slot in kept)
 
 
 @mutant("EC-13", inside=of_topic, conditions=2)

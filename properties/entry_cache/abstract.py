@@ -35,7 +35,7 @@ def head(model: EntryCaches) -> int:
     if not model.queue:
         return 0
     entry = model.queue[0]
-    if not entry.there:
+    if entry.blank:
         return 1
     if is_protected(model, entry):
         return 3

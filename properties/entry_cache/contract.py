@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from broker_tck.implementations.interface import EntryCaches
@@ -73,9 +73,9 @@ LACKED = {
 """The capability that an operation needs."""
 
 
-def asks(operation: Operation, capabilities: Capabilities) -> bool:
-    """Whether a subject can be asked for an operation."""
-    return operation.tag not in LACKED or bool(getattr(capabilities, LACKED[operation.tag]))
+def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:
+    """Of each operation, whether a subject can be asked for it."""
+    return (o.tag not in LACKED or bool(getattr(capabilities, LACKED[o.tag])) for o in operations)
 
 
 def blame(operations: Sequence[Operation], observed: str) -> str:
@@ -104,7 +104,7 @@ ENTRY_CACHE = Contract(
     needs={
         "manager": "EC-19 EC-30 EC-31 EC-38 EC-40",
         "settings": "",
-        "pinned": "",
+        "pinned": "EC-26",
         "reads": " ".join(rule.number for rule in rules_of(Reads)),
         "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11",
     },

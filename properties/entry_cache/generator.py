@@ -217,7 +217,7 @@ class Entries:
         return Expect(*self.known())
 
     def range(self) -> Range:
-        """A range, now and then the wrong way round."""
+        """A range, now and then the wrong way round: the rig refuses it."""
         cache, l1, e1 = self.key()
         _, l2, e2 = self.key()
         if (l2, e2) < (l1, e1) and self.below(8):

@@ -64,6 +64,11 @@ def is_late(step: Step) -> bool:
     return isinstance(step.operation, Late) and step.result is True
 
 
+def unspoiled(steps: Sequence[Step]) -> list[Step]:
+    """The steps before somebody lets go of a value once too often: what that does to sizes is the model's to judge."""
+    return [*takewhile(lambda step: not (isinstance(step.operation, Spoil) and step.result), steps)]
+
+
 def key(operation: Put | Read | Expect) -> Key:
     """What an operation names."""
     return operation.cache, operation.ledger, operation.entry
@@ -72,10 +77,10 @@ def key(operation: Put | Read | Expect) -> Key:
 def sizes_add_up(config: Config, steps: Sequence[Step]) -> Judged:
     """P1, EC-01: a cache without entries has no bytes, and the broker's size is that of its caches.
 
-    The latter as long as none was left behind with entries.
+    The latter as long as none was left behind with entries, both as long as nobody lets go once too often.
     """
     late = False
-    for index, step, _, after in told(steps):
+    for index, step, _, after in told(unspoiled(steps)):
         late = late or is_late(step)
         bytes_of_nothing = [cache[1] for cache in after if cache[1] and not cache[0]]
         yield index, f"a cache without entries has {bytes_of_nothing[0]} bytes" if bytes_of_nothing else None
@@ -85,9 +90,12 @@ def sizes_add_up(config: Config, steps: Sequence[Step]) -> Judged:
 
 
 def removed_is_gone(config: Config, steps: Sequence[Step]) -> Judged:
-    """EC-12: what a removal says that it removed is what is gone, of the cache that was named and of no other."""
+    """EC-12: what a removal says that it removed is what is gone, of the cache that was named and of no other.
+
+    As long as nobody lets go once too often.
+    """
     late = False
-    for index, step, before, after in told(steps):
+    for index, step, before, after in told(unspoiled(steps)):
         operation = step.operation
         late = late or is_late(step)
         gone = [[a - b for a, b in zip(*pair, strict=True)] for pair in zip(before, after, strict=True)]
@@ -108,8 +116,8 @@ def differing(said: object, gone: list[int]) -> str | None:
 def references_are_cached_or_held(config: Config, steps: Sequence[Step]) -> Judged:
     """P3: as long as nobody lets go once too often, every cached value is referred to, and no other but held ones."""
     held = 0
-    for index, step, _, after in told(steps):
-        if is_late(step) or (isinstance(step.operation, Spoil) and step.result):
+    for index, step, _, after in told(unspoiled(steps)):
+        if is_late(step):
             return
         held += isinstance(step.operation, Hold) and step.result == "hit"
         held -= isinstance(step.operation, Free) and step.result is True
@@ -215,9 +223,15 @@ def other_topics(config: Config, operations: Sequence[Operation], choices: Choic
 def turned(config: Config, steps: Sequence[Step], other: Config, others: Sequence[Step]) -> bool:
     """Whether the caches have changed places, and nothing else."""
     return len(steps) == len(others) and all(
-        a.result == b.result and (len(a.seen) != 2 or ([a.seen[0][-1], *a.seen[0][:-1]], a.seen[1]) == b.seen)
+        named(a.result) == named(b.result)
+        and (len(a.seen) != 2 or ([a.seen[0][-1], *a.seen[0][:-1]], a.seen[1]) == b.seen)
         for a, b in zip(steps, others, strict=True)
     )
+
+
+def named(value: object) -> object:
+    """What was observed; of an error its name, as the message may hold what is another each time."""
+    return value["error"] if isinstance(value, dict) else value
 
 
 def ledger_fields(operation: Operation) -> list[str]:
@@ -242,17 +256,15 @@ def ledgers_moved(config: Config, steps: Sequence[Step], other: Config, others: 
     inserted = [s.operation.ledger for s in steps if isinstance(s.operation, Put)]
     by = WRAP - min(inserted)
     return len(steps) == len(others) and all(
-        (moved(a, by), a.seen) == (moved(b, 0), b.seen) for a, b in zip(steps, others, strict=True)
+        (moved(a, by), outcome(a)[1]) == (moved(b, 0), outcome(b)[1]) for a, b in zip(steps, others, strict=True)
     )
 
 
 def moved(step: Step, by: int) -> object:
     """A step's result with its positions moved; of an error, its name."""
-    if isinstance(step.result, dict):
-        return step.result["error"]
     if isinstance(step.operation, Range) and isinstance(step.result, list):
         return [[ledger + by, entry] for ledger, entry in step.result]
-    return step.result
+    return named(step.result)
 
 
 def before_reads(operations: Sequence[Operation]) -> list[Operation]:
@@ -304,7 +316,7 @@ def twins_do_nothing(kind: type[Operation]) -> Callable[[Config, Sequence[Step],
                 return False
             if isinstance(step.operation, kind):
                 twin = next(rest)
-                if twin.result or twin.seen != step.seen:
+                if twin.result or outcome(twin)[1] != outcome(step)[1]:
                     return False
         return True
 
@@ -313,7 +325,12 @@ def twins_do_nothing(kind: type[Operation]) -> Callable[[Config, Sequence[Step],
 
 def alike(step: Step, other: Step) -> bool:
     """Whether two steps come out alike."""
-    return (step.result, step.seen) == (other.result, other.seen)
+    return outcome(step) == outcome(other)
+
+
+def outcome(step: Step) -> tuple[object, tuple[object, ...]]:
+    """A step's result, and what was seen after it."""
+    return named(step.result), tuple(map(named, step.seen))
 
 
 VARIATIONS: tuple[Variation, ...] = (

@@ -91,6 +91,8 @@ class Rig(ReadersRig):
 
     def range(self, cache: int, l1: int, e1: int, l2: int, e2: int) -> list[list[int]]:
         """Read a range, and let go of it."""
+        if refused(l1, e1, l2, e2):
+            return []
         found = self.caches[cache].get_range((l1, e1), (l2, e2))
         positions = [[*value.position] for value in found]
         for value in found:
@@ -122,6 +124,8 @@ class Rig(ReadersRig):
 
     def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> list[int]:
         """Remove a range of one cache."""
+        if refused(l1, e1, l2, e2):
+            return [0, 0]
         return [*self.caches[cache].remove_range((l1, e1), (l2, e2), bool(last_inclusive))]
 
     def invalidate(self, cache: int, ledger: int, entry: int) -> None:
@@ -199,6 +203,11 @@ class Rig(ReadersRig):
     def seen(self) -> tuple[list[list[int]], int]:
         """Entries and bytes of each cache, and the values that somebody holds a reference of."""
         return [[cache.get_number_of_entries(), cache.get_size()] for cache in self.caches], self.tally.alive
+
+
+def refused(l1: int, e1: int, l2: int, e2: int) -> bool:
+    """Whether a range has its ends the wrong way round. Callers of the caches refuse it, and so does the rig."""
+    return (l1, e1) > (l2, e2)
 
 
 def topic(number: int) -> str:

@@ -41,7 +41,7 @@ from broker_tck.properties.entry_cache.operations import (
     Total,
     Trim,
 )
-from broker_tck.properties.entry_cache.rig import Rig
+from broker_tck.properties.entry_cache.rig import Rig, refused
 from broker_tck.properties.entry_cache.values import Value
 from broker_tck.properties.operation import Operation
 
@@ -116,6 +116,8 @@ class SteppedCalls:
 
     def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> Steps[list[int]]:
         """Remove a range."""
+        if refused(l1, e1, l2, e2):
+            return [0, 0]
         return [*(yield from self.caches[cache].remove_range_steps((l1, e1), (l2, e2), bool(last_inclusive)))]
 
     def invalidate(self, cache: int, ledger: int, entry: int) -> Steps[None]:
