@@ -1,4 +1,4 @@
-"""The broker's three containers of cursors as of 2025-09-20, defects included."""
+"""The broker's three containers of cursors, defects included: as of 2025-09-20, and as released since."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sortedcontainers import SortedList
 
 from broker_tck.implementations.cursor_parts import Container, Slot
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
+from broker_tck.implementations.java_order import Moves, Names
 
 
 class NullPointerException(Exception):
@@ -207,7 +208,8 @@ class Cell:
 class PulsarList2025(Container[Cell]):
     """A linked list that is brought up to date when somebody asks, with a counter for each position.
 
-    Cells and counters are in lists and know each other by index.
+    Cells and counters are in lists and know each other by index. A move that waits outlives its cursor, and is passed
+    over once it has nowhere to go.
     """
 
     profiles: ClassVar[tuple[str, ...]] = ("pulsar-list-2025",)
@@ -218,10 +220,11 @@ class PulsarList2025(Container[Cell]):
         self._cells: list[Cell] = []
         self._numbers: dict[Cell, int] = {}
         self._counts: list[int] = [0]
+        self._names = Names(concurrent=True)
         self._waiting: dict[str, Cell] = {}
         """Cells to be unlinked, by name."""
-        self._moving: dict[Cell, None] = {}
-        """Cells to be moved, in the order in which they were queued."""
+        self._waiting_names = Names(concurrent=False)
+        self._moving: Moves[Cell] = Moves()
         self._head = self._tail = NONE
         self._length = 0
 
@@ -232,18 +235,17 @@ class PulsarList2025(Container[Cell]):
             if position is not None:
                 self._queue(cell, position)
                 return
-            if cell.position is not None:
-                self._leave(cursor.name, cell)
-            self._dequeue(cell)
+            self._leave(cursor.name, cell)
             return
         if position is not None and cursor.name in self._waiting:
-            cell = self._waiting.pop(cursor.name)
-            cell.leaving = False
+            cell = self._waiting[cursor.name]
+            self._stay(cursor.name, cell)
         else:
             cell = Cell(cursor)
             self._numbers[cell] = len(self._cells)
             self._cells.append(cell)
         self._by_name[cursor.name] = cell
+        self._names.put(cursor.name)
         if position is not None:
             self._queue(cell, position)
 
@@ -253,13 +255,10 @@ class PulsarList2025(Container[Cell]):
         if cell is None:
             return
         if position is None:
-            if cell.position is not None:
-                self._leave(cursor.name, cell)
-            self._dequeue(cell)
+            self._leave(cursor.name, cell)
             return
         if cell.leaving:
-            cell.leaving = False
-            self._waiting.pop(cursor.name, None)
+            self._stay(cursor.name, cell)
         self._queue(cell, position)
 
     def remove_cursor(self, name: str) -> bool:
@@ -267,9 +266,8 @@ class PulsarList2025(Container[Cell]):
         cell = self._by_name.pop(name, None)
         if cell is None:
             return False
-        if cell.position is not None:
-            self._leave(name, cell)
-        self._dequeue(cell)
+        self._names.drop(name)
+        self._leave(name, cell)
         self._left_at = self._clock()
         return True
 
@@ -285,17 +283,21 @@ class PulsarList2025(Container[Cell]):
         return self._counts[cell.counter] if cell and cell.position is not None else 0
 
     def _leave(self, name: str, cell: Cell) -> None:
-        self._waiting[name] = cell
-        cell.leaving = True
+        cell.pending = None
+        if cell.position is not None:
+            self._waiting[name] = cell
+            self._waiting_names.put(name)
+            cell.leaving = True
+
+    def _stay(self, name: str, cell: Cell) -> None:
+        cell.leaving = False
+        if self._waiting.pop(name, None):
+            self._waiting_names.drop(name)
 
     def _queue(self, cell: Cell, position: Position) -> None:
         if cell.pending is None:
-            self._moving[cell] = None
+            self._moving.push(cell)
         cell.pending = position
-
-    def _dequeue(self, cell: Cell) -> None:
-        self._moving.pop(cell, None)
-        cell.pending = None
 
     # ---- Flush
 
@@ -305,16 +307,15 @@ class PulsarList2025(Container[Cell]):
         if len(self._moving) >= self._length // 2:
             self._rebuild()
             return
-        for cell in self._waiting.values():
+        for name in self._waiting_names:
+            cell = self._waiting[name]
             self._unlink_for_good(cell)
             cell.leaving = False
-        self._waiting.clear()
-        known = [cell for cell in self._moving if cell.position is not None]
-        known.sort(key=_position, reverse=True)
-        order = known + [cell for cell in self._moving if cell.position is None]
-        for cell in order:
-            del self._moving[cell]
-            assert cell.pending is not None
+        self._nobody_waits()
+        while self._moving:
+            cell = self._moving.pop()
+            if cell.pending is None:
+                continue
             if cell.position is None:
                 cell.position = cell.pending
                 self._insert(cell)
@@ -322,9 +323,13 @@ class PulsarList2025(Container[Cell]):
                 self._move(cell, cell.position, cell.pending)
             cell.pending = None
 
+    def _nobody_waits(self) -> None:
+        self._waiting.clear()
+        self._waiting_names.empty()
+
     def _rebuild(self) -> None:
         linked = []
-        for name in sorted(self._by_name):
+        for name in self._names:
             cell = self._by_name[name]
             if cell.pending is not None:
                 cell.position, cell.pending = cell.pending, None
@@ -333,7 +338,7 @@ class PulsarList2025(Container[Cell]):
             cell.leaving = False
             if cell.linked:
                 linked.append(cell)
-        self._waiting.clear()
+        self._nobody_waits()
         self._moving.clear()
         linked.sort(key=_position)
         self._length = len(linked)

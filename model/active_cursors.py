@@ -468,7 +468,12 @@ class ActiveCursors(Reference):
         at = self.slowest()
         if at is None:
             return None
-        tied = [self.objects[name] for name, other in self.tracked.items() if other == at and name in self.objects]
+        return self.any_of(
+            [self.objects[name] for name, other in self.tracked.items() if other == at and name in self.objects], at
+        )
+
+    def any_of(self, tied: list[int], at: Position) -> Oldest | Allowed:
+        """One of the cursors at the slowest position, whichever it is."""
         if len(tied) < 2:
             return (tied or [0])[0], at, self.version
         answers = [[number, [*at], self.version] for number in tied]
@@ -540,6 +545,8 @@ class PulsarHeap(ActiveCursors):
             return
         item = self.items[name] = HeapItem(self.added, at, durable)
         self.objects[name] = self.added
+        if durable:
+            self.durables.add(self.added)
         if at is not None:
             self.heap.add(item)
         self.durable_items += durable
@@ -575,10 +582,12 @@ class PulsarHeap(ActiveCursors):
     def slowest(self) -> Position | None:
         return self.heap.items[0].position if self.heap.items else None
 
-    def oldest(self) -> Oldest | None:
+    def oldest(self) -> Oldest | Allowed | None:
         if not self.heap.items:
             return None
         item = self.heap.items[0]
+        if self.mends() and item.position is not None:
+            return self.any_of([i.number for i in self.heap.items if i.position == item.position], item.position)
         return item.number, item.position, self.version
 
     def has_durable(self) -> bool:
@@ -609,6 +618,7 @@ class PulsarList2025(ActiveCursors):
         self.added += 1
         if name in self.objects and not self.is_update(name):
             del self.list.nodes[name]
+            self.list.listing.discard(name)
         self.list.add(name, self.added, at or ())
         self.objects[name] = self.list.nodes[name].number
 

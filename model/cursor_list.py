@@ -1,14 +1,17 @@
 """The broker's list of active cursors: changes wait until somebody asks, then the list is mended or built anew.
 
-Cursors at one position share a counter. The order, the links and the counters are those of the class of 2025-09-20, as
-what comes of its defects depends on them. Three things it does only where it is told to: count the last cursor anew
-when it stays the last one, forget a position that was taken away, and take over the object of one that is added again.
+Cursors at one position share a counter. The order, the links and the counters are those of the class as released in
+4.2.4, as what comes of its defects depends on them: moves wait in a priority queue of Java, and cursors are listed as
+its hash tables list their names. Three things it does only where it is told to: count the last cursor anew when it
+stays the last one, forget a position that was taken away, and take over the object of one that is added again.
 
 One thing is put right: the class leaves the links of a cursor that lost its position as they are, and a list may come
 to run in a circle. Here they are cleared, and nothing is unlinked twice.
 """
 
 from __future__ import annotations
+
+from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 
 Place = tuple[int, ...]
 """A position, or :data:`NOWHERE`."""
@@ -31,6 +34,15 @@ class Node:
         self.after: Node | None = None
 
 
+def farthest_first(one: Node, other: Node) -> int:
+    """The order of waiting moves: the farthest first. What is not in the list comes last, after itself as well."""
+    if not one.position:
+        return 1
+    if not other.position:
+        return -1
+    return (other.position > one.position) - (other.position < one.position)
+
+
 class CursorList:
     """The list, and what waits to be done to it."""
 
@@ -39,8 +51,13 @@ class CursorList:
         self.forgets = forgets
         self.releases = releases
         self.nodes: dict[str, Node] = {}
+        self.listing = ConcurrentHashOrder()
+        """The names of the nodes, in the order in which the list is built anew."""
         self.leaving: dict[str, Node] = {}
-        self.queued: list[Node] = []
+        self.unlinking = HashOrder()
+        """The names of those that leave, in the order in which they are unlinked."""
+        self.moves = PriorityQueue(farthest_first)
+        """What waits to be moved. It outlives its cursor, and where that is added again, it waits twice."""
         self.first: Node | None = None
         self.last: Node | None = None
         self.linked = 0
@@ -57,13 +74,15 @@ class CursorList:
                     self.stay(name, self.nodes[name])
                 self.queue(self.nodes[name], position)
             return
-        node = self.leaving.pop(name, None) if position else None
+        node = self.leaving.get(name) if position else None
         if node is None:
             node = Node(number)
-        elif self.releases:
-            node.number = number
-        node.leaving = False
+        else:
+            self.stay(name, node)
+            if self.releases:
+                node.number = number
         self.nodes[name] = node
+        self.listing.add(name)
         if position:
             self.queue(node, position)
 
@@ -79,38 +98,29 @@ class CursorList:
     def remove(self, name: str) -> None:
         """Remove a cursor."""
         node = self.nodes.pop(name)
-        if node.position:
-            self.leave(name, node)
-        self.unqueue(node)
+        self.listing.discard(name)
+        self.untrack(name, node)
 
     def untrack(self, name: str, node: Node) -> None:
-        """Take a cursor's position away."""
+        """Have a node unlinked when the list is brought up to date; a move of it that waits leads nowhere."""
         if node.position:
-            self.leave(name, node)
-        self.unqueue(node)
-
-    def leave(self, name: str, node: Node) -> None:
-        """Have a node unlinked when the list is brought up to date."""
-        self.leaving[name] = node
-        node.leaving = True
+            self.leaving[name] = node
+            self.unlinking.add(name)
+            node.leaving = True
+        node.pending = NOWHERE
 
     def stay(self, name: str, node: Node) -> None:
         """Do not have it unlinked."""
         if node.leaving:
             node.leaving = False
             self.leaving.pop(name, None)
+            self.unlinking.discard(name)
 
     def queue(self, node: Node, position: Place) -> None:
         """Have a node moved when the list is brought up to date."""
         if not node.pending:
-            self.queued.append(node)
+            self.moves.add(node)
         node.pending = position
-
-    def unqueue(self, node: Node) -> None:
-        """Do not have it moved."""
-        if node.pending and node in self.queued:
-            self.queued.remove(node)
-        node.pending = NOWHERE
 
     # ---- Questions, before which the list is brought up to date
 
@@ -126,17 +136,17 @@ class CursorList:
         return node.counter[0] if node and node.position else 0
 
     def bring_up_to_date(self) -> None:
-        """Do what waits; where half of the list, or more, is to be moved it is built anew."""
-        if len(self.queued) >= self.linked // 2:
-            if self.leaving or self.queued:
+        """Do what waits; where as many moves wait as half of the list, or more, it is built anew."""
+        if len(self.moves.items) >= self.linked // 2:
+            if self.leaving or self.moves.items:
                 self.build_anew()
         else:
             self.mend()
 
     def build_anew(self) -> None:
-        """Link all that have a position: by position, then by name."""
+        """Link all that have a position: by position, then as their names are listed."""
         tracked = []
-        for _, node in sorted(self.nodes.items()):
+        for node in (self.nodes[name] for name in self.listing):
             if node.pending:
                 node.position, node.pending = node.pending, NOWHERE
             if node.leaving and self.forgets:
@@ -147,7 +157,8 @@ class CursorList:
             if node.linked:
                 tracked.append((node.position, node))
         self.leaving.clear()
-        self.queued.clear()
+        self.unlinking.clear()
+        self.moves.items.clear()
         tracked.sort(key=lambda pair: pair[0])
         self.linked = len(tracked)
         self.first = self.last = None
@@ -158,16 +169,18 @@ class CursorList:
             node.counter[0] = number
 
     def mend(self) -> None:
-        """Unlink what leaves, then move what is queued: the farthest first, what was not tracked last."""
-        for node in self.leaving.values():
+        """Unlink what leaves, then do the moves that wait; one that leads nowhere is left out."""
+        for node in (self.leaving[name] for name in self.unlinking):
             self.unlink_counted(node)
             node.leaving = False
             if self.forgets:
                 node.position = NOWHERE
         self.leaving.clear()
-        self.queued.sort(key=lambda node: node.position, reverse=True)
-        while self.queued:
-            node = self.queued.pop(0)
+        self.unlinking.clear()
+        while self.moves.items:
+            node = self.moves.poll()
+            if not node.pending:
+                continue
             if node.position:
                 self.move(node, node.pending)
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 from conftest import Cli
@@ -14,25 +14,35 @@ from kit import plots
 from msgspec import structs
 
 from broker_tck import fixtures
+from broker_tck.cli.options import living
 from broker_tck.implementations import cursor_bench
 from broker_tck.implementations.cursor_bench import CANDIDATES, WORKLOADS, Counted, CursorRow, rows
 from broker_tck.implementations.indexed_heap import CursorHeap
 from broker_tck.implementations.interface import ActiveCursors as Interface
+from broker_tck.implementations.java_order import Moves, Names
 from broker_tck.implementations.lazy_list import LazyList
+from broker_tck.implementations.pulsar_cursors import PulsarList2025
 from broker_tck.implementations.sorted_cursors import SortedCursors
 from broker_tck.model.active_cursors import PROFILES, ActiveCursors
 from broker_tck.model.cursor_heap import CursorHeap as ModelHeap
 from broker_tck.model.cursor_heap import HeapItem
+from broker_tck.model.cursor_list import Node, farthest_first
+from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
+from broker_tck.properties import conforming
 from broker_tck.properties.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.active_cursors.laws import LAWS, VARIATIONS
+from broker_tck.properties.active_cursors.life import rewrites
 from broker_tck.properties.active_cursors.operations import Capabilities, Config
 from broker_tck.properties.check import Recorded, first_difference, kept, record, recorder
 from broker_tck.properties.choices import SeededChoices
+from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contract import Step
 from broker_tck.properties.deviating import broken_by, deviation
-from broker_tck.properties.replay import declaring, replay
-from broker_tck.properties.subjects import bundled, resolve
+from broker_tck.properties.diagnose import Diagnoser
+from broker_tck.properties.finding import find
+from broker_tck.properties.replay import declaring, replay, unasked
+from broker_tck.properties.subjects import bundled, declared, resolve
 from broker_tck.properties.trace import Trace, from_text, load, to_text
 from broker_tck.properties.walk import walk, walk_seed
 
@@ -40,6 +50,9 @@ RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
 PULSAR = ("pulsar-list-2025", "pulsar-heap", "pulsar-tree-set")
 FILES = {
     "ideal": (200, 7_157),
+    "pulsar-heap": (73, 4_030),
+    "pulsar-list-2025": (44, 4_188),
+    "pulsar-list-2025-names": (21, 2_071),
     "worked-ideal": (14, 116),
     "worked-pulsar-list-2025": (8, 69),
     "worked-pulsar-heap": (5, 33),
@@ -142,6 +155,40 @@ def test_defect_is_as_it_was_seen(defect: tuple[str, str, str, Any, Any]) -> Non
     for name in RIGHT:
         if "durable" not in trace or resolve(name).capabilities.durables:
             assert results(trace, "ideal", name)[-1] == right
+
+
+ORDERS = [
+    # what is counted in the end, in the class
+    (
+        (
+            "add g [0,0]; add c [0,0]; add a [0,0]; add e [0,0]; add h [0,0]; add b [5,71]; add d [5,71]; "
+            "add f [5,71]; slowest; update b [5,71]; update d [5,72]; update f [0,0]; count b"
+        ),
+        8,
+    ),
+    (
+        (
+            "add g [0,0]; add c [0,0]; add a [0,0]; add e [0,0]; add h [0,0]; add b [5,71]; add d [5,71]; "
+            "add f [5,71]; slowest; update b [5,71]; update f [0,0]; update d [5,72]; count b"
+        ),
+        7,
+    ),
+    ("add m [3,4]; add c [2,0]; add h [1,4]; add e [3,1]; count m; update m [3,0]; remove m; add m [3,1]; count e", 4),
+    ("add c8 [1,5]; add c0 [2,3]; add c6 [1,5]; add c10 [2,3]; count c11; update c0 [2,4]; count c10", 4),
+    (
+        (
+            "add g [5,71]; add o [5,71]; add l [5,71]; add n [1,5]; slowest; update o [5,72]; count a; remove o; "
+            "remove n; count l"
+        ),
+        2,
+    ),
+]
+
+
+@pytest.mark.parametrize(("trace", "count"), ORDERS)
+@pytest.mark.parametrize("subject", ["", "pulsar-list-2025"])
+def test_what_waits_in_the_list_is_done_in_the_order_of_the_class(subject: str, trace: str, count: int) -> None:
+    assert results(trace, "pulsar-list-2025", subject)[-1] == count
 
 
 def test_heap_tracks_nobody_who_had_no_position() -> None:
@@ -377,7 +424,241 @@ def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:
     assert kept(shift, trace.config, trace.operations, SeededChoices(0), recorded) is None
 
 
+# ---- What a subject lacks
+
+
+class Circling(PulsarList2025):
+    """Does not come back once the position of a cursor was taken away."""
+
+    capabilities: ClassVar[dict[str, bool]] = {**PulsarList2025.capabilities, "null_updates": False}
+
+    def _leave(self, name: str, cell: Any) -> None:
+        while name in self._by_name:
+            pass
+        super()._leave(name, cell)
+
+
+TAKEN = "add a null; add a null; add b [1,1]; remove b; add b null; durable b null; crowd c 2 [1,0] 0; add c1 null"
+
+
+def test_subject_without_null_updates_is_not_asked_for_them() -> None:
+    trace = from_text(f"active-cursors pulsar-list-2025; {TAKEN}; update a [1,1]; update a null; caches; count a")
+    without = Capabilities(null_updates=False, durables=False, grace=False)
+    answers = [*CURSORS.asks(trace.operations, without)]
+    assert answers == [True, False, True, True, True, False, True, False, True, False, False, True]
+    assert all(CURSORS.asks(trace.operations, Capabilities()))
+    assert not CURSORS.can_ask(trace.operations, without)
+    assert CURSORS.can_ask(trace.operations[:1], without)
+    subject = declared("circling", Circling, CURSORS)
+    assert unasked(trace, subject) == trace.operations[1]
+    assert [o.tag for o in conforming.asked(trace, subject).operations].count("add") == 3
+
+
+def test_walks_ask_a_subject_for_nothing_that_it_lacks() -> None:
+    for name in (*RIGHT, *PULSAR):
+        capabilities = structs.replace(resolve(name).capabilities, null_updates=False)
+        for number in range(60):
+            done = ideal_walk(number, capabilities)
+            assert CURSORS.can_ask(done.operations, capabilities)
+            assert any(getattr(o, "at", 0) is None for o in done.operations) or number > 0
+
+
+@pytest.mark.volume
+def test_list_that_circles_conforms_without_null_updates() -> None:
+    checked = check_subject(declared("circling", Circling), "pulsar-list-2025", golden(), 0, 60, 3)
+    assert checked.green
+    assert checked.golden_agreed == checked.golden_steps == 6_327
+    assert "CC-14" not in {rule.number for rule in checked.run.rules}
+    assert not [name for name in checked.run.deviations if "CC-14" in name]
+
+
+def golden() -> Any:
+    """The recorded traces of the list."""
+    return golden_traces("active-cursors", "pulsar-list-2025")
+
+
+def test_trace_is_not_reduced_to_what_a_subject_lacks() -> None:
+    """The shortest trace that breaks the rule has a null update, which the circling list is not to be asked for."""
+    text = "add a [1,5]; add b [1,6]; slowest; update b [1,7]; remove a; add a null; get a; size; slowest; get b"
+    trace = from_text(f"active-cursors ideal; {text}; remove b; add b [1,8]; get b")
+    subject = declared("circling", Circling)
+    diagnoser = Diagnoser(CURSORS, CURSORS.model("ideal"), subject.rig, subject.capabilities)
+    finding = find(subject, diagnoser, trace.config, list(trace.operations), None)
+    assert finding is not None
+    assert CURSORS.can_ask(finding.operations, subject.capabilities)
+    assert finding.diagnosis.rules == ("CC-09",)
+
+
+def test_any_of_the_oldest_is_right_where_the_heap_keeps_its_rules() -> None:
+    text = "durable a [1,1]; add b [1,1]; durables; oldest; remove a; durables"
+    trace = from_text(f"active-cursors pulsar-heap+CC-11+CC-13; {text}")
+    steps = record(trace.operations, CURSORS.model(trace.profile)(trace.config))
+    assert [step.result for step in steps] == [None, None, True, [1, [1, 1], 2], True, False]
+    model = CURSORS.model("pulsar-heap+CC-11")(trace.config)
+    record(trace.operations[:2], model)
+    answer = model.oldest()
+    assert isinstance(answer, Allowed)
+    assert answer.permits([2, [1, 1], 2])
+
+
+# ---- Whole lives
+
+WHOLE = CURSORS.living("whole")
+LIVES = [
+    ("add a [0,-1]; add b [0,5]; add c [0,5]; update a [0,3]; slowest; remove b; add b [0,5]; adv 5; count x", ""),
+    ("durable a [0,0]; update a [0,1]; oldest; durables; remove a; durable a [0,-1]; update a [0,0]", ""),
+    ("add a [0,3]; update a [0,3]", "update"),
+    ("add a [0,3]; update a [0,2]", "update"),
+    ("add a [0,3]; update a null", "update"),
+    ("add a null", "add"),
+    ("add a [0,3]; add b [0,2]", "add"),
+    ("add a [0,3]; add a [0,4]", "add"),
+    ("add a [0,3]; remove a; update a [0,4]", "update"),
+    ("add a [0,3]; remove b", "remove"),
+    ("crowd a 2 [0,0] 1", "crowd"),
+    ("march a 2 [0,0] 1", "march"),
+]
+
+
+@pytest.mark.parametrize(("text", "refused"), LIVES)
+def test_whole_life_is_opened_at_an_end_marked_forward_and_deleted(text: str, refused: str) -> None:
+    operations = from_text(f"active-cursors ideal; {text}").operations
+    answers = [*WHOLE.asks(operations, Capabilities())]
+    assert answers == [True] * (len(operations) - bool(refused)) + [False] * bool(refused)
+    assert not refused or operations[-1].tag == refused
+
+
+@pytest.mark.parametrize("name", [*RIGHT, *PULSAR])
+def test_walks_of_whole_lives_are_such(name: str) -> None:
+    subject = living([resolve(name)], "whole")[0]
+    model = subject.contract.model(subject.profiles[0])
+    for number in range(40):
+        done = walk(subject.contract, walk_seed(2, number), subject.rig, model, subject.capabilities)
+        assert done.difference is None
+        assert subject.contract.can_ask(done.operations, subject.capabilities)
+        assert {o.tag for o in done.operations} >= {"add", "update", "slowest"}
+
+
+def test_life_is_rewritten_to_shorter_lives() -> None:
+    text = "add a [0,-1]; add b [0,2]; update a [0,1]; update a [0,2]; remove a; add a [0,3]; slowest"
+    operations = from_text(f"active-cursors ideal; {text}").operations
+    shorter = [to_text(CURSORS, "", Config(), life).removeprefix("active-cursors ; ") for life in rewrites(operations)]
+    assert len(shorter) == len(set(shorter)) or len(shorter) > 10
+    assert all(len(from_text(f"active-cursors ideal; {life}").operations) < len(operations) for life in shorter)
+    assert shorter[0] == "add b [0,2]; slowest"
+    assert "add b [0,2]; add a [0,3]; slowest" in shorter
+    assert "add b [0,3]; add a [0,3]; slowest" in shorter
+    assert "add b [0,-1]; add a [0,0]; slowest" in shorter
+
+
+@pytest.mark.volume
+@pytest.mark.parametrize("seed", range(4))
+def test_heap_loses_sight_of_a_cursor_in_a_whole_life(seed: int) -> None:
+    subject = living([resolve("pulsar-heap")], "whole")[0]
+    finding = deviation(subject, "pulsar-heap", "CC-11", seed)
+    assert finding is not None
+    assert finding.diagnosis.rules == ("CC-11",)
+    assert subject.contract.can_ask(finding.operations, subject.capabilities)
+    assert len(finding.operations) <= 11
+
+
+def test_right_containers_conform_in_whole_lives(cli: Cli) -> None:
+    words = ("--subject", "sorted-cursors", "--life", "whole", "--walks", "60")
+    status, out, err = cli("check", *words, "--examples", "2")
+    assert (status, err) == (0, "")
+    assert "1 of 1 conform" in out
+    assert cli("walk", *words)[0] == 0
+
+
+@pytest.mark.volume
+def test_walk_of_whole_lives_finds_the_lost_cursor(cli: Cli) -> None:
+    words = ("walk", "--subject", "pulsar-heap", "--profile", "ideal", "--life", "whole", "--walks", "1000", "--json")
+    status, out, _ = cli(*words)
+    assert status == 1
+    (walked,) = json.loads(out)["walks"]
+    assert walked["findings"][0]["rules"][-1] == "CC-11"
+
+
+def test_unknown_life_is_bad_input(cli: Cli) -> None:
+    status, out, err = cli("check", "--subject", "pulsar-heap", "--life", "half")
+    assert (status, out) == (2, "")
+    assert err == "broker-tck: unknown life 'half' of active-cursors; there are: whole\n"
+    assert "there are: none" in cli("walk", "--subject", "heap", "--life", "whole")[2]
+
+
 # ---- Parts
+
+
+ADDED = ["Aa", "BB", "AaAa", "AaBB", "BBAa", "BBBB", "ä", "\U0001f600", "persistent-topic/sub-7"]
+ADDED += [f"sub-{i}" for i in range(20)]
+LISTED = """
+Aa BB sub-17 sub-16 sub-15 sub-14 sub-19 sub-18 sub-13 sub-12 sub-11 sub-10 AaAa AaBB BBAa BBBB sub-8 sub-7
+persistent-topic/sub-7 sub-6 sub-5 ä sub-9 sub-0 sub-4 sub-3 sub-2 sub-1 \U0001f600
+"""
+LISTED_CONCURRENTLY = """
+BB Aa sub-17 sub-16 sub-15 sub-14 sub-19 sub-18 sub-13 sub-12 sub-11 sub-10 BBBB BBAa AaBB AaAa sub-8 sub-7
+persistent-topic/sub-7 sub-6 sub-5 ä sub-9 sub-0 sub-4 sub-3 sub-2 sub-1 \U0001f600
+"""
+LATER = "BB Aa sub-16 sub-14 sub-18 sub-12 sub-10 AaBB BBBB sub-8 sub-6 sub-0 sub-4 sub-2 \U0001f600 x"
+LATER_CONCURRENTLY = "BB Aa sub-16 sub-14 sub-18 sub-12 sub-10 BBBB AaBB sub-8 sub-6 sub-0 sub-4 sub-2 \U0001f600 x"
+TWELVE = "sub-8 sub-7 sub-6 sub-5 sub-11 sub-9 sub-10 sub-0 sub-4 sub-3 sub-2 sub-1"
+TWELVE_CONCURRENTLY = "sub-8 sub-7 sub-6 sub-5 sub-9 sub-0 sub-4 sub-3 sub-2 sub-1 sub-11 sub-10"
+
+
+@pytest.mark.parametrize("concurrent", [False, True])
+def test_names_are_listed_as_java_lists_them(concurrent: bool) -> None:
+    """Recorded on OpenJDK 17: keys of one hash, a table that doubles, keys that went and came back."""
+    first, later, twelve = (LISTED, LATER, TWELVE)
+    if concurrent:
+        first, later, twelve = (LISTED_CONCURRENTLY, LATER_CONCURRENTLY, TWELVE_CONCURRENTLY)
+    model, subject = (ConcurrentHashOrder if concurrent else HashOrder)(), Names(concurrent)
+    for name in [*ADDED, "BB"]:
+        model.add(name)
+        subject.put(name)
+    assert [*model] == [*subject] == first.split()
+    for name in [*ADDED[::2], "nobody"]:
+        model.discard(name)
+        subject.drop(name)
+    for name in ("x", "Aa"):
+        model.add(name)
+        subject.put(name)
+    assert [*model] == [*subject] == later.split()
+    model, subject = type(model)(), Names(concurrent)
+    for i in range(12):
+        model.add(f"sub-{i}")
+        subject.put(f"sub-{i}")
+    assert [*model] == [*subject] == twelve.split()
+    model.clear()
+    subject.empty()
+    assert [*model] == [*subject] == []
+
+
+class Move(NamedTuple):
+    """Something that waits."""
+
+    position: tuple[int, int] | None
+    number: int
+
+
+@pytest.mark.parametrize(
+    ("positions", "order"),
+    [
+        ((3, 3, 1, 5, 5, 3, 1, 5, 2, 3, 5, 1), [3, 4, 7, 10, 9, 1, 0, 5, 8, 6, 2, 11]),
+        ((0, 0, 4, 0, 0, 2, 0, 4, 0), [2, 7, 5, 6, 0, 3, 8, 4, 1]),
+    ],
+)
+def test_moves_wait_as_in_a_priority_queue_of_java(positions: tuple[int, ...], order: list[int]) -> None:
+    """Recorded on OpenJDK 17; 0 stands for none, which the comparator of the list has behind itself."""
+    queue, heap = PriorityQueue(farthest_first), Moves[Move]()
+    for number, entry in enumerate(positions):
+        node = Node(number)
+        node.position = (1, entry) if entry else ()
+        queue.add(node)
+        heap.push(Move((1, entry) if entry else None, number))
+    assert [queue.poll().number for _ in positions] == order
+    assert [heap.pop().number for _ in positions] == order
+    assert not heap
+
 
 positions = st.tuples(st.integers(-2, 2), st.integers(-1, 6))
 moves = st.tuples(st.sampled_from("abcdefgh"), st.none() | positions, st.sampled_from(("add", "update", "remove")))
@@ -499,5 +780,6 @@ def test_bench_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 def test_capabilities_are_full_unless_declared() -> None:
-    assert Capabilities() == Capabilities(ranks=True, grace=True, versions=True, durables=True)
+    full = Capabilities(ranks=True, grace=True, versions=True, durables=True, null_updates=True)
+    assert Capabilities() == full
     assert resolve("pulsar-heap").left_out == ["ranks=false", "grace=false"]

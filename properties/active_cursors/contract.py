@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from broker_tck.implementations.interface import ActiveCursors
@@ -10,7 +10,18 @@ from broker_tck.model.active_cursors import PROFILES
 from broker_tck.properties.active_cursors.abstract import abstract
 from broker_tck.properties.active_cursors.generator import drain, draw_config, makers
 from broker_tck.properties.active_cursors.laws import LAWS, VARIATIONS
-from broker_tck.properties.active_cursors.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.active_cursors.life import WHOLE
+from broker_tck.properties.active_cursors.operations import (
+    LACKED,
+    Add,
+    AddDurable,
+    AnyOperation,
+    Capabilities,
+    Config,
+    Crowd,
+    Remove,
+    Update,
+)
 from broker_tck.properties.active_cursors.rig import Rig
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.operation import Operation
@@ -69,13 +80,32 @@ def added_again(operations: Sequence[Any]) -> bool:
     return False
 
 
-LACKED = {"count": "ranks", "caches": "grace", "oldest": "versions", "durable": "durables", "durables": "durables"}
-"""The capability that an operation needs."""
+def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:
+    """Of each operation, whether a subject can be asked for it."""
+    there: set[str] = set()
+    for operation in operations:
+        able = operation.tag not in LACKED or bool(getattr(capabilities, LACKED[operation.tag]))
+        asked = able and (capabilities.null_updates or not takes_away(operation, there))
+        if asked:
+            note(operation, there)
+        yield asked
 
 
-def asks(operation: Operation, capabilities: Capabilities) -> bool:
-    """Whether a subject can be asked for an operation."""
-    return operation.tag not in LACKED or bool(getattr(capabilities, LACKED[operation.tag]))
+def takes_away(operation: Operation, there: Collection[str]) -> bool:
+    """Whether an operation takes a position away, given the names that are there."""
+    if isinstance(operation, Add | AddDurable):
+        return operation.at is None and operation.name in there
+    return isinstance(operation, Update) and operation.at is None
+
+
+def note(operation: Operation, there: set[str]) -> None:
+    """Note which names are there after an operation."""
+    if isinstance(operation, Add | AddDurable):
+        there.add(operation.name)
+    elif isinstance(operation, Crowd):
+        there.update(f"{operation.name}{i}" for i in range(operation.n))
+    elif isinstance(operation, Remove):
+        there.discard(operation.name)
 
 
 ACTIVE_CURSORS = Contract(
@@ -94,7 +124,14 @@ ACTIVE_CURSORS = Contract(
     observables=(),
     laws=LAWS,
     variations=VARIATIONS,
-    needs={"ranks": "RC-04 CC-03 CC-10 CC-P16", "grace": "EC-58", "versions": "CC-12", "durables": "CC-13"},
+    needs={
+        "ranks": "RC-04 CC-03 CC-10 CC-P16",
+        "grace": "EC-58",
+        "versions": "CC-12",
+        "durables": "CC-13",
+        "null_updates": "CC-14 CC-P15",  # a law that the broker's list breaks with them alone
+    },
     blame=blame,
     asks=asks,
+    lives=(WHOLE,),
 )

@@ -57,7 +57,7 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
 
 def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> list[Maker]:
     """The kinds of operations that this subject is asked for."""
-    cursors = Cursors(model, choices)
+    cursors = Cursors(model, choices, capabilities)
     slowest, size, listed, caches, oldest, durables = Slowest(), Size(), Listed(), Caches(), Oldest(), HasDurable()
     kinds = [
         Maker("add", (20, 40, 60), cursors.add),
@@ -69,9 +69,10 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
         Maker("size", (0, 2, 5), lambda: size),
         Maker("get", (0, 5, 15), cursors.get),
         Maker("list", (0, 1, 3), lambda: listed),
-        Maker("caches", (0, 2, 10), lambda: caches),
-        Maker("adv", (0, 2, 10), cursors.advance),
     ]
+    if capabilities.grace:
+        kinds.append(Maker("caches", (0, 2, 10), lambda: caches))
+    kinds.append(Maker("adv", (0, 2, 10), cursors.advance))
     if capabilities.ranks:
         kinds.append(Maker("count", (10, 30, 80), cursors.count))
     if capabilities.versions:
@@ -84,7 +85,8 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
 class Cursors:
     """Names and positions of one walk."""
 
-    def __init__(self, model: ActiveCursors, choices: Choices) -> None:
+    def __init__(self, model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> None:
+        self.nulls = capabilities.null_updates
         self.below = choices.below
         self.names = [*ascii_lowercase[: one_of(choices, POOLS)]]
         ledger, entry = one_of(choices, LEDGERS), one_of(choices, ENTRIES)
@@ -93,7 +95,7 @@ class Cursors:
         self.at: dict[str, Position] = {}
         """Where each cursor was sent last that has a position."""
         self.crowds: list[Crowd] = []
-        self.takes_away = choices.below(8) == 0
+        self.takes_away = choices.below(8) == 0 and self.nulls
         self.adds_again = choices.below(8) == 0
         """Whether updates take positions away, and whether names are added that are there: neither is what a broker
         does every day, and after either some containers do nothing more that is right."""
@@ -141,8 +143,9 @@ class Cursors:
 
     def first_place(self, name: str) -> Position | None:
         """Where a cursor is added."""
+        unplaced = self.below(self.placed) == 0 and (self.nulls or name not in self.there)
         self.there[name] = None
-        return self.sent(name, None if self.below(self.placed) == 0 else self.position())
+        return self.sent(name, None if unplaced else self.position())
 
     def update(self) -> Update:
         """A move: anywhere, onto or past another cursor, ahead, or of the last or the slowest; rarely to nowhere."""
@@ -230,4 +233,6 @@ def drain(model: ActiveCursors, choices: Choices, capabilities: Capabilities) ->
         yield Slowest()
         if names and capabilities.ranks:
             yield Count(names[0])
-    yield from (Listed(), Caches(), Advance(1), Caches(), Advance(max(0, model.config.grace - 1)), Caches())
+    yield Listed()
+    if capabilities.grace:
+        yield from (Caches(), Advance(1), Caches(), Advance(max(0, model.config.grace - 1)), Caches())

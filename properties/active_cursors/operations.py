@@ -30,13 +30,15 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``ranks``: it counts the cursors at a position or before. ``grace``: it goes on caching after the last removal.
     ``versions``: it knows the cursor with the oldest position, and has a version. ``durables``: it tells whether there
-    are durable cursors.
+    are durable cursors. ``null_updates``: the position of a cursor that is there can be taken away, by an update or by
+    an add under its name; without it, a cursor may still be added that has no position yet.
     """
 
     ranks: bool = True
     grace: bool = True
     versions: bool = True
     durables: bool = True
+    null_updates: bool = True
 
 
 class Add(Operation, frozen=True, tag="add"):
@@ -190,3 +192,6 @@ AnyOperation = (
 )
 QUESTIONS = Slowest | Count | Size | Get | Listed | Caches | Oldest | HasDurable
 """Operations that change nothing that can be seen."""
+
+LACKED = {"count": "ranks", "caches": "grace", "oldest": "versions", "durable": "durables", "durables": "durables"}
+"""The capability that an operation needs, whatever was before it."""
