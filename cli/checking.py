@@ -13,13 +13,15 @@ from broker_tck.cli.options import (
     chosen_subjects,
     contract_option,
     json_option,
+    life_option,
+    living,
     profile_option,
     seed_option,
     subject_option,
 )
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.check import record as recorded
-from broker_tck.properties.conforming import Checked, check_subject, golden_traces
+from broker_tck.properties.conforming import Checked, check_subject, checked_json, golden_traces
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.run import Run, findings, judge, walks
 from broker_tck.properties.story import finding_json, story
@@ -51,6 +53,7 @@ Examples:
 @contract_option
 @subject_option
 @profile_option
+@life_option
 @click.option("--walks", "count", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a subject.")
 @click.option(
     "--examples",
@@ -66,6 +69,7 @@ def check(
     contract_name: str | None,
     subject_names: tuple[str, ...],
     profile: str | None,
+    life: str | None,
     count: int,
     examples: int,
     seed: int,
@@ -79,7 +83,8 @@ def check(
     subjects are checked, each under the profiles that it declares.
     """
     contract = chosen_contract(contract_name, subject_names)
-    pairs = [(s, p) for s in chosen_subjects(contract, subject_names) for p in chosen_profiles(s, profile)]
+    subjects = living(chosen_subjects(contract, subject_names), life)
+    pairs = [(s, p) for s in subjects for p in chosen_profiles(s, profile)]
     done: list[Checked] = []
     with progress(len(pairs) * count, "checking") as tell:
         for i, (subject, name) in enumerate(pairs):
@@ -128,30 +133,11 @@ def summary_json(done: list[Checked]) -> dict[str, Any]:
     return {"subjects": [checked_json(c) for c in done], "conform": all(c.green for c in done)}
 
 
-def checked_json(checked: Checked) -> dict[str, Any]:
-    """What became of one subject under one profile."""
-    run = checked.run
-    return {
-        "subject": run.subject.name,
-        "profile": run.profile,
-        "verdict": "conforms" if checked.green else "broken",
-        "golden": {"steps": checked.golden_steps, "agreed": checked.golden_agreed},
-        "rules": {"exercised": run.exercised, "vacuous": run.vacuous, "met": dict(sorted(run.met.items()))},
-        "walks": run.walks,
-        "operations": run.operations,
-        "machine_steps": checked.machine_steps,
-        "residual": run.residual,
-        "deviations": run.deviations,
-        "left_out": run.subject.left_out,
-        "findings": [finding_json(f) for f in run.findings],
-        "complaints": checked.complaints,
-    }
-
-
 @click.command("walk", epilog=WALK_EXAMPLES)
 @contract_option
 @subject_option
 @profile_option
+@life_option
 @click.option(
     "--walks", "count", type=click.IntRange(1), help="How many walks. Default: as --operations says, else 100."
 )
@@ -165,6 +151,7 @@ def walk_command(
     contract_name: str | None,
     subject_names: tuple[str, ...],
     profile: str | None,
+    life: str | None,
     count: int | None,
     operations: int | None,
     record: str | None,
@@ -176,7 +163,8 @@ def walk_command(
     The same seed makes the same walks everywhere. A run ends at the first walk that fails.
     """
     contract = chosen_contract(contract_name, subject_names)
-    pairs = [(s, p) for s in chosen_subjects(contract, subject_names) for p in chosen_profiles(s, profile)]
+    subjects = living(chosen_subjects(contract, subject_names), life)
+    pairs = [(s, p) for s in subjects for p in chosen_profiles(s, profile)]
     recorder = Recorder(record) if record else None
     runs = [walked(Run(s, p, seed), count or (10**9 if operations else 100), operations, recorder) for s, p in pairs]
     if as_json:

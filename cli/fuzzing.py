@@ -79,7 +79,10 @@ python_option = click.option(
     "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else what Spark finds."
 )
 ship_option = click.option(
-    "--ship", "shipped", is_flag=True, help="Send the kit, its libraries and the subjects' packages to the executors."
+    "--ship",
+    "shipped",
+    is_flag=True,
+    help="Send the kit, its libraries, and the subjects' packages and files.",
 )
 rounds_option = click.option(
     "--rounds",
@@ -294,7 +297,7 @@ def driving(
         if folder:
             check(folder)
             stack.enter_context(folder.driven())
-        if shipped is not None:
+        if shipped is not None and not is_local(master):
             to = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-tck-")))
             names = shipped or (folder.manifest.subjects if folder else [])
             chosen = {**ship_settings(ship(names, to)), **chosen}

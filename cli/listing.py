@@ -9,6 +9,7 @@ import msgspec
 
 from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile
 from broker_tck.cli.output import print_json, print_table
+from broker_tck.implementations.released import tried
 from broker_tck.model.rules import Rule, Strength, embodiments, rules_of
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.errors import BadInput
@@ -91,7 +92,10 @@ def print_rule(rule: dict[str, Any]) -> None:
 @contract_option
 @json_option
 def subjects(contract_name: str | None, as_json: bool) -> None:
-    """List the subjects of a contract: bundled ones and those of other installed packages."""
+    """List the subjects of a contract: bundled ones, those of other installed packages, and released classes of Pulsar.
+
+    Of other releases with the same classes, each is a subject as well: pulsar-VERSION/CLASS.
+    """
     contract = chosen_contract(contract_name)
     found = [(subject, "bundled") for subject in bundled(contract)]
     for name, entry in plugged_in().items():
@@ -102,6 +106,7 @@ def subjects(contract_name: str | None, as_json: bool) -> None:
             continue
         if subject.contract is contract:
             found.append((subject, entry.value))
+    classes = [(name, kind, kind.line(release)) for name, kind, release in tried(contract.name)]
     told = [
         {
             "subject": subject.name,
@@ -110,6 +115,15 @@ def subjects(contract_name: str | None, as_json: bool) -> None:
             "source": source,
         }
         for subject, source in found
+    ] + [
+        {
+            "subject": name,
+            "profiles": [line.profile],
+            "capabilities": dict(line.capabilities),
+            "source": f"released class {kind.java}",
+        }
+        for name, kind, line in classes
+        if line
     ]
     if as_json:
         print_json({"contract": contract.name, "subjects": told})

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import sys
 import traceback
+from functools import partial
 
 import click
 
 from broker_tck.cli.benching import bench
 from broker_tck.cli.checking import check, walk_command
+from broker_tck.cli.classpath import classpath
 from broker_tck.cli.comparing import compare
 from broker_tck.cli.fuzzing import fuzz, watch
 from broker_tck.cli.interleaving import interleave
+from broker_tck.cli.last_resort import give_up
 from broker_tck.cli.listing import rules, subjects
 from broker_tck.cli.proving import mutants_command, power
+from broker_tck.cli.pulsar import pulsar
 from broker_tck.cli.reporting import report
 from broker_tck.cli.starting import init
 from broker_tck.cli.tracing import reduce_command, replay_command
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.errors import BadInput, Failed
+from broker_tck.properties.resident import HERE
 from broker_tck.spark_fuzz.fingerprint import kit_version
 
 EXAMPLES = """\b
@@ -43,6 +49,8 @@ for command in (
     rules,
     subjects,
     compare,
+    pulsar,
+    classpath,
     power,
     mutants_command,
     interleave,
@@ -57,6 +65,7 @@ for command in (
 
 def main() -> None:
     """Run the command line and exit with its status."""
+    HERE.give_up = partial(give_up, as_json="--json" in sys.argv)
     sys.exit(run(sys.argv[1:]))
 
 
@@ -64,7 +73,7 @@ def run(arguments: list[str]) -> int:
     """Run the command line; answers with the exit status."""
     try:
         result = cli.main(arguments, prog_name="broker-tck", standalone_mode=False)
-    except BadInput as error:
+    except (BadInput, Unavailable) as error:
         return complain(str(error))
     except Failed as error:
         return complain(str(error), 3)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
 
+from broker_tck.implementations.jvm.jars import FOLDER
+from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
@@ -20,21 +24,80 @@ contract_option = click.option(
     metavar="C",
     help=f"The contract. Default: that of the subjects or rules that are named, else {next(iter(CONTRACTS))}.",
 )
-subject_option = click.option(
-    "--subject",
-    "subject_names",
-    multiple=True,
-    metavar="S",
-    help="A bundled subject, an entry point, pkg.module:Factory or mutant:NAME. Repeatable. Default: all bundled.",
-)
-one_subject_option = click.option(
-    "--subject",
-    "subject_name",
-    required=True,
-    metavar="S",
-    help="The subject: a name, pkg.module:Factory, mutant:NAME.",
-)
+
+
+def environment(variable: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
+    """Sets an environment variable to an option's value, for this command and every process that it starts."""
+
+    def set_for_command(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+        if value is None:
+            return
+        before = os.environ.get(variable)
+        os.environ[variable] = value
+        context.call_on_close(lambda: put_back(variable, before))
+
+    return set_for_command
+
+
+def put_back(variable: str, value: str | None) -> None:
+    """Set an environment variable to what it was."""
+    if value is None:
+        del os.environ[variable]
+    else:
+        os.environ[variable] = value
+
+
+def java_options(command: F) -> F:
+    """The options that say where classes of Java come from."""
+    jars = click.option(
+        "--pulsar",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False),
+        is_eager=True,
+        expose_value=False,
+        callback=environment(FOLDER),
+        help="Take the jars of pulsar-VERSION/CLASS from this folder, such as the lib of a distribution.",
+    )
+    classes = click.option(
+        "--classpath",
+        metavar="PATH",
+        is_eager=True,
+        expose_value=False,
+        callback=environment(CLASSPATH),
+        help="Your own build, before the classes of pulsar-VERSION/CLASS: jars, or folders of class files.",
+    )
+    return jars(classes(command))
+
+
+def subject_option(command: F) -> F:
+    """The subjects of a command."""
+    named = click.option(
+        "--subject",
+        "subject_names",
+        multiple=True,
+        metavar="S",
+        help="A bundled subject, an entry point, pkg.module:Factory, mutant:NAME, or a class of a release of Pulsar, "
+        "such as pulsar-4.2.4/in-memory. Repeatable. Default: all bundled.",
+    )
+    return named(java_options(command))
+
+
+def one_subject_option(command: F) -> F:
+    """The subject of a command."""
+    named = click.option(
+        "--subject",
+        "subject_name",
+        required=True,
+        metavar="S",
+        help="The subject: a name, pkg.module:Factory, mutant:NAME, pulsar-VERSION/CLASS.",
+    )
+    return named(java_options(command))
+
+
 profile_option = click.option("--profile", metavar="P", help="The profile. Default: those that the subject declares.")
+life_option = click.option(
+    "--life", metavar="L", help="Walk such lives alone, as `whole` ones of cursors. Default: whatever may come."
+)
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help="The seed.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output.")
 
@@ -46,6 +109,16 @@ def chosen_subjects(contract: Contract, names: Sequence[str]) -> list[Subject]:
         if subject.contract is not contract:
             raise BadInput(f"{subject.name} is a subject of {subject.contract.name}, not of {contract.name}")
     return subjects
+
+
+def living(subjects: Sequence[Subject], life: str | None) -> list[Subject]:
+    """The subjects, asked only for what there is in a life, if one was named."""
+    if life is None:
+        return [*subjects]
+    try:
+        return [replace(subject, contract=subject.contract.living(life)) for subject in subjects]
+    except ValueError as error:
+        raise BadInput(str(error)) from None
 
 
 def chosen_profiles(subject: Subject, profile: str | None) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ from typing import Any
 import click
 import msgspec
 
-from broker_tck.cli.options import json_option, known_profile, one_subject_option
+from broker_tck.cli.options import java_options, json_option, known_profile, one_subject_option
 from broker_tck.cli.output import print_json, progress
 from broker_tck.properties.check import plain, unanswered
 from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.finding import Finding, find
-from broker_tck.properties.protected import Protected, probing
+from broker_tck.properties.protected import probing, replayed, stays
 from broker_tck.properties.replay import SECONDS, Disagreement, Replay, declaring, replay, unasked
 from broker_tck.properties.story import finding_json, lines, story, table
 from broker_tck.properties.subjects import Subject, resolve
@@ -43,6 +43,7 @@ Examples:
 @click.command("replay", epilog=REPLAY_EXAMPLES)
 @click.argument("traces", nargs=-1, required=True, metavar="FILE|TEXT...")
 @subjects_option
+@java_options
 @trace_profile_option
 @json_option
 def replay_command(traces: tuple[str, ...], subject_names: tuple[str, ...], profile: str | None, as_json: bool) -> int:
@@ -137,9 +138,9 @@ def reduce_command(trace: str, subject_name: str, profile: str | None, as_json: 
 
 
 def found_in(subject: Subject, diagnoser: Diagnoser, trace: Trace) -> Finding | None:
-    """The finding that a trace is reduced to. Where the subject gives no answer, no replay is in this process."""
-    failing = Protected(SECONDS).failure(subject, diagnoser.model, trace.config, trace.operations)
+    """The finding that a trace is reduced to. Where there is no answer, no replay is in this process if it can fork."""
+    failing = replayed(subject, diagnoser.model, trace.config, trace.operations, SECONDS)
     if failing is None:
         return None
-    elsewhere = probing(failing[1], SECONDS).failure if unanswered(failing[1]) else None
+    elsewhere = probing(failing[1], SECONDS).failure if unanswered(failing[1]) and not stays(subject) else None
     return find(subject, diagnoser, trace.config, list(trace.operations), None, elsewhere)

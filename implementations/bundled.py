@@ -9,30 +9,42 @@ from broker_tck.implementations.heap import HeapTracker
 from broker_tck.implementations.indexed_heap import CursorHeap
 from broker_tck.implementations.lazy_list import LazyList
 from broker_tck.implementations.legacy_policy import PerCachePolicy
-from broker_tck.implementations.nack_clients import Cpp, CppOld, FSharp, Go, GoOld, JavaPip393, PairMap
+from broker_tck.implementations.nack_clients import Cpp, CppOld, FSharp, Go, GoOld, HashMap, Java42, JavaPip393, PairMap
 from broker_tck.implementations.pulsar_cursors import PulsarHeap, PulsarList2025, PulsarTreeSet
-from broker_tck.implementations.removal_queue import CountTakingQueue, FifoQueue, RemovalQueue
+from broker_tck.implementations.pulsar_queues import CountTakingQueue, PulsarQueue, PulsarQueue50
+from broker_tck.implementations.removal_queue import FifoQueue, RemovalQueue
 from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
 from broker_tck.implementations.sorted_cursors import SortedCursors
 from broker_tck.implementations.stepwise_queue import StepwiseQueue
-from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
+from broker_tck.implementations.time_bucket import (
+    TimeBucket50M1Tracker,
+    TimeBucket50Tracker,
+    TimeBucket2026Tracker,
+    TimeBucketTracker,
+)
 from broker_tck.implementations.time_bucket_2025 import TimeBucket2025Tracker
 
 BUNDLED: dict[str, Callable[..., Any]] = {
     "time-bucket": TimeBucketTracker,
     "time-bucket-2026": TimeBucket2026Tracker,
+    "time-bucket-5.0": TimeBucket50Tracker,
+    "time-bucket-5.0-M1": TimeBucket50M1Tracker,
     "time-bucket-2025": TimeBucket2025Tracker,
     "heap": HeapTracker,
     "sorted-buckets": SortedBucketsTracker,
     "java": JavaPip393,
+    "java-4.2": Java42,
     "pair-map": PairMap,
+    "hash-map": HashMap,
     "go": Go,
     "go-old": GoOld,
     "cpp": Cpp,
     "cpp-old": CppOld,
     "fsharp": FSharp,
     "removal-queue": RemovalQueue,
+    "pulsar-queue": PulsarQueue,
     "count-taking-queue": CountTakingQueue,
+    "pulsar-queue-5.0": PulsarQueue50,
     "fifo-queue": FifoQueue,
     "per-cache-policy": PerCachePolicy,
     "sorted-cursors": SortedCursors,

@@ -12,6 +12,20 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 Position = tuple[int, int]
 """Ledger id and entry id, ordered as tuples are."""
 
+NOT_ANSWERED = "no answer within the limit"
+
+
+class Hang(BaseException):
+    """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it.
+
+    The kit's watchdog raises it inside of a subject. A wrapper raises it where the watchdog cannot strike, and what is
+    wrapped was ended there, as a loop in Java code whose fuel has run out.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(NOT_ANSWERED)
+
+
 Clock = Callable[[], int]
 """The time now, in milliseconds since the epoch. A subject has no other source of time."""
 
@@ -218,6 +232,10 @@ class Entry(Protocol):
 
     @reads.setter
     def reads(self, count: ReadCount | None) -> None: ...
+
+    @property
+    def count(self) -> int:
+        """The references that were taken and not given back; 0 once it was freed."""
 
     counts_as_read: bool
     """Whether the read count is told when this entry is freed: so with what the storage answered, and with copies."""

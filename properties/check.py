@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from broker_tck.implementations.interface import Hang
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault
 from broker_tck.properties.choices import Choices
 from broker_tck.properties.contract import Step, Variation
 from broker_tck.properties.operation import Operation
-from broker_tck.properties.watchdog import Hang
+from broker_tck.properties.resident import noted
 
 RESULT = "result"
 HANG = "Hang"
@@ -33,12 +35,17 @@ class Difference(NamedTuple):
 
 
 def failed(error: BaseException) -> dict[str, str]:
-    """An error as an outcome. A hang is none: the watchdog's own exception goes on."""
-    if isinstance(error, Hang | KeyboardInterrupt):
+    """An error as an outcome. A hang is none, nor is a class that does not fit here: these exceptions go on."""
+    if isinstance(error, Hang | KeyboardInterrupt | Unavailable):
         raise error
     if isinstance(error, Fault):
         return {"error": str(error)}
     return {"error": type(error).__name__, "message": str(error)}
+
+
+def named(error: BaseException) -> dict[str, str]:
+    """An error as it is recorded and compared: without its message, which may say where an object lies, or vanish."""
+    return {"error": failed(error)["error"]}
 
 
 def check(operation: Operation, model: Any, rig: Any) -> Difference | None:
@@ -131,7 +138,7 @@ def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference:
 
 def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> tuple[int, Difference] | None:
     """Replay operations on both sides up to the first difference; None: there is none."""
-    for i, operation in enumerate(operations):
+    for i, operation in enumerate(noted(operations, rig, model)):
         try:
             bad = check(operation, model, rig)
         except Hang as hang:
@@ -171,17 +178,17 @@ class Recorded:
 
 
 def record(operations: Iterable[Operation], on: Any) -> list[Step]:
-    """Perform operations on a fresh rig or model alone, and write down every outcome."""
+    """Perform operations on a fresh rig or model alone, and write down every outcome, of an error its name alone."""
     steps = []
-    for operation in operations:
+    for operation in noted(operations, on):
         try:
             result = plain(concrete(operation.on(on)))
         except BaseException as error:
-            result = failed(error)
+            result = named(error)
         try:
             seen = tuple(map(plain, on.seen()))
         except BaseException as error:
-            seen = (failed(error),)
+            seen = (named(error),)
         steps.append(Step(operation, result, seen))
     return steps
 

@@ -14,7 +14,7 @@ from broker_tck.properties.check import unanswered
 from broker_tck.properties.machine import run_machine
 from broker_tck.properties.replay import Disagreement, on_subject
 from broker_tck.properties.run import SAMPLED, Progress, Run, deviations, findings, judge, run_subject, walks
-from broker_tck.properties.story import story, value_text
+from broker_tck.properties.story import finding_json, story, value_text
 from broker_tck.properties.subjects import Subject, contract_named, declared, resolve
 from broker_tck.properties.trace import Trace, load
 
@@ -44,6 +44,26 @@ class Checked:
         if not self.run.failing:
             said += [f"NOT EXERCISED {number}" for number in self.run.vacuous]
         return said + [f"DEVIATION GONE {name}" for name in self.run.gone]
+
+
+def checked_json(checked: Checked) -> dict[str, Any]:
+    """What became of one subject under one profile."""
+    run = checked.run
+    return {
+        "subject": run.subject.name,
+        "profile": run.profile,
+        "verdict": "conforms" if checked.green else "broken",
+        "golden": {"steps": checked.golden_steps, "agreed": checked.golden_agreed},
+        "rules": {"exercised": run.exercised, "vacuous": run.vacuous, "met": dict(sorted(run.met.items()))},
+        "walks": run.walks,
+        "operations": run.operations,
+        "machine_steps": checked.machine_steps,
+        "residual": run.residual,
+        "deviations": run.deviations,
+        "left_out": run.subject.left_out,
+        "findings": [finding_json(f) for f in run.findings],
+        "complaints": checked.complaints,
+    }
 
 
 def disagreement_text(found: Disagreement) -> str:
@@ -95,8 +115,9 @@ def golden_traces(contract: str, profile: str) -> tuple[Trace, ...]:
 
 def asked(trace: Trace, subject: Subject) -> Trace:
     """A recorded trace without the operations that a subject declares to lack."""
-    steps = zip(trace.operations, trace.outcomes, strict=True)
-    kept = [(o, outcome) for o, outcome in steps if subject.contract.asks(o, subject.capabilities)]
+    asks = subject.contract.asks(trace.operations, subject.capabilities)
+    steps = zip(trace.operations, trace.outcomes, asks, strict=False)
+    kept = [(o, outcome) for o, outcome, asked in steps if asked]
     return replace(trace, operations=[o for o, _ in kept], outcomes=[outcome for _, outcome in kept])
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import msgspec
@@ -81,6 +82,27 @@ class Scenario:
     """Goes on with the call of a thread; the result's first word is ``ends`` or ``waits`` where it does."""
 
 
+@dataclass(frozen=True)
+class Life:
+    """A narrower way to make a contract's traces: what happens in the life of a broker, and nothing else."""
+
+    name: str
+    sentence: str
+    """What happens in it."""
+    makers: Callable[[Any, Choices, Any], Sequence[Maker]]
+    asks: Callable[[Sequence[Operation], Any], Iterator[bool]]
+    """Which operations belong to such a life, as :attr:`Contract.asks` tells it."""
+    rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]]
+    """Shorter lives that one may be reduced to."""
+    beyond: frozenset[str]
+    """The rules that matter in no such life."""
+
+    def of(self, contract: Contract) -> Contract:
+        """The contract whose walks are such lives, and whose subjects are asked for nothing else."""
+        changed: dict[str, Any] = {name: getattr(self, name) for name in ("makers", "asks", "rewrites", "beyond")}
+        return replace(contract, life=self.name, **changed)
+
+
 @dataclass(frozen=True, eq=False)
 class Contract:
     """One kind of component."""
@@ -118,8 +140,17 @@ class Contract:
     """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
     scenarios: tuple[Scenario, ...] = ()
     """Calls that can overlap, if the contract has such."""
-    asks: Callable[[Operation, Any], bool] = lambda operation, capabilities: True
-    """Whether a subject with some capabilities can be asked for an operation: recorded traces know of none."""
+    asks: Callable[[Sequence[Operation], Any], Iterator[bool]] = lambda operations, capabilities: repeat(True)
+    """Of each operation of a trace, whether a subject with some capabilities can be asked for it.
+
+    Recorded traces know of no capabilities. An operation that is not asked for has not been there for those after it.
+    """
+    lives: tuple[Life, ...] = ()
+    """Narrower ways to make its traces."""
+    beyond: frozenset[str] = frozenset()
+    """The rules that matter in no trace: where the walks are lives, those of what does not happen in them."""
+    life: str = ""
+    """The kind of life that its walks are; empty: whatever may come."""
 
     def model(self, profile: str) -> type[Reference]:
         """The reference model of a profile; of ``P+RULE+…`` it is that of P with these rules kept as specified.
@@ -127,6 +158,18 @@ class Contract:
         ValueError names the profiles, or the rules from which the profile deviates.
         """
         return _model(self, profile)
+
+    def living(self, name: str) -> Contract:
+        """The contract with walks that are lives of one kind; ValueError names the kinds."""
+        for life in self.lives:
+            if life.name == name:
+                return life.of(self)
+        known = ", ".join(life.name for life in self.lives) or "none"
+        raise ValueError(f"unknown life {name!r} of {self.name}; there are: {known}")
+
+    def can_ask(self, operations: Sequence[Operation], capabilities: Any) -> bool:
+        """Whether a subject with some capabilities can be asked for a whole trace."""
+        return all(asked for _, asked in zip(operations, self.asks(operations, capabilities), strict=False))
 
     @property
     def default(self) -> str:

@@ -117,5 +117,6 @@ def peeled(subject: Subject, seed: int) -> list[Finding]:
     profile = behaves_as(subject, seed)
     if profile is None:
         return []
-    found = (deviation(subject, profile, number, seed) for number in broken_rules(subject.contract, profile))
+    broken = (number for number in broken_rules(subject.contract, profile) if number not in subject.out_of_reach)
+    found = (deviation(subject, profile, number, seed) for number in broken)
     return [finding for finding in found if finding]

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
+from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
 from broker_tck.properties.check import RESULT, Difference, Recorded, first_difference, record, unanswered
@@ -23,7 +24,7 @@ from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.contract import Contract, Step
 from broker_tck.properties.operation import TIME, Operation, bulk, marked, valid
 from broker_tck.properties.walk import generated, walk, walk_seed
-from broker_tck.properties.watchdog import Hang, Limit
+from broker_tck.properties.watchdog import Limit
 
 WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
@@ -99,7 +100,9 @@ class Diagnoser:
         self._walks: dict[Way, int] = {}
 
     def recorded(self, config: Any, operations: Sequence[Operation]) -> Recording | None:
-        """What the subject does on a trace; None if it hangs."""
+        """What the subject does on a trace; None if it hangs, or cannot be asked for it."""
+        if not self.contract.can_ask(operations, self.capabilities):
+            return None
         try:
             with Limit(SECONDS):
                 return config, record(operations, self.rigged(config, self.capabilities))

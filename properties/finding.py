@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.check import (
     HANG,
@@ -25,10 +26,12 @@ from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.reduce import Reducer
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import Walk
-from broker_tck.properties.watchdog import Hang, Limit, patience
+from broker_tck.properties.watchdog import Limit, patience
 
 PROBE_SECONDS = 0.3
 """How long a subject may take over one trace while a finding is reduced."""
+RESIDENT_SECONDS = 5.0
+"""The same for one that lives in its process for good: it may collect garbage, or compile itself first."""
 VARIED = 12
 """In how many ways a trace is varied while a breach is reduced."""
 MOST_BULK = 1_000
@@ -72,10 +75,17 @@ Keeps = Callable[[Any, Sequence[Operation], Difference], bool]
 """Whether a shorter trace, which fails with its last operation, still is what is looked for."""
 
 
-def failure(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
-    """Where a trace fails, and how."""
+def probe(subject: Subject, operations: Sequence[Operation], seconds: float = 0) -> Limit:
+    """The limit on a replay of a trace in this process; ``seconds`` is for another one than that of a reduction."""
+    return Limit(patience(seconds or (PROBE_SECONDS if subject.forks else RESIDENT_SECONDS), bulk(operations)))
+
+
+def failure(
+    subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation], seconds: float = 0
+) -> Failure | None:
+    """Where a trace fails, and how, replayed in this process under :func:`probe`."""
     try:
-        with Limit(patience(PROBE_SECONDS, bulk(operations))):
+        with probe(subject, operations, seconds):
             rig = subject.rig(config, subject.capabilities)
             return first_difference(operations, model(config), rig)
     except Hang as hang:
@@ -85,7 +95,7 @@ def failure(subject: Subject, model: type[Reference], config: Any, operations: S
 def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
     """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
     try:
-        with Limit(patience(PROBE_SECONDS, bulk(operations))):
+        with probe(subject, operations):
             return tuple(step.result for step in record(operations, subject.rig(config, subject.capabilities)))
     except Hang:
         return ()
@@ -148,6 +158,8 @@ class Reduction:
         """The shortest trace that keeps something of the failure; None: the subject does not always do the same."""
 
         def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+            if not self.subject.contract.can_ask(operations, self.subject.capabilities):
+                return None
             found = self.failure(config, operations)
             return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
 
@@ -170,6 +182,25 @@ class Reduction:
         )
 
 
+def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> Finding:
+    """A failing walk as a finding, as it is; the rule is that of the contract's table, unless one is given."""
+    contract, operations = subject.contract, tuple(failed.operations)
+    assert failed.difference
+    rules = (rule or contract.blame(operations, observable(contract, failed.difference)),)
+    diagnosis = Diagnosis(rules, (), 0)
+    return Finding(
+        subject.name,
+        contract,
+        profile,
+        failed.config,
+        operations,
+        failed.difference,
+        diagnosis,
+        failed.seed,
+        len(operations),
+    )
+
+
 def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
     """What a failure is like: the kind of operation, what differed, and whether it was an error or no answer."""
     error = "error" if isinstance(difference.seen, dict) and "error" in difference.seen else ""
@@ -180,8 +211,10 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
     """Make a finding of a walk on which a subject, alone, breaks a law or a variation: reduce it while it does."""
 
     def breach(config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
+        if not subject.contract.can_ask(operations, subject.capabilities):
+            return None, ""
         try:
-            with Limit(patience(PROBE_SECONDS, bulk(operations))):
+            with probe(subject, operations):
                 return breach_of(subject, name, config, operations)
         except Hang:
             return None, ""
@@ -189,7 +222,7 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
     if breach(done.config, done.operations)[0] is None:
         return None
     contract = subject.contract
-    reducer = Reducer(lambda config, operations: breach(config, operations)[0], contract.config())
+    reducer = Reducer(lambda config, operations: breach(config, operations)[0], contract.config(), contract.rewrites)
     plain, short = reducer.reduce(done.config, done.operations)
     difference = Difference(RESULT, f"{name} to hold", breach(plain, short)[1])
     diagnosis = Diagnosis((name,), (), 0, law=True)

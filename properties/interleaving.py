@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.check import HANG, Difference, check, no_answer
 from broker_tck.properties.choices import Choices, SeededChoices
@@ -19,9 +20,10 @@ from broker_tck.properties.contract import Scenario
 from broker_tck.properties.diagnose import Diagnoser
 from broker_tck.properties.finding import Finding, find
 from broker_tck.properties.operation import Operation
+from broker_tck.properties.resident import noted
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import Walk, walk_seed
-from broker_tck.properties.watchdog import Hang, Limit
+from broker_tck.properties.watchdog import Limit
 
 ENDS, WAITS = "ends", "waits"
 """The first words of what a step answers with where its call has ended, and where it has to wait."""
@@ -78,7 +80,8 @@ class Order:
 
     def __init__(self, scenario: Scenario, subject: Subject, model: type[Reference]) -> None:
         self.scenario = scenario
-        self.rig = Remembering(subject.rig(scenario.config, subject.capabilities))
+        self.subject = subject.rig(scenario.config, subject.capabilities)
+        self.rig = Remembering(self.subject)
         self.model: Any = model(scenario.config)
         self.left = [list(script) for script in scenario.scripts]
         self.under_way = [False] * len(self.left)
@@ -114,7 +117,7 @@ class Order:
 
     def perform(self, operations: Sequence[Operation]) -> None:
         """Check operations, up to the first difference."""
-        for operation in operations:
+        for operation in noted(operations, self.subject, self.model):
             if self.difference is None:
                 self.operations.append(operation)
                 self.difference = check(operation, self.model, self.rig)

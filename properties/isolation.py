@@ -12,12 +12,15 @@ import os
 import resource
 import signal
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from broker_tck.implementations.interface import NOT_ANSWERED
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.resident import HERE
 from broker_tck.properties.watchdog import WAITING, idle
 
 S = TypeVar("S")
@@ -60,18 +63,20 @@ class Isolation(Generic[T]):
     """Runs functions in processes of their own, under limits.
 
     ``seconds`` limits what may happen between two marks: by the processor's time even where Python code never runs, and
-    by the clock, several times as long, where the process waits for something. ``memory`` limits in MiB how much the
-    process may grow; beyond it, memory is refused to it. ``parent``, a stream, tells by its end that the parent is
-    gone.
+    by the clock, several times as long, where the process waits for something. ``first`` is the limit before the first
+    mark, where that is another. ``memory`` limits in MiB how much the process may grow; beyond it, memory is refused to
+    it. None: it has no limit, as a subject needs that reserves more than it takes. ``parent``, a stream, tells by its
+    end that the parent is gone.
     """
 
-    def __init__(self, seconds: float, memory: int, parent: Any = None) -> None:
+    def __init__(self, seconds: float, memory: int | None, parent: Any = None, first: float = 0) -> None:
         self.seconds = seconds
         self.memory = memory
         self.parent = parent
+        self.first = first
         self.mark = Mark()
 
-    def alive(self, number: int, times: int = 1) -> None:
+    def alive(self, number: int, times: float = 1) -> None:
         """To be called by the function: it has come so far, and has its limit once more, or so many times."""
         self.mark.set(number)
         signal.setitimer(signal.ITIMER_PROF, LATER * times * self.seconds)
@@ -86,24 +91,31 @@ class Isolation(Generic[T]):
         """What the function answers, or how its process died."""
         return next(self.run_each([function]))
 
-    def run_each(self, functions: Sequence[Callable[[], T]]) -> Iterator[T | Death]:
+    def run_each(self, functions: Iterable[Callable[[], T]]) -> Iterator[T | Death]:
         """What each function answers, all of them run by one process, one after the other.
 
-        The first that its process dies of is the last of which there is an answer.
+        The first that its process dies of is the last of which there is an answer. The process is the one that goes
+        through the functions: they may be made as it goes on. BadInput that one of them raises is raised here.
         """
+        if HERE.names:
+            raise RuntimeError(f"a process is not forked in which {HERE.names[0]} lives")
         self.mark.set(-1)
         receiver, sender = FORK.Pipe(duplex=False)
         process = FORK.Process(target=self._inside, args=(functions, sender))
         process.start()
         sender.close()
         try:
-            for _ in functions:
+            while True:
                 answer = self._answer(receiver, process.pid or 0)
                 if answer is None:
                     process.join(self.seconds)
                     process.kill()
                     process.join()
                     answer = (death(process.exitcode),)
+                if not answer:
+                    return
+                if isinstance(answer[0], BadInput):
+                    raise answer[0]
                 yield answer[0]
                 if isinstance(answer[0], Death):
                     return
@@ -112,27 +124,32 @@ class Isolation(Generic[T]):
             process.join()
             receiver.close()
 
-    def _inside(self, functions: Sequence[Callable[[], T]], sender: Connection) -> None:
+    def _inside(self, functions: Iterable[Callable[[], T]], sender: Connection) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         faulthandler.disable()  # how it died is told once, and not in each replay of a reduction
+        self.alive(-1, max(1, self.first / self.seconds))
         for function in functions:
-            limit_growth(self.memory)
-            self.alive(-1)
+            if self.memory is not None:
+                limit_growth(self.memory)
             try:
                 answer: Any = (function(),)
+            except BadInput as error:
+                answer = (error,)
             except BaseException as error:
                 answer = (Death("Exited", f"{type(error).__name__} was raised out of the harness: {error}"),)
             sender.send(answer)
+            self.alive(-1)
+        sender.send(())
 
-    def _answer(self, receiver: Connection, pid: int) -> tuple[T | Death] | None:
+    def _answer(self, receiver: Connection, pid: int) -> tuple[T | Death | BadInput] | tuple[()] | None:
         before, looks = (self.mark.get(), 0.0), 0
         while True:
             ready = wait([receiver, self.parent] if self.parent else [receiver], self.seconds)
             if receiver in ready:
                 try:
-                    received: tuple[T | Death] = receiver.recv()
+                    received: tuple[T | Death | BadInput] | tuple[()] = receiver.recv()
                 except EOFError:
                     return None
                 return received
@@ -142,7 +159,7 @@ class Isolation(Generic[T]):
             waits = now[0] == before[0] and now[1] - before[1] < idle(self.seconds)
             looks, before = (looks + 1 if waits else 0), now
             if looks >= WAITING:
-                return (Death("Hang", "no answer within the limit"),)
+                return (Death("Hang", NOT_ANSWERED),)
 
 
 def used(pid: int) -> float:
@@ -167,5 +184,5 @@ def death(status: int | None) -> Death:
     if status is None or status >= 0:
         return Death("Exited", f"the process ended itself with status {status}")
     if status == -signal.SIGPROF:
-        return Death("Hang", "no answer within the limit")
+        return Death("Hang", NOT_ANSWERED)
     return Death("Killed", f"the process died of {signal.Signals(-status).name}")

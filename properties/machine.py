@@ -14,13 +14,14 @@ from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
-from broker_tck.properties.check import HANG, check, no_answer
+from broker_tck.properties.check import HANG, first_difference, no_answer
 from broker_tck.properties.choices import ByteChoices, one_of
 from broker_tck.properties.operation import Operation, bulk
 from broker_tck.properties.subjects import Subject
 from broker_tck.properties.walk import Walk, to_draw_from
-from broker_tck.properties.watchdog import Hang, Limit, patience
+from broker_tck.properties.watchdog import Limit, patience
 
 STEPS = 25
 """How many steps an example of the machine has."""
@@ -73,11 +74,11 @@ class Machine(RuleBasedStateMachine):
         self.done.append(operation)
         try:
             with Limit(patience(SECONDS, bulk([operation]))):
-                difference = check(operation, self.reference, self.rig)
+                found = first_difference([operation], self.reference, self.rig)
         except Hang as hang:
-            difference = no_answer(HANG, str(hang))
-        if difference:
-            self.failed = type(self).failed = Walk(None, self.config, self.done, difference)
+            found = 0, no_answer(HANG, str(hang))
+        if found:
+            self.failed = type(self).failed = Walk(None, self.config, self.done, found[1])
             raise Broken("the subject left the specification")
 
     def teardown(self) -> None:

@@ -11,7 +11,7 @@ from broker_tck.properties.check import RESULT, Difference, apart, concrete, fai
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.diagnose import observable
 from broker_tck.properties.operation import Operation
-from broker_tck.properties.protected import Protected
+from broker_tck.properties.protected import replayed
 from broker_tck.properties.subjects import Subject, bundled
 from broker_tck.properties.trace import Trace
 
@@ -65,8 +65,8 @@ def unasked(trace: Trace, subject: Subject) -> Operation | None:
     """The first operation of a trace that a subject declares to lack; None if it can be asked for all."""
     if subject.contract is not trace.contract:
         return None
-    asks, capabilities = trace.contract.asks, subject.capabilities
-    return next((operation for operation in trace.operations if not asks(operation, capabilities)), None)
+    asks = trace.contract.asks(trace.operations, subject.capabilities)
+    return next((operation for operation, asked in zip(trace.operations, asks, strict=False) if not asked), None)
 
 
 def on_model(trace: Trace, profile: str) -> Disagreement | None:
@@ -97,5 +97,5 @@ def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) ->
 
 def on_subject(trace: Trace, subject: Subject, profile: str) -> Disagreement | None:
     """Replay on a subject beside the model."""
-    found = Protected(SECONDS).failure(subject, trace.contract.model(profile), trace.config, trace.operations)
+    found = replayed(subject, trace.contract.model(profile), trace.config, trace.operations, SECONDS)
     return Disagreement(trace, profile, subject.name, *found) if found else None

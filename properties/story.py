@@ -152,6 +152,7 @@ def table(told: Sequence[Line], first: int = 1) -> list[str]:
 def finding_json(finding: Finding) -> dict[str, Any]:
     """A finding as a JSON object."""
     model = finding.contract.model(finding.profile)
+    told = lines(finding.contract, model, finding.config, finding.operations, finding.difference, finding.answers)
     return {
         "subject": finding.subject,
         "contract": finding.contract.name,
@@ -162,6 +163,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "diagnosis": finding.diagnosis.sentence,
         "config": msgspec.to_builtins(finding.config),
         "operations": [msgspec.to_builtins(o) for o in finding.operations],
+        "story": table(told),
         "observed": finding.observed,
         "expected": plain(finding.difference.expected),
         "seen": plain(finding.difference.seen),

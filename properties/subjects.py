@@ -6,21 +6,28 @@ import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from broker_tck.implementations.bundled import BUNDLED
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.implementations.mutants.mutant import Mutant
+from broker_tck.implementations.released import released
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.resident import HERE
 
 GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
+RELEASED = "pulsar-VERSION/CLASS"
+"""How a class of a release is named."""
 
 
 class Unmade:
@@ -45,12 +52,37 @@ class Subject:
 
     def rig(self, config: Any, capabilities: Any) -> Any:
         """A fresh subject on a rig. Where the factory raises, or hangs, every operation does so."""
+        make = partial(self.contract.rig, self.factory, config, capabilities)
         try:
-            return self.contract.rig(self.factory, config, capabilities)
+            return make() if self.forks else HERE.make(self, config, make)
         except KeyboardInterrupt:
             raise
+        except Unavailable as error:
+            raise BadInput(f"{self.name}: {error}") from None
         except BaseException as error:
             return Unmade(error)
+
+    @property
+    def forks(self) -> bool:
+        """Whether a process in which the subject lives may be forked, as it may unless the factory says otherwise."""
+        return bool(getattr(self.factory, "forks", True))
+
+    @property
+    def files(self) -> list[Path]:
+        """What the subject runs besides Python modules, as the factory's ``files()`` names it: jars say, or folders.
+
+        BadInput where one is not there.
+        """
+        found = [Path(path) for path in getattr(self.factory, "files", tuple)()]
+        for path in found:
+            if not path.exists():
+                raise BadInput(f"{self.name}: its file {path} is not there")
+        return found
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The packages of Python that the subject runs, as the factory's ``libraries`` names them to ``pip``."""
+        return tuple(getattr(self.factory, "libraries", ()))
 
     @property
     def left_out(self) -> list[str]:
@@ -61,14 +93,16 @@ class Subject:
 
     @property
     def out_of_reach(self) -> set[str]:
-        """The rules that cannot be checked on a subject without what this one lacks."""
-        return {rule for lacked in self.left_out for rule in self.contract.needs[lacked.partition("=")[0]].split()}
+        """The rules that cannot be checked on a subject without what this one lacks, and in no walk of the contract."""
+        needs = (self.contract.needs[lacked.partition("=")[0]].split() for lacked in self.left_out)
+        return {*self.contract.beyond, *chain.from_iterable(needs)}
 
 
 def declared(name: str, factory: Callable[..., Any], contract: Contract | None = None) -> Subject:
     """The subject that a factory declares by its attributes ``contract``, ``profiles`` and ``capabilities``.
 
     All three are optional: the given contract or the first, its default profile and its default capabilities stand in.
+    So are ``forks``, ``files`` and ``libraries``, see :class:`Subject`.
     """
     contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
     if not callable(factory):
@@ -113,7 +147,10 @@ def plugged_in() -> dict[str, Any]:
 
 
 def resolve(name: str) -> Subject:
-    """The subject with this name: a bundled one, an entry point, ``mutant:NAME`` or ``package.module:Factory``."""
+    """The subject with this name.
+
+    It is a bundled one, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or ``package.module:Factory``.
+    """
     if name in BUNDLED:
         return declared(name, BUNDLED[name])
     if name.startswith("mutant:"):
@@ -121,16 +158,26 @@ def resolve(name: str) -> Subject:
         if mutant is None:
             raise BadInput(f"unknown mutant {name.removeprefix('mutant:')!r}; `broker-tck mutants --list` names them")
         return declared(name, mutant.factory)
+    if factory := found_released(name):
+        return declared(factory.name, factory)
     if ":" in name:
         return declared(name, imported(name))
     entry = plugged_in().get(name)
     if entry is None:
         known = ", ".join([*BUNDLED, *plugged_in()])
-        raise BadInput(f"unknown subject {name!r}; there are: {known}, mutant:NAME, package.module:Factory")
+        raise BadInput(f"unknown subject {name!r}; there are: {known}, mutant:NAME, {RELEASED}, package.module:Factory")
     try:
         return declared(name, entry.load())
     except (Exception, SystemExit) as error:
         raise BadInput(f"the entry point {name!r} cannot be loaded: {error}") from None
+
+
+def found_released(name: str) -> Any:
+    """The factory of a class of a release; None where the name is of another kind."""
+    try:
+        return released(name)
+    except Unavailable as error:
+        raise BadInput(f"{name}: {error}") from None
 
 
 def imported(name: str) -> Any:

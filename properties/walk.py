@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.check import HANG, Difference, check, no_answer
 from broker_tck.properties.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.contract import Contract, Maker
 from broker_tck.properties.operation import Operation
-from broker_tck.properties.watchdog import Hang, Limit
+from broker_tck.properties.resident import noted
+from broker_tck.properties.watchdog import Limit
 
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
@@ -77,7 +79,8 @@ def walk(
             rig = subject(config, capabilities)
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.drain(reference, choices, capabilities))
-            for operation in watch(reference, made) if watch else made:
+            watched = watch(reference, made) if watch else made
+            for operation in noted(watched, rig, reference):
                 operations.append(operation)
                 if difference := check(operation, reference, rig):
                     break

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import process_time
 from types import FrameType
+from typing import ClassVar
+
+from broker_tck.implementations.interface import Hang
 
 WAITING = 4
 """How often a block is looked at, a limit apart, and found idle, before it counts as hanging."""
@@ -13,10 +18,6 @@ SOON = 0.01
 """In seconds: when to look again where an exception would do harm."""
 TOOLS = "hypothesis.", "coverage."
 """Modules that do something of their own while a subject runs."""
-
-
-class Hang(BaseException):
-    """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it."""
 
 
 class Limit:
@@ -29,6 +30,9 @@ class Limit:
     It works in the main thread of systems that have interval timers; elsewhere the block is not limited.
     """
 
+    around: ClassVar[Limit | None] = None
+    """The limit of the block that runs; limits are not put into each other."""
+
     def __init__(self, seconds: float) -> None:
         main = threading.current_thread() is threading.main_thread()
         self.seconds = seconds if main and hasattr(signal, "setitimer") else 0
@@ -36,6 +40,7 @@ class Limit:
 
     def __enter__(self) -> None:
         if self.seconds:
+            Limit.around = self
             self.used = self.last = process_time()
             self.before = signal.signal(signal.SIGALRM, self.bite)
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
@@ -44,6 +49,7 @@ class Limit:
         if self.seconds:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self.before)
+            Limit.around = None
 
     def bite(self, _signal: int, frame: FrameType | None) -> None:
         """Raise :class:`Hang`, or look again later: also where it would do harm.
@@ -65,7 +71,21 @@ class Limit:
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
             return
         signal.signal(signal.SIGALRM, self.before)
-        raise Hang("no answer within the limit")
+        raise Hang
+
+
+@contextmanager
+def unlimited() -> Iterator[None]:
+    """A block that the limit around it does not count: when it ends, the limit begins anew."""
+    limit = Limit.around
+    if limit is None:
+        yield
+        return
+    limit.__exit__()
+    try:
+        yield
+    finally:
+        limit.__enter__()
 
 
 def idle(seconds: float) -> float:

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from broker_tck.properties.subjects import Subject, resolve
 PACKAGES = ("model", "implementations", "properties", "spark_fuzz")
 """The parts of the kit that decide what a walk does and finds."""
 KIT = "broker_tck"
+FILES = "jars"
+"""Files and folders that subjects bring are in this folder, by their names."""
 LIBRARIES = ("msgspec", "pyroaring", "sortedcontainers")
 """What a walk runs besides the kit and its subject."""
 
@@ -47,11 +49,11 @@ def kit_digest() -> str:
 
 
 def subject_digest(subject: Subject) -> str:
-    """A digest of the package, or the module, that a subject comes from; empty where it is the kit's own."""
+    """A digest of the package or module that a subject comes from, and of its files; empty where it has neither."""
     where = source_of(subject)
-    if where is None:
-        return ""
-    return digest((str(path.relative_to(where.parent)), path) for path in modules(where))
+    code = [(str(path.relative_to(where.parent)), path) for path in modules(where)] if where else []
+    found = [*code, *(file for path in subject.files for file in below(path, f"{FILES}/{path.name}"))]
+    return digest(found) if found else ""
 
 
 def source_of(subject: Subject) -> Path | None:
@@ -71,6 +73,16 @@ def modules(where: Path) -> list[Path]:
     return sorted(where.rglob("*.py")) if where.is_dir() else [where]
 
 
+def below(where: Path, name: str) -> Iterator[tuple[str, Path]]:
+    """A folder's files, without caches, with their names below one; or the one file."""
+    if where.is_file():
+        yield name, where
+        return
+    for path in sorted(where.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield f"{name}/{path.relative_to(where).as_posix()}", path
+
+
 def digest(files: Iterable[tuple[str, Path]]) -> str:
     """A digest of files by name and content."""
     total = hashlib.sha256()
@@ -79,6 +91,11 @@ def digest(files: Iterable[tuple[str, Path]]) -> str:
     return total.hexdigest()[:16]
 
 
+def libraries(subjects: Iterable[Subject]) -> list[str]:
+    """The libraries that walks of these subjects run."""
+    return list(dict.fromkeys([*LIBRARIES, *(name for subject in subjects for name in subject.libraries)]))
+
+
 def subject_digests(names: Sequence[str]) -> dict[str, str]:
-    """The digest of each subject that is not the kit's own."""
+    """The digest of each subject that is not the kit's own, or brings files."""
     return {name: found for name in names if (found := subject_digest(resolve(name)))}

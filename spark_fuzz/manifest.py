@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.fingerprint import kit_digest, python_version, subject_digests, versions
+from broker_tck.properties.subjects import resolve
+from broker_tck.spark_fuzz.fingerprint import kit_digest, libraries, python_version, subject_digests, versions
 
 FORMAT = 1
 """The version of the store's layout."""
@@ -87,7 +88,8 @@ class Manifest(msgspec.Struct, frozen=True):
 
 def code_here(subjects: list[str], kit: str) -> Code:
     """The code that this process runs."""
-    return Code(kit, kit_digest(), python_version(), versions(), subject_digests(subjects))
+    run = versions(libraries(map(resolve, subjects)))
+    return Code(kit, kit_digest(), python_version(), run, subject_digests(subjects))
 
 
 def encoded(manifest: Manifest) -> str:

@@ -18,7 +18,18 @@ import msgspec
 
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.manifest import Manifest
-from broker_tck.spark_fuzz.rows import FIGURE, FINDING, FINDINGS, REFUSED, ROWS, STATE, STATES, SUMMARY, arrow_schema
+from broker_tck.spark_fuzz.rows import (
+    FIGURE,
+    FINDING,
+    FINDINGS,
+    REFUSED,
+    ROWS,
+    STATE,
+    STATES,
+    SUMMARY,
+    UNFIT,
+    arrow_schema,
+)
 from broker_tck.spark_fuzz.store import Store, frame
 
 if TYPE_CHECKING:
@@ -111,7 +122,8 @@ class Rounds:
 
     def refuse(self, rows: DataFrame) -> None:
         """Raise BadInput with what an executor had to say."""
-        raise self.refusal(rows.where(rows.kind == REFUSED).limit(1).collect()[0].text)
+        row = rows.where(rows.kind == REFUSED).limit(1).collect()[0]
+        raise BadInput(f"{self.store.where}: {row.text}") if row["name"] == UNFIT else self.refusal(row.text)
 
     def refusal(self, why: str) -> BadInput:
         """What is said where executors cannot run the shards."""

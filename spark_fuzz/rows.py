@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIGURE, RULE, RULE_WALKS, STATE, FINDING, REFUSED = "figure", "rule", "rule_walks", "state", "finding", "refused"
+UNFIT = "unfit"
+"""The name of what is refused where it is the subject that cannot be made, whatever the executor has."""
 """Kinds of rows. A figure, a rule and a state are counts; a finding is a failing walk or several alike."""
 
 

@@ -1,7 +1,8 @@
-"""Shipping: the kit, its libraries and the subjects' packages as one archive; nothing is installed on the cluster.
+"""Shipping: the kit, its libraries, the subjects' packages and their files as one archive; nothing is installed.
 
-The executors unpack it into their working directory and look for modules there first. Libraries are shipped as they
-are installed here, so the executors' Python and platform have to be the driver's.
+The executors unpack it into their working directory and look for modules there first; a variable tells them where the
+subjects' files are. Libraries are shipped as they are installed here, so the executors' Python and platform have to be
+the driver's.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
+from broker_tck.implementations.jvm.jars import FOLDER as JARS
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.subjects import resolve
-from broker_tck.spark_fuzz.fingerprint import KIT, LIBRARIES, PACKAGES, source_of
+from broker_tck.properties.subjects import Subject, resolve
+from broker_tck.spark_fuzz.fingerprint import FILES, KIT, PACKAGES, below, digest, libraries, source_of
 
 FOLDER = "shipped"
 """The folder that the archive is unpacked into."""
@@ -27,18 +29,16 @@ Files = Iterator[tuple[str, Path]]
 
 def settings(archive: Path) -> dict[str, str]:
     """The settings that have a cluster unpack an archive and use it."""
-    return {"spark.archives": f"{archive}#{FOLDER}", "spark.executorEnv.PYTHONPATH": FOLDER}
+    found = {"PYTHONPATH": FOLDER, JARS: f"{FOLDER}/{FILES}"}
+    return {"spark.archives": f"{archive}#{FOLDER}"} | {f"spark.executorEnv.{name}": at for name, at in found.items()}
 
 
 def ship(subjects: Iterable[str], to: Path) -> Path:
     """Write the archive; answers with its path."""
     archive = to / "broker-tck.zip"
-    written: set[str] = set()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
-        for name, path in files(subjects):
-            if name not in written:
-                written.add(name)
-                out.write(path, name)
+        for name, path in dict(files(subjects)).items():
+            out.write(path, name)
     return archive
 
 
@@ -48,29 +48,35 @@ def files(subjects: Iterable[str]) -> Files:
         folder = Path(importlib.import_module(f"{KIT}.{name}").__path__[0])
         yield from below(folder, f"{KIT}/{name}")
     yield from metadata(KIT.replace("_", "-"))
-    for library in (*LIBRARIES, *SPARK_LIBRARIES):
+    found = [*map(resolve, subjects)]
+    for library in (*libraries(found), *SPARK_LIBRARIES):
         yield from installed(library)
-    for subject in subjects:
-        where = source_of(resolve(subject))
+    for name, path in brought(found).items():
+        yield from below(path, f"{FILES}/{name}")
+    for subject in found:
+        where = source_of(subject)
         if where is not None:
             yield from below(where, where.name)
             for name in packages_distributions().get(where.stem, []):
                 yield from metadata(name)
 
 
-def below(where: Path, name: str) -> Files:
-    """A folder's files, without caches; or the one file."""
-    if where.is_file():
-        yield name, where
-        return
-    for path in sorted(where.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            yield f"{name}/{path.relative_to(where)}", path
+def brought(subjects: Iterable[Subject]) -> dict[str, Path]:
+    """The files and folders that subjects bring, by their names. BadInput where one has none, or that of another."""
+    found: dict[str, Path] = {}
+    for subject in subjects:
+        for path in subject.files:
+            if path.name in ("", ".."):
+                raise BadInput(f"--ship: {subject.name}: {path} has no name; name it from the folder above it")
+            other = found.setdefault(path.name, path)
+            if other != path and digest(below(other, "")) != digest(below(path, "")):
+                raise BadInput(f"--ship: {other} and {path} differ and have one name; run them apart")
+    return found
 
 
 def installed(name: str) -> Files:
     """The files of an installed library."""
-    for file in found(name).files or ():
+    for file in installation(name).files or ():
         path = Path(str(file.locate()))
         if ".." not in file.parts and "__pycache__" not in file.parts and path.is_file():
             yield str(file), path
@@ -87,7 +93,7 @@ def metadata(name: str) -> Files:
             yield str(file), Path(str(file.locate()))
 
 
-def found(name: str) -> Distribution:
+def installation(name: str) -> Distribution:
     """An installed library."""
     try:
         return distribution(name)

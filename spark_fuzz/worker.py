@@ -21,7 +21,7 @@ import msgspec
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation import Orphaned
 from broker_tck.spark_fuzz.manifest import Code, Manifest, code_here
-from broker_tck.spark_fuzz.rows import REFUSED, Row
+from broker_tck.spark_fuzz.rows import REFUSED, UNFIT, Row
 from broker_tck.spark_fuzz.shard import shard_rows
 
 
@@ -67,7 +67,10 @@ def rows(request: Request) -> Iterator[Row]:
     if why:
         yield Row(REFUSED, "", "", "", text=f"the executor on {socket.gethostname()} has {why}")
     else:
-        yield from shard_rows(request.manifest, request.round, request.shard, sys.stdin)
+        try:
+            yield from shard_rows(request.manifest, request.round, request.shard, sys.stdin)
+        except BadInput as error:
+            yield Row(REFUSED, "", "", UNFIT, text=str(error))
 
 
 def refusal(manifest: Manifest) -> str:

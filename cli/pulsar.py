@@ -1,0 +1,108 @@
+"""``pulsar``: what the kit says of releases of Apache Pulsar."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from broker_tck.cli.options import java_options, json_option, seed_option
+from broker_tck.cli.output import print_json, print_table, progress, written
+from broker_tck.implementations.jvm.releases import TRIED
+from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.subjects import contract_named, resolve
+from broker_tck.properties.survey import BROKEN, CONFORMS, UNKNOWN, Answer, questions, survey
+from broker_tck.properties.survey_page import page
+
+WALKS = 1000
+EXAMPLES = """\b
+Examples:
+  broker-tck pulsar 4.2.4
+  broker-tck pulsar 4.0.8 4.2.4 --contract active-cursors
+  broker-tck pulsar --walks 2500 -o pulsar.md
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("versions", nargs=-1, metavar="[VERSION]...")
+@click.option("--contract", "contract_name", metavar="C", help="Only classes of this contract.")
+@click.option("--walks", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a class and profile.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Checks at a time. Default: one for each core.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Also write a page, in Markdown.")
+@java_options
+@seed_option
+@json_option
+def pulsar(
+    versions: tuple[str, ...],
+    contract_name: str | None,
+    walks: int,
+    jobs: int | None,
+    output: str | None,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Check every class of releases of Apache Pulsar against its profile, and against the specification.
+
+    Without a VERSION, all releases that the kit's own page speaks of. Each check has a process of its own. The exit
+    status is 1 where a class does not conform to its own profile: it does something that nobody has written down.
+    """
+    releases = versions or TRIED
+    if contract_name:
+        contract_named(contract_name)
+    try:
+        asked = list(questions(releases, contract_name))
+    except Unavailable as error:
+        raise BadInput(str(error)) from None
+    if not asked:
+        raise BadInput(f"no class of {', '.join(releases)} is a subject of {contract_name or 'any contract'}")
+    for name in dict.fromkeys(question.subject for question in asked):
+        resolve(name)  # what cannot be had is said before anything is checked
+    with progress(len(asked), "checking") as tell:
+        done: list[Answer] = []
+
+        def told(answer: Answer) -> None:
+            done.append(answer)
+            tell(len(done), f"{answer.question.subject} ({answer.question.profile}) {answer.verdict}")
+
+        answers = survey(asked, walks, seed, jobs or os.cpu_count() or 1, told)
+    print_json({"answers": [answer_json(each) for each in answers]}) if as_json else print_answers(answers)
+    if output:
+        command = " ".join(["broker-tck pulsar", *versions, f"--walks {walks}"])
+        written(output, page(answers, releases, command, f"{datetime.now(UTC):%Y-%m-%d}"))
+    return status(answers)
+
+
+def status(answers: list[Answer]) -> int:
+    """The exit status: 3 where a check did not come to a verdict, 1 where a class left its own profile."""
+    if any(each.verdict == UNKNOWN for each in answers):
+        return 3
+    return 1 if any(each.question.own and each.verdict == BROKEN for each in answers) else 0
+
+
+def answer_json(each: Answer) -> dict[str, Any]:
+    """An answer as a JSON object."""
+    said = {"release": each.question.release, "subject": each.question.subject, "profile": each.question.profile}
+    return {**said, "own": each.question.own, "verdict": each.verdict, "why": each.why, "checked": each.checked}
+
+
+def print_answers(answers: list[Answer]) -> None:
+    """Print a row for each class and profile."""
+    rows = []
+    for each in answers:
+        rules = ", ".join(dict.fromkeys(rule for finding in each.findings for rule in finding["rules"][:1]))
+        rows.append(
+            (
+                each.question.subject,
+                each.question.profile,
+                "its own" if each.question.own else "the specification",
+                f"{each.checked.get('operations', 0):,}",
+                f"< {each.checked['residual']:.2g}" if each.verdict == CONFORMS else "-",
+                each.why or rules or "-",
+                each.verdict if each.verdict == CONFORMS else each.verdict.upper(),
+            )
+        )
+    head = ["subject", "profile", "which is", "operations", "residual", "rules broken", "verdict"]
+    print_table("", head, rows, right=(3,))

@@ -1,0 +1,246 @@
+"""The managed ledger's own containers of active cursors, of any release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
+from broker_tck.implementations.jvm.assembler import Class
+from broker_tck.implementations.jvm.errors import guarded, translating
+from broker_tck.implementations.jvm.loader import Loader, classes_in
+from broker_tck.implementations.jvm.positions import position_maker
+from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.jvm.subject import Kind, Line
+
+PACKAGE = "org.apache.bookkeeper.mledger.impl."
+HEAP = PACKAGE + "ManagedCursorContainerImpl"
+EARLIER_HEAP = PACKAGE + "ManagedCursorContainer"
+"""The heap before there were others: later, what they all implement."""
+TREE_SET = PACKAGE + "ActiveManagedCursorContainerNavigableSetImpl"
+LIST = PACKAGE + "ActiveManagedCursorContainerImpl"
+CONTAINERS = (EARLIER_HEAP, PACKAGE + "ActiveManagedCursorContainer")
+"""How the names of all classes begin that containers are made of."""
+CURSOR = "broker_tck/Cursor"
+INTERFACE = "org/apache/bookkeeper/mledger/ManagedCursor"
+STRING = "Ljava/lang/String;"
+FIELDS = {"name": STRING, "durable": "Z", "number": "I"}
+LOADS = {"name": "aload 1", "durable": "iload 2", "number": "iload 3"}
+
+
+@cache
+def cursors_of(loader: Loader) -> Any:
+    """The class of the stand-ins for cursors, in a class loader.
+
+    A stand-in has a name, may be durable, and is compared by identity, as the ledger's own are. Containers ask for
+    nothing else. The class is Java's, as they ask often, and each time would be a call back into Python.
+    """
+    keep = [
+        line for name, kind in FIELDS.items() for line in ("aload 0", LOADS[name], f"putfield {CURSOR} {name} {kind}")
+    ]
+    made = Class(
+        CURSOR,
+        implements=(INTERFACE,),
+        own=FIELDS,
+        methods={
+            f"<init>({''.join(FIELDS.values())})V": [
+                "aload 0",
+                "invokespecial java/lang/Object <init> ()V",
+                *keep,
+                "return",
+            ],
+            f"getName(){STRING}": ["aload 0", f"getfield {CURSOR} name {STRING}", "areturn"],
+            "isDurable()Z": ["aload 0", f"getfield {CURSOR} durable Z", "ireturn"],
+        },
+    )
+    loader.make(made)
+    return loader.named(CURSOR)
+
+
+class Containers:
+    """Makes containers of a class."""
+
+    def __init__(self, loader: Loader, name: str, wrapper: type[JavaCursors]) -> None:
+        """Load the class."""
+        loader.hold(classes_in(loader.place_of(name), CONTAINERS))
+        self.loader, self.wrapper = loader, wrapper
+        self.made: Callable[..., Any] = loader.named(name)
+        self.cursor: Callable[..., Any] = cursors_of(loader)
+        self.position = position_maker(loader)
+        self.stream: Callable[..., Any] = loader.jpype.JClass("java.util.stream.StreamSupport").stream
+
+    def __call__(self, config: ActiveCursorsConfig, clock: Clock) -> JavaCursors:
+        """Make one."""
+        return self.wrapper(self, config, clock)
+
+
+@translating
+class JavaCursors:
+    """A container of Java's behind the kit's interface. Each object that it is given has one stand-in in Java."""
+
+    def __init__(self, kind: Containers, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self._kind, self._clock, self._loader_ready = kind, clock, kind.loader.ready
+        self._cursors: list[Cursor] = []
+        """By the numbers of their stand-ins."""
+        self._stand_ins: dict[Cursor, Any] = {}
+        self._loader_ready(clock())
+        self._container = self._new(config)
+
+    def _new(self, _config: ActiveCursorsConfig) -> Any:
+        return self._kind.made()
+
+    def _ready(self) -> Any:
+        self._loader_ready(self._clock())
+        return self._container
+
+    def _stand_in(self, cursor: Cursor) -> Any:
+        found = self._stand_ins.get(cursor)
+        if found is None:
+            found = self._stand_ins[cursor] = self._kind.cursor(cursor.name, cursor.durable, len(self._cursors))
+            self._cursors.append(cursor)
+        return found
+
+    def _position(self, position: Position | None) -> Any:
+        return None if position is None else self._kind.position(position)
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor."""
+        self._ready().add(self._stand_in(cursor), self._position(position))
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        """Move a cursor."""
+        self._ready().updateCursor(self._stand_in(cursor), self._position(position))
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
+        return bool(self._ready().removeCursor(name))
+
+    def get(self, name: str) -> Cursor | None:
+        """The cursor of a name."""
+        found = self._ready().get(name)
+        return None if found is None else self._cursors[found.number]
+
+    @guarded
+    def __iter__(self) -> Iterator[Cursor]:
+        """All cursors."""
+        return iter([self._cursors[found.number] for found in self._ready()])
+
+    def size(self) -> int:
+        """How many cursors there are."""
+        return int(self._ready().size())
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        """The least position."""
+        return read(self._ready().getSlowestCursorPosition())
+
+    def should_cache_added_entry(self) -> bool:
+        """Whether an entry that is added now is cached."""
+        return bool(self._ready().shouldCacheAddedEntry())
+
+
+@translating
+class Ranked(JavaCursors):
+    """One that counts the cursors before another."""
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor."""
+        return int(self._ready().getNumberOfCursorsAtSamePositionOrBefore(self._stand_in(cursor)))
+
+
+class Graceful(Ranked):
+    """One that goes on caching for some time."""
+
+    def _new(self, config: ActiveCursorsConfig) -> Any:
+        return self._kind.made(config.grace)
+
+
+@translating
+class Heap(JavaCursors):
+    """One with a version, which knows whether there are durable cursors."""
+
+    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position | None, int] | None:
+        """What is at the root of the heap."""
+        found = self._ready().getCursorWithOldestPosition()
+        if found is None:
+            return None
+        return self._cursors[found.getCursor().number], read(found.getPosition()), int(found.getVersion())
+
+    def has_durable_cursors(self) -> bool:
+        """Whether a cursor is durable."""
+        return bool(self._ready().hasDurableCursors())
+
+
+@translating
+class EarlierHeap(Heap):
+    """The heap before 4.2, whose callers cached what was added while it was not empty."""
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        """Move a cursor."""
+        self._ready().cursorUpdated(self._stand_in(cursor), self._position(position))
+
+    def size(self) -> int:
+        """How many cursors there are, counted."""
+        return int(self._kind.stream(self._ready().spliterator(), False).count())
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        """The root's position."""
+        return read(self._ready().getSlowestReaderPosition())
+
+    def should_cache_added_entry(self) -> bool:
+        """Whether there is a cursor."""
+        return not self._ready().isEmpty()
+
+
+def read(position: Any) -> Position | None:
+    """A position out of Java."""
+    return None if position is None else (int(position.getLedgerId()), int(position.getEntryId()))
+
+
+def heap(loader: Loader, _release: Release) -> Containers:
+    """Heaps, under the name that they have in a release."""
+    return Containers(loader, HEAP, Heap) if loader.has(HEAP) else Containers(loader, EARLIER_HEAP, EarlierHeap)
+
+
+def tree_set(loader: Loader, _release: Release) -> Containers:
+    """Sorted sets."""
+    return Containers(loader, TREE_SET, Ranked)
+
+
+def linked_list(loader: Loader, _release: Release) -> Containers:
+    """Lists."""
+    return Containers(loader, LIST, Graceful)
+
+
+JARS = ("managed-ledger", "pulsar-client-admin-api")
+"""The second has the statistics that a method of cursors answers with; no container asks for them."""
+WITHOUT_VERSIONS = {"versions": False, "durables": False}
+KINDS = (
+    Kind(
+        "cursor-heap",
+        "active-cursors",
+        "ManagedCursorContainer",
+        heap,
+        (Line((3,), "pulsar-heap", {"ranks": False, "grace": False}),),
+        JARS,
+    ),
+    Kind(
+        "cursor-tree-set",
+        "active-cursors",
+        "ActiveManagedCursorContainerNavigableSetImpl",
+        tree_set,
+        (Line((4, 2), "pulsar-tree-set", {"grace": False, **WITHOUT_VERSIONS}),),
+        JARS,
+    ),
+    Kind(
+        "cursor-list",
+        "active-cursors",
+        "ActiveManagedCursorContainerImpl",
+        linked_list,
+        (
+            Line((4, 2), "pulsar-list-2025", {"null_updates": False, **WITHOUT_VERSIONS}),
+            Line((5, 0, 1), "ideal", WITHOUT_VERSIONS),
+        ),
+        JARS,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Subjects of the contract ``delayed-delivery``."""

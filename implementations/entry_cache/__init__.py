@@ -1,0 +1,1 @@
+"""The entry caches of released brokers."""

@@ -1,0 +1,118 @@
+"""The Java virtual machine in this process: found, started once, and asked what it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from broker_tck.implementations.jvm.jars import INSTALL, Jar, path_of
+from broker_tck.implementations.jvm.unavailable import Unavailable
+
+OLDEST = 17
+HEAP = "-Xmx1g"
+TOOLS = (
+    Jar("org.ow2.asm", "asm", "9.9"),
+    Jar("org.ow2.asm", "asm-tree", "9.9"),
+    Jar("net.bytebuddy", "byte-buddy", "1.18.1"),
+    Jar("org.threeten", "threeten-extra", "1.8.0"),
+)
+"""What the kit itself uses inside Java."""
+OPTIONS = (
+    HEAP,
+    "-XX:+UseSerialGC",
+    "-Xrs",  # signals are Python's: Java would shut down on one that ends the process, and Python go on without it
+    "-XX:-OmitStackTraceInFastThrow",  # else an exception that was thrown often has no message and no frames
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",  # sets of objects without a hash of their own are listed alike in every process
+    "-Dslf4j.internal.verbosity=ERROR",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=java.base/java.util=ALL-UNNAMED",
+)
+NEWER = {22: ("--enable-native-access=ALL-UNNAMED",), 24: ("--sun-misc-unsafe-memory-access=allow",)}
+"""Options that only a newer Java knows; without them it prints warnings."""
+HOMES = ("/usr/lib/jvm", "/Library/Java/JavaVirtualMachines")
+RELEASE = re.compile(r'^JAVA_VERSION="(\d+)', re.MULTILINE)
+
+
+def java(needed: int = OLDEST) -> Any:
+    """JPype with Java running in this process, in this version or later. Unavailable says what is missing.
+
+    There is one Java for the life of a process. A process that runs it must not be forked.
+    """
+    jpype = imported()
+    if not jpype.isJVMStarted():
+        home, version = found(needed)
+        start(jpype, home, version)
+    running = int(jpype.JClass("java.lang.Runtime").version().feature())
+    if running < needed:
+        raise Unavailable(f"this needs Java {needed} or later, and Java {running} runs already in this process")
+    return jpype
+
+
+def imported() -> Any:
+    """JPype."""
+    try:
+        import jpype
+        import jpype.types
+    except ImportError:
+        raise Unavailable(f"subjects of Java need the extra jvm: {INSTALL}") from None
+    return jpype
+
+
+def start(jpype: Any, home: Path, version: int) -> None:
+    """Start Java with the kit's tools on its class path; releases have class loaders of their own."""
+    newer = [option for since, options in NEWER.items() if version >= since for option in options]
+    library = next(library_below(home))
+    tools = [str(path_of(tool)) for tool in TOOLS]
+    try:
+        jpype.startJVM(str(library), *OPTIONS, *newer, classpath=tools, convertStrings=False)
+    except (OSError, RuntimeError, jpype.JException) as error:
+        raise Unavailable(f"Java {version} in {home} does not start: {error}") from None
+    jpype.java.util.logging.LogManager.getLogManager().reset()  # what libraries log is no part of an outcome
+
+
+@cache
+def found(needed: int) -> tuple[Path, int]:
+    """The home and the version of a Java: that of ``JAVA_HOME`` if it is new enough, else the newest there is."""
+    known = [(version_of(home), home) for home in homes()]
+    usable = [(version, home) for version, home in known if version >= needed and any(library_below(home))]
+    if not usable:
+        there = ", ".join(sorted({f"Java {version}" for version, _ in known if version})) or "none was found"
+        raise Unavailable(
+            f"Java {needed} or later is needed ({there}); install one (apt-get install openjdk-{needed}-jre-headless) "
+            "or set JAVA_HOME"
+        )
+    named = os.environ.get("JAVA_HOME")
+    version, home = next((v for v in usable if named and v[1] == Path(named)), max(usable))
+    return home, version
+
+
+def homes() -> Iterator[Path]:
+    """The folders in which a Java may be installed."""
+    if named := os.environ.get("JAVA_HOME"):
+        yield Path(named)
+    if command := shutil.which("java"):
+        yield Path(command).resolve().parent.parent
+    for folder in map(Path, HOMES):
+        for home in sorted(folder.glob("*")) if folder.is_dir() else ():
+            yield home / "Contents" / "Home" if (home / "Contents").is_dir() else home
+
+
+def version_of(home: Path) -> int:
+    """The version that an installed Java says it has; 0 where there is none."""
+    try:
+        said = RELEASE.search((home / "release").read_text(encoding="utf-8"))
+    except OSError:
+        return 0
+    return int(said[1]) if said else 0
+
+
+def library_below(home: Path) -> Iterator[Path]:
+    """The library that is the virtual machine."""
+    for name in ("libjvm.so", "libjvm.dylib"):
+        yield from sorted(home.glob(f"**/server/{name}"))

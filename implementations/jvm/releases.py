@@ -1,0 +1,102 @@
+"""Releases of Apache Pulsar: which jars make one, and which Java it needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from broker_tck.implementations.jvm.jars import Jar, folder, in_folder, own_path_of, path_of
+from broker_tck.implementations.jvm.unavailable import Unavailable
+
+GROUP = "org.apache.pulsar"
+OWN = (
+    "pulsar-broker",
+    "managed-ledger",
+    "pulsar-client-original",
+    "pulsar-client-api",
+    "pulsar-client-admin-api",
+    "pulsar-common",
+    "pulsar-broker-common",
+    "pulsar-metadata",
+)
+"""The jars whose version is the release's."""
+LIBRARIES = (
+    Jar("io.netty", "netty-common", "4.1.136.Final"),
+    Jar("io.netty", "netty-buffer", "4.1.136.Final"),
+    Jar("io.netty", "netty-transport", "4.1.136.Final"),
+    Jar("io.netty", "netty-handler", "4.1.136.Final"),
+    Jar("io.netty", "netty-codec", "4.1.136.Final"),
+    Jar("io.netty", "netty-resolver", "4.1.136.Final"),
+    Jar("it.unimi.dsi", "fastutil", "8.5.16"),
+    Jar("org.roaringbitmap", "RoaringBitmap", "1.6.9"),
+    Jar("com.google.guava", "guava", "33.4.8-jre"),
+    Jar("com.google.re2j", "re2j", "1.8"),
+    Jar("org.apache.commons", "commons-lang3", "3.19.0"),
+    Jar("org.apache.bookkeeper", "bookkeeper-common", "4.17.3"),
+    Jar("org.apache.bookkeeper", "bookkeeper-common-allocator", "4.17.3"),
+    Jar("org.apache.bookkeeper", "bookkeeper-server", "4.17.3"),
+    Jar("org.apache.bookkeeper", "circe-checksum", "4.17.3"),
+    Jar("org.apache.bookkeeper.stats", "bookkeeper-stats-api", "4.17.3"),
+    Jar("com.carrotsearch", "hppc", "0.9.1"),
+    Jar("com.google.protobuf", "protobuf-java", "3.25.5"),
+    Jar("io.opentelemetry", "opentelemetry-api", "1.62.0"),
+    Jar("io.opentelemetry", "opentelemetry-context", "1.62.0"),
+    Jar("io.prometheus", "simpleclient", "0.16.0"),
+    Jar("org.jctools", "jctools-core", "4.0.5"),
+    Jar("org.slf4j", "slf4j-api", "2.0.17"),
+    Jar("io.github.merlimat.slog", "slog", "0.10.0"),
+)
+"""What the classes under test use besides: for every release, that of 4.2.4; a folder of the user's has its own."""
+MISSING = {
+    "4.1.1": ("pulsar-broker", "managed-ledger", "pulsar-broker-common", "pulsar-metadata"),
+    "5.0.1": tuple(name for name in OWN if name not in ("pulsar-broker", "managed-ledger")),
+}
+"""Jars of a release that are in no repository. A folder of the user's may have them."""
+INSTEAD = {"5.0.1": "5.0.0-M1"}
+"""Another release, whose jars take the place of those that are missing."""
+TRIED = ("3.0.7", "4.0.0", "4.0.1", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1", "5.0.1")
+"""The releases that the kit's own pages speak of. Every other one with the same classes is a subject as well."""
+VERSION = re.compile(r"\d+\.\d+\.\d+([-.][\w.-]+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release, by its version. Unavailable: no release has such a version."""
+
+    version: str
+
+    def __post_init__(self) -> None:
+        if not VERSION.fullmatch(self.version):
+            raise Unavailable(f"{self.version!r} is no version of a release, such as {', '.join(TRIED)}")
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Major, minor and patch."""
+        return tuple(int(part) for part in re.findall(r"\d+", self.version)[:3])
+
+    @property
+    def java(self) -> int:
+        """The oldest Java that runs it."""
+        return 21 if self.number >= (5,) else 17
+
+    def lacks(self, name: str) -> bool:
+        """Whether a jar of its own cannot be had."""
+        return name in MISSING.get(self.version, ()) and not in_users_folder(name, self.version)
+
+    def own(self, names: Sequence[str]) -> tuple[Jar, ...]:
+        """Some of the jars that make it."""
+        other = INSTEAD.get(self.version, self.version)
+        return tuple(Jar(GROUP, name, other if self.lacks(name) else self.version) for name in names)
+
+    def paths(self, names: Sequence[str]) -> Iterator[Path]:
+        """The files of some of its own jars, and of what they use. Unavailable says which cannot be had."""
+        for jar in self.own(names):
+            yield own_path_of(jar) if jar.version == self.version else path_of(jar)
+        yield from map(path_of, LIBRARIES)
+
+
+def in_users_folder(name: str, version: str) -> bool:
+    """Whether the folder that the user named has a jar of the release."""
+    return folder() is not None and any(in_folder(Jar(GROUP, name, version), version))

@@ -1,0 +1,70 @@
+"""Stand-ins for what a class works with, made at run time: of interfaces, and of classes that are too large to make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from broker_tck.implementations.jvm.loader import Loader
+
+Answers = Mapping[str, Callable[..., Any]]
+"""What each method answers, by its name."""
+HANDLER = "handler"
+
+
+class Handler:
+    """Java's InvocationHandler: calls of all methods come in here."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers = answers
+
+    def invoke(self, _this: Any, method: Any, arguments: Any) -> Any:
+        """Answer a call."""
+        return self.answers[str(method.getName())](*(arguments or ()))
+
+
+def of_interface(loader: Loader, name: str, answers: Answers) -> Any:
+    """An object of an interface. A method that has no answer here cannot be called."""
+    return loader.jpype.JProxy(loader.named(name), dict=dict(answers))
+
+
+@cache
+def of_class(loader: Loader, name: str, methods: tuple[str, ...]) -> Callable[[Answers], Any]:
+    """Makes objects of a subclass, without calling any constructor, that answer some methods; the rest is inherited."""
+    jpype = loader.jpype
+    buddy = "net.bytebuddy."
+    matchers = jpype.JClass(buddy + "matcher.ElementMatchers")
+    strategy = jpype.JClass(buddy + "dynamic.scaffold.subclass.ConstructorStrategy$Default").NO_CONSTRUCTORS
+    invoking = jpype.JClass("java.lang.reflect.InvocationHandler")
+    adapter = jpype.JClass(buddy + "implementation.InvocationHandlerAdapter")
+    public = jpype.JClass(buddy + "description.modifier.Visibility").PUBLIC
+    kind = loader.named(name)
+    made = (
+        jpype.JClass(buddy + "ByteBuddy")()
+        .subclass(kind.class_, strategy)
+        .name(f"{kind.class_.getName()}$StandIn")
+        .defineField(HANDLER, invoking.class_, public)
+        .method(matchers.namedOneOf(*methods))
+        .intercept(adapter.toField(HANDLER))
+        .make()
+    )
+    loader.define(bytes(made.getBytes()))
+    child = loader.named(f"{kind.class_.getName()}$StandIn")
+    blank = blank_maker(jpype, child)
+
+    def stand_in(answers: Answers) -> Any:
+        one = blank()
+        setattr(one, HANDLER, jpype.JProxy(invoking, inst=Handler(answers)))
+        return one
+
+    return stand_in
+
+
+def blank_maker(jpype: Any, kind: Any) -> Callable[[], Any]:
+    """Makes objects of a class as deserialization does: no constructor of it, or of what it extends, runs."""
+    factory = jpype.JClass("sun.reflect.ReflectionFactory").getReflectionFactory()
+    plain = jpype.java.lang.Object.class_.getDeclaredConstructor()
+    constructor = factory.newConstructorForSerialization(kind.class_, plain)
+    made: Callable[[], Any] = constructor.newInstance
+    return made

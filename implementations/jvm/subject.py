@@ -1,0 +1,98 @@
+"""Subjects of Java: a class of a release, with the user's classes before the release's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from broker_tck.implementations.jvm.errors import guarded
+from broker_tck.implementations.jvm.jars import path_of
+from broker_tck.implementations.jvm.java import TOOLS, found, imported, java
+from broker_tck.implementations.jvm.loader import Loader, classes_in
+from broker_tck.implementations.jvm.releases import OWN, Release
+from broker_tck.implementations.jvm.unavailable import Unavailable
+
+Wrapper = Callable[[Loader, Release], Callable[..., Any]]
+"""Loads a class and answers with a factory of its contract."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a class is from some version on, until the next line."""
+
+    since: tuple[int, ...]
+    profile: str
+    """Empty: these releases do not have the class."""
+    capabilities: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class that releases have, behind the interface of its contract."""
+
+    name: str
+    contract: str
+    java: str
+    """The class's own name, for people."""
+    wrapper: Wrapper
+    lines: tuple[Line, ...]
+    """In ascending order."""
+    jars: tuple[str, ...] = OWN
+    """Those of the release's own jars that it needs. The first has the class."""
+
+    def line(self, release: Release) -> Line | None:
+        """What it is in a release; None where the release does not have it."""
+        known = [line for line in self.lines if line.since <= release.number]
+        return known[-1] if known and known[-1].profile and not release.lacks(self.jars[0]) else None
+
+
+class JavaFactory:
+    """Makes trackers, or caches, of a class of a release. Java starts when the first is made."""
+
+    forks = False
+    libraries = ("jpype1",)
+
+    def __init__(self, name: str, kind: Kind, release: Release, line: Line, classpath: tuple[Path, ...]) -> None:
+        """Nothing is loaded yet. ``classpath`` stands before the release."""
+        self.name, self.kind, self.release, self.classpath = name, kind, release, classpath
+        self.contract = kind.contract
+        self.profiles = (line.profile,)
+        self.capabilities = dict(line.capabilities)
+
+    def prepare(self) -> None:
+        """See that there is a Java, every jar, and a use for the class path. Unavailable says what is missing."""
+        imported()
+        found(self.release.java)
+        self.files()
+        for place in self.classpath:
+            if not self.stands_before(place):
+                raise Unavailable(f"{place}: has no class that {self.name} could use; is it where the packages begin?")
+
+    def stands_before(self, place: Path) -> bool:
+        """Whether something in a place of the user's is the subject, or stands for a class of the release."""
+        theirs = set(classes_in(place, ("",)))
+        jars = self.release.paths(self.kind.jars)
+        return self.kind.java in theirs or any(not theirs.isdisjoint(classes_in(jar, ("",))) for jar in jars)
+
+    def files(self) -> tuple[Path, ...]:
+        """Every file that it loads classes from, those of the user first."""
+        return (*self.classpath, *self.release.paths(self.kind.jars), *map(path_of, TOOLS))
+
+    @cached_property
+    def made(self) -> Callable[..., Any]:
+        """The factory, with the class loaded."""
+        load: Wrapper = guarded(self.kind.wrapper)
+        return load(loader_of(self.release, self.kind.jars, self.classpath), self.release)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Make one, as the contract says."""
+        return self.made(*arguments)
+
+
+@cache
+def loader_of(release: Release, jars: tuple[str, ...], classpath: tuple[Path, ...]) -> Loader:
+    """The class loader of a release in this process, with some of its jars."""
+    return Loader(java(release.java), (*classpath, *release.paths(jars)))

@@ -1,0 +1,1 @@
+"""Subjects of contract ``negative-acks`` that are Java."""

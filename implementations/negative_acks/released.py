@@ -1,0 +1,229 @@
+"""The client's own tracker of negative acks, of any release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from broker_tck.implementations.interface import (
+    Clocks,
+    Consumer,
+    MessageId,
+    NackTimer,
+    NegativeAcksConfig,
+    Position,
+    Timeout,
+)
+from broker_tck.implementations.jvm.assembler import Class
+from broker_tck.implementations.jvm.errors import translating
+from broker_tck.implementations.jvm.loader import Loader, classes_in
+from broker_tck.implementations.jvm.netty import netty_timer
+from broker_tck.implementations.jvm.positions import position_reader
+from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.jvm.standins import of_class
+from broker_tck.implementations.jvm.subject import Kind, Line
+
+API = "org/apache/pulsar/client/api/"
+CLIENT = "org/apache/pulsar/client/impl/"
+TRACKER = CLIENT + "NegativeAcksTracker"
+INSIDE = CLIENT + "Nack"
+COUNT = "getNackedMessagesCount"
+CHUNKS = "unAckedChunkedMessageIdSequenceMap"
+"""Where a consumer notes the chunks of a message as it receives it."""
+CONCURRENT = "org.apache.pulsar.common.util.collections.ConcurrentOpenHashMap"
+"""What that is in 3.0; a map of Java's own later."""
+NO_PARTITION = -1
+REQUEST = 1_000
+"""Ids of a request: MAX_REDELIVER_UNACKNOWLEDGED of ConsumerImpl, whose place the kit's consumer takes."""
+
+
+def inside(counted: str) -> Class:
+    """Calls what only the tracker's package may call, and is the message that is nacked, one at a time.
+
+    ``counted`` is the descriptor of what the number of nacks is.
+    """
+    tracker, nacked, message = f"L{TRACKER};", f"L{API}MessageId;", f"L{API}Message;"
+    return Class(
+        INSIDE,
+        implements=(f"{API}Message",),
+        fields={"id": nacked, "count": "I"},
+        methods={
+            f"getMessageId(){nacked}": [f"getstatic {INSIDE} id {nacked}", "areturn"],
+            "getRedeliveryCount()I": [f"getstatic {INSIDE} count I", "ireturn"],
+        },
+        statics={
+            f"add({tracker}{nacked}I)V": [
+                "aload 1",
+                f"putstatic {INSIDE} id {nacked}",
+                "iload 2",
+                f"putstatic {INSIDE} count I",
+                "aload 0",
+                f"new {INSIDE}",
+                "dup",
+                f"invokespecial {INSIDE} <init> ()V",
+                f"invokevirtual {TRACKER} add ({message})V",
+                "return",
+            ],
+            f"number({tracker}){counted}": [
+                "aload 0",
+                f"invokevirtual {TRACKER} {COUNT} (){counted}",
+                "lreturn" if counted == "J" else "areturn",
+            ],
+        },
+    )
+
+
+class Trackers:
+    """Makes trackers of NegativeAcksTracker."""
+
+    def __init__(self, loader: Loader, _release: Release) -> None:
+        """Load the classes."""
+        name = TRACKER.replace("/", ".")
+        loader.hold(classes_in(loader.place_of(name), (name,)))
+        self.loader = loader
+        self.made: Callable[..., Any] = loader.named(name)
+        counted = str(self.made.class_.getDeclaredMethod(COUNT).getReturnType().descriptorString())
+        loader.make(inside(counted))
+        self.inside = loader.named(INSIDE)
+        self.optional = counted != "J"
+        self.id, self.in_batch, self.in_chunks = (
+            loader.named(f"{CLIENT}{kind}MessageIdImpl") for kind in ("", "Batch", "Chunk")
+        )
+        self.array = loader.jpype.JClass("java.lang.reflect.Array").newInstance
+        self.configuration = loader.named(f"{CLIENT}conf/ConsumerConfigurationData")
+        self.multiplier = loader.named(f"{CLIENT}MultiplierRedeliveryBackoff")
+        self.backoff = loader.named(f"{API}RedeliveryBackoff")
+        self.client = of_class(loader, f"{CLIENT}PulsarClientImpl".replace("/", "."), ("timer",))
+        self.consumer = of_class(
+            loader,
+            f"{CLIENT}ConsumerBase".replace("/", "."),
+            ("getClient", "onNegativeAcksSend", "redeliverUnacknowledgedMessages"),
+        )
+        self.chunks = loader.named(f"{CLIENT}ConsumerBase").class_.getDeclaredField(CHUNKS)
+        self.chunks.setAccessible(True)
+        self.positions = position_reader(loader, f"{API}MessageIdAdv")
+
+    def __call__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> JavaNacks:
+        """Make one."""
+        return JavaNacks(self, config, clocks, timer, consumer)
+
+    def configured(self, config: NegativeAcksConfig) -> Any:
+        """The configuration of a consumer. A release without precision has no setter of it."""
+        java = self.configuration()
+        java.setNegativeAckRedeliveryDelayMicros(config.delay_us)
+        if hasattr(java, "setNegativeAckPrecisionBitCnt"):
+            java.setNegativeAckPrecisionBitCnt(config.precision_bits)
+        if config.multiplier:
+            first, most, factor = config.multiplier
+            builder = self.multiplier.builder().minDelayMs(first).maxDelayMs(most).multiplier(factor)
+            java.setNegativeAckRedeliveryBackoff(builder.build())
+        elif (delays := config.backoff_ms) is not None:
+            java.setNegativeAckRedeliveryBackoff(self.loader.jpype.JProxy(self.backoff, dict={"next": table(delays)}))
+        return java
+
+    def chunk_map(self) -> Any:
+        """An empty map of the chunks of messages."""
+        if str(self.chunks.getType().getName()) == CONCURRENT:
+            return self.loader.named(CONCURRENT).newBuilder().build()
+        return self.loader.jpype.JClass("java.util.concurrent.ConcurrentHashMap")()
+
+
+def table(delays: Sequence[int]) -> Callable[[Any], int]:
+    """The delay for each redelivery count; the last for all above."""
+    last = len(delays) - 1
+    return lambda count: delays[min(int(count), last)]
+
+
+@translating
+class JavaNacks:
+    """A tracker of Java's behind the kit's interface. Before each call Java is told the time."""
+
+    def __init__(
+        self, kind: Trackers, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer
+    ) -> None:
+        self._kind, self._clocks, self._timer, self._consumer = kind, clocks, timer, consumer
+        self._ready()
+        wheel = netty_timer(kind.loader, self._arm)
+        client = kind.client({"timer": lambda: wheel})
+        java = kind.consumer(
+            {
+                "getClient": lambda: client,
+                "onNegativeAcksSend": lambda ids: consumer.on_negative_acks_send(self._read(ids)),
+                "redeliverUnacknowledgedMessages": self._request,
+            }
+        )
+        self._chunks = kind.chunk_map()
+        kind.chunks.set(java, self._chunks)
+        self._tracker = kind.made(java, kind.configured(config))
+
+    def _ready(self) -> None:
+        loader = self._kind.loader
+        loader.ready(self._clocks.wall())
+        loader.held.monotonic = self._clocks.monotonic()
+
+    def _arm(self, delay: int, fire: Callable[[], None]) -> Any:
+        def fired(_timeout: Timeout) -> None:
+            self._ready()
+            fire()
+
+        return self._timer.new_timeout(self._clocks.monotonic() + delay, fired)
+
+    def _read(self, ids: Any) -> list[Position]:
+        return sorted(set(self._kind.positions(ids)))
+
+    def _request(self, ids: Any) -> None:
+        positions = self._read(ids)
+        for start in range(0, len(positions), REQUEST):
+            self._consumer.redeliver_unacknowledged_messages(positions[start : start + REQUEST])
+
+    def _id(self, message_id: MessageId) -> Any:
+        ledger, entry, index, chunks = message_id
+        kind = self._kind
+        if index >= 0:
+            return kind.in_batch(ledger, entry, NO_PARTITION, index)
+        if not chunks:
+            return kind.id(ledger, entry, NO_PARTITION)
+        each = [kind.id(ledger, chunk, NO_PARTITION) for chunk in chunks]
+        java = kind.in_chunks(each[0], each[-1])
+        array = kind.array(kind.id.class_, len(each))
+        array[:] = each
+        self._chunks.put(java, array)
+        return java
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message by its id alone."""
+        self._ready()
+        self._tracker.add(self._id(message_id))
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
+        self._ready()
+        self._kind.inside.add(self._tracker, self._id(message_id), redelivery_count)
+
+    def get_nacked_messages_count(self) -> int:
+        """How many items are tracked."""
+        found = self._kind.inside.number(self._tracker)
+        return int(found.orElse(0) if self._kind.optional else found)
+
+    def close(self) -> None:
+        """Close it."""
+        self._ready()
+        self._tracker.close()
+
+
+KINDS = (
+    Kind(
+        "negative-acks",
+        "negative-acks",
+        "NegativeAcksTracker",
+        Trackers,
+        (
+            Line((3,), "legacy-java-3.0", {}),
+            Line((4, 0, 1), "legacy-java", {"negative_ids": False}),
+            Line((4, 0, 2), "pip-393-java", {"precision_bits": 72}),
+            Line((4, 2), "pip-393-java-4.2", {"precision_bits": 72}),
+        ),
+        ("pulsar-client-original", "pulsar-client-api", "pulsar-client-admin-api", "pulsar-common"),
+    ),
+)
+"""4.0.0 has the class of 3.0, to the last instruction."""

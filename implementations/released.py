@@ -1,0 +1,83 @@
+"""The classes of Apache Pulsar's releases as subjects, by name: ``pulsar-4.2.4/in-memory``.
+
+``@`` and a class path, as Java writes it, put the user's classes before the release's. A name with dots is a class of
+the user's own: ``pulsar-4.2.4/com.acme.MyTracker@target/classes``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from zipfile import is_zipfile
+
+from broker_tck.implementations.active_cursors import released as active_cursors
+from broker_tck.implementations.delayed_delivery import released as delayed_delivery
+from broker_tck.implementations.delayed_delivery.own import own
+from broker_tck.implementations.entry_cache import released as entry_cache
+from broker_tck.implementations.jvm.jars import folder
+from broker_tck.implementations.jvm.releases import TRIED, Release
+from broker_tck.implementations.jvm.subject import JavaFactory, Kind
+from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.negative_acks import released as negative_acks
+
+ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache)
+KINDS = {kind.name: kind for room in ROOMS for kind in room.KINDS}
+CLASSPATH = "BROKER_TCK_CLASSPATH"
+"""The environment variable with the class path of every released subject that is named without one."""
+NAME = re.compile(r"pulsar-(?P<version>[^/@]+)/(?P<kind>[^@]+)(?:@(?P<classpath>.+))?")
+
+
+def released(name: str) -> JavaFactory | None:
+    """The subject of a name; None where it is not the name of a class of a release.
+
+    Unavailable says what is wrong with it, or what cannot be had.
+    """
+    found = NAME.fullmatch(name)
+    if found is None:
+        return None
+    factory = made(found["version"], found["kind"], found["classpath"] or os.environ.get(CLASSPATH, ""))
+    factory.prepare()
+    return factory
+
+
+@cache
+def made(version: str, name: str, classpath: str) -> JavaFactory:
+    """The subject of a class in a release."""
+    release = Release(version)
+    kind = own(name) if "." in name else KINDS.get(name)
+    if kind and release.lacks(kind.jars[0]):
+        raise Unavailable(f"{kind.jars[0]} {version} is in no repository; name a folder that has it: --pulsar DIR")
+    if kind is None or not (line := kind.line(release)):
+        raise Unavailable(
+            f"no class {name!r} of Pulsar {version} is a subject; there are: {', '.join(names(release))}, and classes "
+            "of your own by their full name (com.acme.MyTracker)"
+        )
+    full = f"pulsar-{version}/{name}" + (f"@{classpath}" if classpath else "")
+    places = tuple(map(place, classpath.split(os.pathsep))) if classpath else ()
+    return JavaFactory(full, kind, release, line, places)
+
+
+def place(written: str) -> Path:
+    """A folder of classes, or a jar, on the user's class path. What was shipped lies in the folder of jars."""
+    here, where = Path(written), folder()
+    if not here.exists() and where is not None and (where / here.name).exists():
+        return where / here.name
+    if not (here.is_dir() or is_zipfile(here)):
+        raise Unavailable(f"{written}: is neither a jar nor a folder of class files")
+    return here
+
+
+def names(release: Release) -> Iterator[str]:
+    """The names of the classes of a release that are subjects."""
+    return (kind.name for kind in KINDS.values() if kind.line(release))
+
+
+def tried(contract: str | None = None) -> Iterator[tuple[str, Kind, Release]]:
+    """Every subject of the releases that the kit's pages speak of, by name; of one contract, or of all."""
+    for release in map(Release, TRIED):
+        for name in names(release):
+            if contract in (None, KINDS[name].contract):
+                yield f"pulsar-{release.version}/{name}", KINDS[name], release

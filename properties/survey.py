@@ -1,0 +1,99 @@
+"""A survey: every class of some releases, checked against its own profile and against the specification.
+
+Each check has a process of its own, as there is one Java a process, and one that dies takes nothing with it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any
+
+from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.released import KINDS
+from broker_tck.properties.contracts import CONTRACTS
+
+CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--json", "--examples", "0")
+CONFORMS, BROKEN, UNKNOWN = "conforms", "broken", "no verdict"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A subject and a profile that it is checked against."""
+
+    release: str
+    kind: str
+    profile: str
+
+    @property
+    def subject(self) -> str:
+        """The subject's name."""
+        return f"pulsar-{self.release}/{self.kind}"
+
+    @property
+    def contract(self) -> str:
+        """The contract's name."""
+        contract: str = KINDS[self.kind].contract
+        return contract
+
+    @property
+    def own(self) -> bool:
+        """Whether the profile is the one that the release's class is known to have; else it is the specification's."""
+        line = KINDS[self.kind].line(Release(self.release))
+        return line is not None and line.profile == self.profile
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a check; ``checked`` is what ``check --json`` says of it, empty where its process died."""
+
+    question: Question
+    verdict: str
+    checked: dict[str, Any]
+    why: str = ""
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """The findings."""
+        found: list[dict[str, Any]] = self.checked.get("findings", [])
+        return found
+
+
+def questions(releases: Sequence[str], contract: str | None = None) -> Iterator[Question]:
+    """What a survey of some releases asks, of one contract or of all."""
+    for kind in KINDS.values():
+        for release in releases:
+            line = kind.line(Release(release))
+            if line and contract in (None, kind.contract):
+                profiles = dict.fromkeys((line.profile, CONTRACTS[kind.contract].default))
+                yield from (Question(release, kind.name, profile) for profile in profiles)
+
+
+def survey(
+    asked: Sequence[Question], walks: int, seed: int, at_once: int, told: Callable[[Answer], None]
+) -> list[Answer]:
+    """Answer questions, so many at once; each answer is also told as it comes. The answers are in the order asked."""
+    answers: dict[Question, Answer] = {}
+    with ThreadPoolExecutor(at_once) as pool:
+        for done in as_completed([pool.submit(answer, question, walks, seed) for question in asked]):
+            found = done.result()
+            answers[found.question] = found
+            told(found)
+    return [answers[question] for question in asked]
+
+
+def answer(question: Question, walks: int, seed: int) -> Answer:
+    """The answer to a question, given by a process of its own."""
+    options = {"--subject": question.subject, "--profile": question.profile, "--walks": walks, "--seed": seed}
+    asked = [*CHECK, *(str(word) for option in options.items() for word in option)]
+    ended = subprocess.run(asked, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    try:
+        checked = json.loads(ended.stdout)["subjects"][0]
+    except (ValueError, LookupError):
+        last = ended.stderr.strip().rpartition("\n")[2]
+        return Answer(question, UNKNOWN, {}, f"its process ended with status {ended.returncode}: {last}")
+    return Answer(question, CONFORMS if checked["verdict"] == CONFORMS else BROKEN, checked)
