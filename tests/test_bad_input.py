@@ -14,7 +14,8 @@ from conftest import Cli
 
 from broker_tck.implementations.time_bucket import TimeBucketTracker
 
-PROFILES = "timebucket-ideal, timebucket-2026, timebucket-2025, heap"
+PROFILES = "timebucket-ideal, timebucket-2026, timebucket-5.0, timebucket-5.0-M1, timebucket-2025, heap"
+TRIED = "3.0.7, 4.0.0, 4.0.1, 4.0.8, 4.1.1, 4.2.4, 5.0.0-M1, 5.0.1"
 OPERATIONS = "add, fill, has, get, pause, tick, adv, stale, memory, clear, close"
 GOOD = {"version": 1, "contract": "delayed-delivery", "profile": "heap", "config": {}, "steps": [["has"]]}
 TEXT = "nor the text of a trace ('add 1 0 +2000; get 1')"
@@ -63,8 +64,8 @@ CASES = [
     Case(
         "command",
         "chek",
-        "No such command 'chek'; there are: bench, check, compare, fuzz, init, interleave, mutants, power, reduce, "
-        "replay, report, rules, subjects, walk, watch",
+        "No such command 'chek'; there are: bench, check, classpath, compare, fuzz, init, interleave, mutants, "
+        "power, pulsar, reduce, replay, report, rules, subjects, walk, watch",
     ),
     Case("command of bench", "bench x", "No such command 'x'; there are: cache, campaign, cursors, drivers, memory"),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
@@ -113,8 +114,8 @@ CASES = [
     Case(
         "subject",
         "check --subject my-tracker",
-        "unknown subject 'my-tracker'; there are: time-bucket, time-bucket-2026, time-bucket-2025, heap~, mutant:NAME, "
-        "package.module:Factory",
+        "unknown subject 'my-tracker'; there are: time-bucket, time-bucket-2026, time-bucket-5.0, "
+        "time-bucket-5.0-M1, time-bucket-2025, heap~, mutant:NAME, pulsar-VERSION/CLASS, package.module:Factory",
     ),
     Case(
         "bench of what does not conform",
@@ -131,6 +132,56 @@ CASES = [
         "module that ends",
         "check --subject ending:Tracker",
         "ending:Tracker: the module 'ending' cannot be imported: SystemExit: 5",
+    ),
+    # Classes of releases: what is said before Java or a jar is looked for
+    Case(
+        "release",
+        "check --subject pulsar-nine/in-memory",
+        f"pulsar-nine/in-memory: 'nine' is no version of a release, such as {TRIED}",
+    ),
+    Case(
+        "class of a release",
+        "check --subject pulsar-3.0.7/cursor-list",
+        "pulsar-3.0.7/cursor-list: no class 'cursor-list' of Pulsar 3.0.7 is a subject; there are: in-memory, "
+        "negative-acks, cursor-heap, and classes of your own by their full name (com.acme.MyTracker)",
+    ),
+    Case(
+        "jar that nobody has",
+        "check --subject pulsar-4.1.1/in-memory",
+        "pulsar-4.1.1/in-memory: pulsar-broker 4.1.1 is in no repository; name a folder that has it: --pulsar DIR",
+    ),
+    Case(
+        "class path in a name",
+        "check --subject pulsar-4.2.4/in-memory@d:no.jar",
+        "pulsar-4.2.4/in-memory@d:no.jar: no.jar: is neither a jar nor a folder of class files",
+    ),
+    Case(
+        "class path",
+        "check --subject pulsar-4.2.4/in-memory --classpath target/classes",
+        "pulsar-4.2.4/in-memory: target/classes: is neither a jar nor a folder of class files",
+    ),
+    Case(
+        "folder of jars missing",
+        "check --subject pulsar-4.2.4/in-memory --pulsar lib",
+        "Invalid value for '--pulsar': Directory 'lib' does not exist (see `broker-tck check --help`)",
+    ),
+    Case(
+        "classpath of a folder without the jar",
+        "classpath 9.9.9 --pulsar d",
+        "Pulsar 9.9.9: d: has no pulsar-broker-9.9.9.jar (no other version either)",
+    ),
+    Case("classpath of no release", "classpath 4.2", f"Pulsar 4.2: '4.2' is no version of a release, such as {TRIED}"),
+    Case("survey of no release", "pulsar 4.2.4 x", f"'x' is no version of a release, such as {TRIED}"),
+    Case("survey of nothing", "pulsar 2.11.4", "no class of 2.11.4 is a subject of any contract"),
+    Case(
+        "survey of a release without such classes",
+        "pulsar 3.0.7 4.0.8 --contract entry-cache",
+        "no class of 3.0.7, 4.0.8 is a subject of entry-cache",
+    ),
+    Case(
+        "survey of no contract",
+        "pulsar --contract topic",
+        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
     ),
     subject("Missing", "the module 'odd' has no 'Missing'"),
     subject("Number", "a factory is called as Factory(config, clock, timer); 5 cannot be called"),

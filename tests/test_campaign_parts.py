@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import msgspec
 import pytest
@@ -13,16 +17,18 @@ from conftest import Cli
 from kit import ROOT
 
 from broker_tck.cli import fuzzing
+from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.subjects import bundled
 from broker_tck.spark_fuzz import fingerprint, session
-from broker_tck.spark_fuzz.manifest import Code, Lane, Manifest, decoded, encoded
+from broker_tck.spark_fuzz.fingerprint import subject_digests
+from broker_tck.spark_fuzz.manifest import Code, Lane, Manifest, code_here, decoded, encoded
 from broker_tck.spark_fuzz.merging import check as check_mergeable
 from broker_tck.spark_fuzz.merging import merged_manifest
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.ship import KIT_PACKAGES, files
+from broker_tck.spark_fuzz.ship import KIT_PACKAGES, files, settings, ship
 from broker_tck.spark_fuzz.store import Folder
 
 JAVA_11 = 'openjdk version "11.0.2" 2019-01-15'
@@ -195,6 +201,26 @@ def test_subject_of_the_kit_needs_no_digest_of_its_own(monkeypatch: pytest.Monke
     assert list(found) == ["fatal:Exits"]
 
 
+def test_files_and_libraries_of_a_subject_are_part_of_its_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=r"resident:Jarred: its file kit\.jar is not there"):
+        code_here(["resident:Jarred"], "1.0")
+    codes = []
+    for text in ("jar", "jar", "other jar"):
+        Path("kit.jar").write_text(text, encoding="utf-8")
+        codes.append(code_here(["resident:Jarred"], "1.0"))
+    assert [codes[0].differs(code) for code in codes] == ["", "", "other code of the subject resident:Jarred"]
+    assert codes[0].libraries.keys() - {*fingerprint.LIBRARIES} == {"click"}
+
+
+def test_files_of_the_kits_own_subjects_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    jar = tmp_path / "pulsar.jar"
+    jar.write_text("jar", encoding="utf-8")
+    monkeypatch.setattr(BUNDLED["heap"], "files", lambda: [jar], raising=False)
+    assert list(fingerprint.subject_digests(["heap", "time-bucket"])) == ["heap"]
+
+
 # ---- Merging and shipping
 
 
@@ -222,6 +248,71 @@ def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
     assert [part["seed"] for part in again.merged] == [7, 8, 7, 9]
     with pytest.raises(BadInput, match="has walks of a"):
         check_mergeable([Folder("a"), Folder("b")], [merged, manifest(seed=8)])
+
+
+def test_files_of_subjects_are_shipped_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
+    monkeypatch.setattr("broker_tck.spark_fuzz.ship.SPARK_LIBRARIES", ())
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / "other" / "kit.jar"
+    other.parent.mkdir()
+    for path in (Path("kit.jar"), other):
+        path.write_text("jar", encoding="utf-8")
+    monkeypatch.setattr(BUNDLED["heap"], "files", lambda: [other], raising=False)
+    with ZipFile(ship(["resident:Jarred", "heap"], tmp_path)) as archive:
+        names = archive.namelist()
+        assert archive.read("jars/kit.jar") == b"jar"
+    assert names.count("jars/kit.jar") == 1
+    assert settings(tmp_path / "broker-tck.zip")["spark.executorEnv.BROKER_TCK_JARS"] == "shipped/jars"
+    assert "click/core.py" in names
+    other.write_text("other jar", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"kit\.jar differ and have one name; run them apart"):
+        ship(["resident:Jarred", "heap"], tmp_path)
+
+
+def test_folders_of_subjects_are_shipped_with_what_is_in_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("broker_tck.spark_fuzz.ship.SPARK_LIBRARIES", ())
+    folders = [tmp_path / build / "classes" for build in ("a", "b")]
+    for folder in folders:
+        (folder / "com").mkdir(parents=True)
+        (folder / "com" / "Mine.class").write_bytes(b"mine")
+    for name, folder in zip(("heap", "time-bucket"), folders, strict=True):
+        monkeypatch.setattr(BUNDLED[name], "files", partial(list, [folder]), raising=False)
+    with ZipFile(ship(["heap", "time-bucket"], tmp_path)) as archive:
+        assert [name for name in archive.namelist() if name.startswith("jars/")] == ["jars/classes/com/Mine.class"]
+    before = subject_digests(["heap", "time-bucket"])
+    assert before["heap"] == before["time-bucket"]
+    (folders[1] / "com" / "Other.class").write_bytes(b"other")
+    assert subject_digests(["heap"])["heap"] == before["heap"]
+    assert subject_digests(["time-bucket"])["time-bucket"] != before["time-bucket"]
+    with pytest.raises(BadInput, match=r"classes and .*classes differ and have one name; run them apart"):
+        ship(["heap", "time-bucket"], tmp_path)
+
+
+@pytest.mark.parametrize("where", [".", "a/.."])
+def test_folder_without_a_name_is_not_shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a").mkdir()
+    monkeypatch.setattr(BUNDLED["heap"], "files", lambda: [where], raising=False)
+    with pytest.raises(BadInput, match="has no name; name it from the folder above it"):
+        ship(["heap"], tmp_path)
+
+
+def test_nothing_is_sent_where_everything_is_on_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seen: list[dict[str, str]] = []
+
+    @contextmanager
+    def no_session(_master: str, settings: dict[str, str], *_others: Any) -> Iterator[None]:
+        seen.append(settings)
+        yield
+
+    for name, stand_in in {"session": no_session, "java": str, "need_spark": str}.items():
+        monkeypatch.setattr(fuzzing, name, stand_in)
+    monkeypatch.setattr(fuzzing, "ship", lambda _names, to: to / "broker-tck.zip")
+    for master in ("local[2]", "spark://host:7077"):
+        with fuzzing.driving(str(tmp_path / "store"), master, [], None, ["heap"], fuzzing.check_new):
+            pass
+    assert ["spark.executorEnv.BROKER_TCK_JARS" in settings for settings in seen] == [False, True]
 
 
 def test_what_is_shipped_has_the_kit_and_its_libraries(

@@ -68,7 +68,7 @@ def test_examples_name_what_there_is(cli: Cli) -> None:
 
 def test_commands_are_these() -> None:
     expected = {"check", "walk", "replay", "reduce", "rules", "subjects", "power", "mutants", "bench", "init"}
-    expected |= {"fuzz", "watch", "report", "compare", "interleave"}
+    expected |= {"fuzz", "watch", "report", "compare", "interleave", "pulsar", "classpath"}
     assert set(group.commands) == expected
 
 
@@ -145,7 +145,8 @@ def test_rule_that_was_not_exercised_is_no_pass(cli: Cli) -> None:
 @pytest.mark.volume
 def test_bundled_subjects_are_the_default(cli: Cli) -> None:
     told = document(cli("check", "--json", "--walks", "1", "--examples", "0"))
-    assert [s["subject"] for s in told["subjects"]] == ["time-bucket", "time-bucket-2026", "time-bucket-2025", "heap"]
+    names = ["time-bucket", "time-bucket-2026", "time-bucket-5.0", "time-bucket-2025", "heap"]
+    assert [s["subject"] for s in told["subjects"]] == names
 
 
 # ---- walk
@@ -301,12 +302,22 @@ def test_subjects_are_listed(cli: Cli) -> None:
     assert status == 0
     assert "entry_id_bits=32, memory_estimate=true, batch_adds=true" in out
     told = document(cli("subjects", "--json"))
-    assert [s["subject"] for s in told["subjects"]][:4] == [
+    known = {s["subject"]: s for s in told["subjects"]}
+    assert [*known][:7] == [
         "time-bucket",
         "time-bucket-2026",
+        "time-bucket-5.0",
+        "time-bucket-5.0-M1",
         "time-bucket-2025",
         "heap",
+        "pulsar-3.0.7/in-memory",
     ]
+    assert known["pulsar-5.0.1/in-memory"] == {
+        "subject": "pulsar-5.0.1/in-memory",
+        "profiles": ["timebucket-5.0"],
+        "capabilities": {"memory_estimate": False},
+        "source": "released class InMemoryDelayedDeliveryTracker",
+    }
 
 
 class Entry:

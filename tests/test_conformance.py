@@ -92,7 +92,7 @@ def test_kit_s_own_tests_check_bundled_subjects_by_default(folder: Path) -> None
     assert status == 0, out
     assert "test_conformance[time-bucket-timebucket-ideal-walks]" in out
     assert "test_conformance[heap-heap-golden]" in out
-    assert "76 tests collected" in out
+    assert "97 tests collected" in out
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_plugin_asks_for_one_test_a_part() -> None:
     assert function.ids == [f"time-bucket-timebucket-ideal-{part}" for part in ("walks", "machine")]
     function = Function("conformance_case", **{"--subject": [], "--profile": "heap"})
     pytest_plugin.pytest_generate_tests(function)
-    assert len(function.ids) == 16
+    assert len(function.ids) == 24
     with pytest.raises(pytest.UsageError, match="broker-tck: unknown subject 'x'"):
         pytest_plugin.pytest_generate_tests(Function("conformance_case", **{"--subject": ["x"]}))
 

@@ -27,7 +27,12 @@ from broker_tck.properties.walk import walk, walk_seed
 
 NACKS = CONTRACTS["negative-acks"]
 JAVA = resolve("java")
-DEFECTS = [("java", "pip-393-java", "NA-23"), ("go", "go", "NA-30"), ("cpp", "cpp", "NA-24")]
+DEFECTS = [
+    ("java", "pip-393-java", "NA-23"),
+    ("java-4.2", "pip-393-java-4.2", "NA-06"),
+    ("go", "go", "NA-30"),
+    ("cpp", "cpp", "NA-24"),
+]
 PROVEN = {
     "P1": "entries-of32-bits",
     "P2": "not-armed-again",
@@ -212,7 +217,7 @@ def java() -> tuple[Column, list[str]]:
 @pytest.mark.volume
 def test_columns_say_what_is_kept_broken_and_open(java: tuple[Column, list[str]]) -> None:
     found, told = java
-    broken = ["NA-06", "NA-23", "NA-41", "NA-16", "P9", "P10"]
+    broken = ["NA-06", "NA-23", "NA-41", "NA-42", "NA-16", "P8", "P9", "P10"]
     assert broken_rules(NACKS, "pip-393-java") == broken
     assert found.profile == "pip-393-java"
     assert {n for n, v in found.verdicts.items() if v is Verdict.BREAKS} == {*broken}
@@ -247,7 +252,8 @@ def test_compare_prints_a_table(cli: Cli, java: tuple[Column, list[str]], monkey
     lines = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line}
     assert lines["rule"] == ["sorted-buckets", "java"]
     assert lines["NA-23"] == ["keeps", "BREAKS"]
-    assert "java: behaves as profile pip-393-java; breaks NA-06, NA-16, NA-23, NA-41, P9, P10 (60 walks)" in out
+    broken = "NA-06, NA-16, NA-23, NA-41, NA-42, P8, P9, P10"
+    assert f"java: behaves as profile pip-393-java; breaks {broken} (60 walks)" in out
     assert "sorted-buckets: behaves as profile pip-393-spec; breaks nothing (24 walks)" in out
 
     status, out, _ = cli("compare", "--subject", "java", "--json")
@@ -272,7 +278,7 @@ def test_walk_is_written_in_a_line_and_read_again(name: str) -> None:
 
 def test_live_defects_of_the_docs_are_replayed(cli: Cli) -> None:
     lines = re.findall(r"broker-tck replay --subject (\S+) '([^']+)'", (ROOT / "docs/negative-acks.md").read_text())
-    assert [name for name, _ in lines] == ["java", "go", "cpp"]
+    assert [name for name, _ in lines] == ["java", "java-4.2", "go", "cpp"]
     for name, trace in lines:
         assert cli("replay", "--subject", name, trace)[0] == 1
 

@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 from kit import CONTRACT, MODEL, ROOT
 
-from broker_tck.model.delayed_delivery import PROFILES, DelayedDelivery, Heap, TimeBucket2025, TimeBucket2026
+from broker_tck.model.delayed_delivery import (
+    PROFILES,
+    DelayedDelivery,
+    Heap,
+    TimeBucket50,
+    TimeBucket50M1,
+    TimeBucket2025,
+    TimeBucket2026,
+)
 from broker_tck.model.rules import (
     ABSENT,
     Strength,
@@ -97,8 +105,10 @@ def test_way_replaces_its_clause_alone() -> None:
 DEVIATIONS = {
     DelayedDelivery: set(),
     TimeBucket2026: {"DD-33"},
+    TimeBucket50: {"DD-16", "DD-33"},
+    TimeBucket50M1: {"DD-06", "DD-33"},
     TimeBucket2025: {"DD-05", "DD-06", "DD-11", "DD-21", "DD-33"},
-    Heap: {"DD-02", "DD-11", "DD-21"},
+    Heap: {"DD-02", "DD-11", "DD-21", "DD-32"},
 }
 
 

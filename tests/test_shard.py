@@ -23,9 +23,10 @@ from broker_tck.properties.subjects import resolve
 from broker_tck.properties.walk import Walk
 from broker_tck.spark_fuzz import shard
 from broker_tck.spark_fuzz.findings import UNREPEATED, Finder
+from broker_tck.spark_fuzz.lanework import MOST_ALIKE, MOST_FAILING
 from broker_tck.spark_fuzz.manifest import Lane
 from broker_tck.spark_fuzz.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
-from broker_tck.spark_fuzz.shard import BATCH, COUNTED, KIT, MOST_ALIKE, MOST_FAILING, shard_rows, shard_seed
+from broker_tck.spark_fuzz.shard import BATCH, COUNTED, KIT, shard_rows, shard_seed
 
 MUTANT = Lane("mutant:strict-rounded-down", "timebucket-ideal")
 PLAIN = Lane("time-bucket", "timebucket-ideal")

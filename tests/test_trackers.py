@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from broker_tck.implementations.heap import HeapTracker, TripleHeap
+from broker_tck.implementations.heap import HeapTracker, IllegalReferenceCountException, TripleHeap
 from broker_tck.implementations.in_memory import NEVER
 from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryTracker
 from broker_tck.implementations.number_sets import Bitmap, Runs
-from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker, bucket_width
+from broker_tck.implementations.time_bucket import (
+    TimeBucket50Tracker,
+    TimeBucket2026Tracker,
+    TimeBucketTracker,
+    bucket_width,
+)
 from broker_tck.implementations.time_bucket_2025 import NoSuchElementException, TimeBucket2025Tracker
 from broker_tck.implementations.time_bucket_index import TimeBucketIndex
 
 START = 1_700_000_000_000
 LAST_TIME = 2**63 - 1
-TRACKERS = [TimeBucketTracker, TimeBucket2026Tracker, TimeBucket2025Tracker, HeapTracker]
+TRACKERS = [TimeBucketTracker, TimeBucket2026Tracker, TimeBucket50Tracker, TimeBucket2025Tracker, HeapTracker]
 
 
 @dataclass
@@ -359,15 +365,30 @@ def test_late_firing_of_a_cancelled_timeout_is_ignored() -> None:
 
 
 @pytest.mark.parametrize("kind", TRACKERS)
-def test_close_disarms_and_releases_and_may_be_repeated(kind: type) -> None:
+def test_close_disarms_and_releases_and_may_be_repeated_but_for_the_heap(kind: type) -> None:
     wheel = Wheel()
     tracker: DelayedDeliveryTracker = kind(Config(), wheel.clock, wheel)
     assert tracker.add_message(1, 1, START + 5000)
     assert tracker.get_buffer_memory_usage() > 0
     tracker.close()
-    tracker.close()
+    for _ in range(2):
+        with pytest.raises(IllegalReferenceCountException) if kind is HeapTracker else nullcontext():
+            tracker.close()
     assert wheel.armed() == []
     assert tracker.get_buffer_memory_usage() == 0
+
+
+@pytest.mark.parametrize(("kind", "pauses"), [(TimeBucket2026Tracker, False), (TimeBucket50Tracker, True)])
+def test_clear_starts_the_detection_anew_in_5_0(kind: type, pauses: bool) -> None:
+    wheel = Wheel()
+    tracker: DelayedDeliveryTracker = kind(Config(tick=500, lookahead=1), wheel.clock, wheel)
+    assert not tracker.add_message(0, 0, START)
+    tracker.clear()
+    assert tracker.add_message(0, 0, START + 9_000)
+    assert tracker.should_pause_all_deliveries() == pauses
+    tracker.clear()
+    assert tracker.add_message(0, 0, START + 1_000)
+    assert tracker.should_pause_all_deliveries() == pauses, "the highest time is 0 again"
 
 
 @pytest.mark.parametrize("kind", TRACKERS)

@@ -11,6 +11,8 @@ import pytest
 
 # These tests need the extras `spark` and `report`; where Spark is not installed they are not even imported.
 collect_ignore_glob = [] if find_spec("pyspark") and find_spec("pyarrow") else ["*.py"]
+# Those of Java need the extra `jvm` as well.
+collect_ignore = [] if find_spec("jpype") and find_spec("jgo") else ["test_java.py"]
 
 if not collect_ignore_glob:
     from campaigns.cluster import Command, Ended, archived, campaign, eventually, guarded, on, processes

@@ -1,0 +1,24 @@
+"""Java sources compiled against a release, as somebody who patches it or writes a plug-in does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from broker_tck.implementations.jvm.java import found
+from broker_tck.implementations.jvm.releases import OWN, Release
+
+
+def compiled(sources: Path, version: str, to: Path) -> Path:
+    """The folder of class files of all sources below a folder."""
+    javac = found(17)[0] / "bin" / "javac"
+    if not javac.exists():
+        pytest.skip(f"{javac} is missing: this Java has no compiler (apt-get install openjdk-17-jdk-headless)")
+    classpath = os.pathsep.join(map(str, Release(version).paths(OWN)))
+    files = sorted(map(str, sources.rglob("*.java")))
+    options = ["--release", "17", "-proc:none", "-nowarn", "-cp", classpath, "-d", str(to)]
+    subprocess.run([javac, *options, *files], check=True)
+    return to

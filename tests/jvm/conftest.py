@@ -1,0 +1,27 @@
+"""Subjects of Java on a real Java, with the released jars of Apache Pulsar."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import pytest
+
+from broker_tck.implementations.jvm.java import found
+from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.released import released
+
+# These tests need the extra `jvm`; where it is not installed they are not even imported.
+collect_ignore_glob = [] if find_spec("jpype") and find_spec("jgo") else ["*.py"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def java() -> None:
+    """A Java, and jars. Without them tests are skipped in one line, but not where CI would take that for a pass."""
+    try:
+        found(21)
+        released("pulsar-4.2.4/in-memory")
+    except Unavailable as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error), pytrace=False)
+        pytest.skip(str(error))

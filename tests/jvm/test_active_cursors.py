@@ -1,0 +1,138 @@
+"""Released containers of active cursors: each does as its profile says, and their defects are found from nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from broker_tck.implementations.interface import ActiveCursors, Durables, Hang, Ranks, Versions
+from broker_tck.implementations.released import tried
+from broker_tck.properties.active_cursors.contract import ACTIVE_CURSORS as CURSORS
+from broker_tck.properties.active_cursors.operations import Config
+from broker_tck.properties.active_cursors.rig import Cursor
+from broker_tck.properties.check import HANG, record, unanswered
+from broker_tck.properties.conforming import asked, golden_traces
+from broker_tck.properties.deviating import failing
+from broker_tck.properties.diagnose import Diagnoser
+from broker_tck.properties.finding import Finding, find
+from broker_tck.properties.replay import on_subject
+from broker_tck.properties.subjects import Subject, resolve
+from broker_tck.properties.trace import from_text
+from broker_tck.properties.walk import Walk, walk, walk_seed
+
+RELEASED = [name for name, _, _ in tried("active-cursors")]
+LINKED = "pulsar-4.2.4/cursor-list"
+CIRCLE = "add b [1,0]; add e [1,0]; add a [1,2]; count d; update e null; add b [1,71]; slowest; update e null; slowest"
+"""After this the list of 4.2.4 goes round in a circle."""
+DEFECTS = [
+    # the subject, the profile that is its own but for a rule, the rule, the most operations of a reduced trace
+    ("pulsar-5.0.1/cursor-heap", "pulsar-heap+CC-11", "CC-11", 11),
+    (LINKED, "pulsar-list-2025+CC-10", "CC-10", 7),
+    (LINKED, "pulsar-list-2025+CC-09", "CC-09", 5),
+    (LINKED, "pulsar-list-2025+CC-14", "CC-14", 6),
+]
+
+
+def with_null_updates(subject: Subject) -> Subject:
+    """A subject from whose cursors positions are taken away as well."""
+    return replace(subject, capabilities=structs.replace(subject.capabilities, null_updates=True))
+
+
+def from_nothing(subject: Subject, profile: str, such: Callable[[Walk], Any] = bool) -> Finding | None:
+    """What the first such walk that fails is reduced to."""
+    model = CURSORS.model(profile)
+    done = next(filter(such, failing(subject, model, seed=1)))
+    diagnoser = Diagnoser(CURSORS, model, subject.rig, subject.capabilities)
+    return find(subject, diagnoser, done.config, done.operations, done.seed)
+
+
+def test_these_releases_have_containers() -> None:
+    kinds = {kind: [name.split("/")[0] for name in RELEASED if name.endswith(kind)] for kind in ("heap", "set", "list")}
+    assert [len(releases) for releases in kinds.values()] == [7, 3, 3]
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
+    subject = resolve(name)
+    model = CURSORS.model(subject.profiles[0])
+    for number in range(60):
+        done = walk(CURSORS, walk_seed(11, number), subject.rig, model, subject.capabilities)
+        assert done.difference is None
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_recorded_traces_are_done_as_recorded(name: str) -> None:
+    subject = resolve(name)
+    traces = [asked(trace, subject) for trace in golden_traces("active-cursors", subject.profiles[0])]
+    assert sum(len(trace.operations) for trace in traces) >= 39
+    assert [on_subject(trace, subject, subject.profiles[0]) for trace in traces] == [None] * len(traces)
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_container_is_what_its_capabilities_say(name: str) -> None:
+    subject = resolve(name)
+    container = subject.factory(Config(), lambda: 0)
+    assert isinstance(container, ActiveCursors)
+    assert isinstance(container, Ranks) is subject.capabilities.ranks
+    assert isinstance(container, Versions) is subject.capabilities.versions
+    assert isinstance(container, Durables) is subject.capabilities.durables
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_what_comes_back_is_of_python(name: str) -> None:
+    container = resolve(name).factory(Config(), lambda: 0)
+    first, second = Cursor("a", 1, True), Cursor("a", 2, False)
+    assert container.get("a") is None
+    assert container.get_slowest_cursor_position() is None
+    container.add(first, (1, 2**63 - 1))
+    assert container.get("a") is first
+    assert type(container.size()) is int
+    assert [type(part) for part in container.get_slowest_cursor_position()] == [int, int]
+    assert container.should_cache_added_entry() is True
+    assert container.remove_cursor("a") is True
+    container.add(second, None)
+    assert [*container] == [second]
+    assert container.remove_cursor("b") is False
+
+
+@pytest.mark.parametrize("version", ["4.2.4", "5.0.1"])
+def test_list_caches_for_the_time_of_grace(version: str) -> None:
+    subject = resolve(f"pulsar-{version}/cursor-list")
+    text = "caches; adv 4; caches; adv 1; caches; add a null; caches; adv 9; remove a; adv 4; caches; adv 1; caches"
+    trace = from_text(f"active-cursors {subject.profiles[0]} grace=5; {text}")
+    steps = record(trace.operations, subject.rig(trace.config, subject.capabilities))
+    seen = [step.result for step in steps if step.operation.tag == "caches"]
+    assert seen == [True, True, False, True, True, False]
+
+
+@pytest.mark.parametrize(("name", "profile", "rule", "most"), DEFECTS)
+def test_defect_is_found_from_nothing(name: str, profile: str, rule: str, most: int) -> None:
+    subject = resolve(name)
+    finding = from_nothing(with_null_updates(subject) if rule == "CC-14" else subject, profile)
+    assert finding is not None
+    assert finding.diagnosis.rules == (rule,)
+    assert len(finding.operations) <= most
+
+
+def test_list_that_runs_in_a_circle_is_found_from_nothing() -> None:
+    subject = with_null_updates(resolve(LINKED))
+    finding = from_nothing(subject, "pulsar-list-2025", lambda done: unanswered(done.difference) == HANG)
+    assert finding is not None
+    assert unanswered(finding.difference) == HANG
+    assert len(finding.operations) <= 9
+
+
+def test_list_that_runs_in_a_circle_can_still_be_asked() -> None:
+    subject = with_null_updates(resolve(LINKED))
+    trace = from_text(f"active-cursors ideal; {CIRCLE}")
+    rig = subject.rig(trace.config, subject.capabilities)
+    *before, last = trace.operations
+    record(before, rig)
+    for _ in range(2):
+        with pytest.raises(Hang):
+            last.on(rig)
+    assert rig.size() == 3

@@ -1,0 +1,76 @@
+"""The broker's own delayed-delivery trackers: each release keeps to its profile, and has the defects known of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_tck.implementations.released import tried
+from broker_tck.properties.conforming import asked, golden_traces
+from broker_tck.properties.deviating import behaves_as, broken_rules
+from broker_tck.properties.replay import on_subject
+from broker_tck.properties.run import Run, deviations, run_subject, walks
+from broker_tck.properties.subjects import resolve
+
+NO_PROFILE = "pulsar-4.0.1/in-memory"
+"""It has buckets, which 4.0.0 and 4.0.8 have not, and does as no profile says; the kit declares it a heap."""
+RELEASED = [name for name, _, _ in tried("delayed-delivery") if name != NO_PROFILE]
+PROFILES = {
+    "pulsar-3.0.7/in-memory": "heap",
+    "pulsar-4.0.0/in-memory": "heap",
+    "pulsar-4.0.8/in-memory": "heap",
+    "pulsar-4.2.4/in-memory": "timebucket-2026",
+    "pulsar-5.0.0-M1/in-memory": "timebucket-5.0-M1",
+    "pulsar-5.0.1/in-memory": "timebucket-5.0",
+}
+RECORDED = {"heap": 180, "timebucket-2026": 180, "timebucket-5.0": 78}
+"""How many traces were recorded of a profile; of the milestone, none."""
+WALKS = 40
+DEFECTS = [
+    # the subject, a profile that is its own but for a rule, the rule, the most operations of a reduced trace
+    pytest.param("pulsar-5.0.1/in-memory", "timebucket-2026", "DD-16", 4, id="5.0.1: a clear forgets the delay"),
+    pytest.param("pulsar-3.0.7/in-memory", "heap+DD-32", "DD-32", 2, id="3.0.7: a closed tracker refuses"),
+    pytest.param("pulsar-5.0.0-M1/in-memory", "timebucket-2026", "DD-06", 3, id="5.0.0-M1: due at another time"),
+]
+
+
+def test_each_other_release_declares_its_profile() -> None:
+    assert {name: resolve(name).profiles for name in RELEASED} == {name: (PROFILES[name],) for name in PROFILES}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
+    run = Run(resolve(name), PROFILES[name], seed=0)
+    failing = [done for done in walks(run, range(WALKS), WALKS) if done.difference]
+    assert (failing, run.walks) == ([], WALKS)
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_every_declared_deviation_is_seen(name: str) -> None:
+    run = Run(resolve(name), PROFILES[name], seed=0)
+    deviations(run)
+    seen = {deviation.partition(" ")[0] for deviation, happened in run.deviations.items() if happened}
+    assert seen
+    assert seen == {*broken_rules(run.subject.contract, run.profile)} - run.subject.out_of_reach
+    assert run.gone == []
+
+
+@pytest.mark.parametrize("name", [name for name in RELEASED if PROFILES[name] in RECORDED])
+def test_recorded_traces_are_done_as_recorded(name: str) -> None:
+    subject, profile = resolve(name), PROFILES[name]
+    traces = [asked(trace, subject) for trace in golden_traces("delayed-delivery", profile)]
+    assert [on_subject(trace, subject, profile) for trace in traces] == [None] * RECORDED[profile]
+
+
+@pytest.mark.parametrize(("name", "profile", "rule", "most"), DEFECTS)
+def test_a_known_defect_is_found_by_its_rule(name: str, profile: str, rule: str, most: int) -> None:
+    run = run_subject(resolve(name), profile, seed=0, count=WALKS, most=2)
+    assert [finding.diagnosis.rules for finding in run.findings] == [(rule,)]
+    assert len(run.findings[0].operations) <= most
+
+
+def test_4_0_1_has_buckets_of_its_own_kind() -> None:
+    subject = resolve(NO_PROFILE)
+    assert behaves_as(subject, seed=0) is None
+    run = run_subject(subject, "timebucket-2025", seed=0, count=60, most=4)
+    assert [finding.diagnosis.rules for finding in run.findings] == [("DD-11", "DD-28"), ("DD-20",)]
+    assert [len(finding.operations) for finding in run.findings] == [2, 4]

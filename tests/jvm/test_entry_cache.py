@@ -1,0 +1,100 @@
+"""The released entry caches: what each release conforms to, and what it does otherwise than another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from jvm.bytecode import Slip, slipped
+
+from broker_tck.properties.conforming import asked, golden_traces
+from broker_tck.properties.replay import on_model, on_subject
+from broker_tck.properties.run import Run, run_subject
+from broker_tck.properties.subjects import Subject, resolve
+from broker_tck.properties.trace import from_text
+
+CONFORM = {"4.2.4": "pip-430", "5.0.0-M1": "pip-430", "5.0.1": "pip-430-5.0"}
+TRACES = {"pip-430": 200, "pip-430-5.0": 100}
+WALKS = 60
+SHORT = 10
+CACHE = "org.apache.bookkeeper.mledger.impl.cache.RangeCache"
+
+DIFFER = {
+    "freed-size-is-kept-in-4.2": ("4.2.4", "ideal", "put 0 0 0 10 0; spoil 0 0 0; size 1"),
+    "freed-size-is-kept-in-5.0": ("5.0.1", "ideal", "put 0 0 0 10 0; spoil 0 0 0; size 1"),
+    "count-of-0-is-one": ("5.0.1", "pip-430", "put 0 0 0 0 0; expect 0 0 0"),
+    "count-has-a-floor": ("5.0.1", "pip-430", "put 0 0 0 0 1; read 0 0 0; read 0 0 0"),
+    "one-round": ("5.0.1", "pip-430", "put 0 0 0 1 1; put 0 0 1 1 0; get 0 0 1; size 1; get 0 0 0"),
+    "refusal-hands-its-count-over": ("5.0.1", "pip-430", "put 0 0 0 1 3; put 0 0 0 1 0; pinned"),
+}
+"""A release, another profile, and a trace that tells them apart."""
+FOUND = {
+    "4.2.4": {"EC-12", "EC-26"},
+    "5.0.1": {"EC-05", "EC-12", "EC-26", "EC-34", "RC-01", "RC-08"},
+}
+"""The rules of the specification that walks find a release to break, each alone."""
+
+SLIPS = {
+    "as-old-is-old": (
+        Slip(f"{CACHE}RemovalQueue", "lambda$evictLEntriesBeforeTimestamp$0", 1, "IFGE", "IFGT"),
+        "EC-20",
+    ),
+    "requeued-twice": (Slip(f"{CACHE}EntryWrapper", "markRequeued", 1, "ICONST_1", "ICONST_2"), "EC-24"),
+    "range-ends-early": (Slip(CACHE, "getRange", 2, "ICONST_1", "ICONST_0"), "EC-10"),
+}
+"""In one class each, which stands alone before the release's others."""
+
+
+def released(version: str) -> Subject:
+    return resolve(f"pulsar-{version}/range-cache")
+
+
+def rules(run: Run) -> set[str]:
+    """All rules that the findings of a run name."""
+    return {rule for finding in run.findings for rule in finding.diagnosis.rules}
+
+
+@pytest.mark.parametrize("version", CONFORM)
+def test_release_conforms_to_its_profile(version: str) -> None:
+    subject = released(version)
+    assert subject.profiles == (CONFORM[version],)
+    run = run_subject(subject, CONFORM[version], seed=0, count=WALKS)
+    assert run.green, (run.findings, run.complaints, run.gone)
+    assert not run.vacuous
+
+
+@pytest.mark.parametrize("version", CONFORM)
+def test_release_does_as_recorded(version: str) -> None:
+    subject, profile = released(version), CONFORM[version]
+    traces = golden_traces("entry-cache", profile)
+    assert len(traces) == TRACES[profile]
+    for trace in traces:
+        assert asked(trace, subject).operations == trace.operations
+        assert on_subject(trace, subject, profile) is None
+        assert on_model(trace, profile) is None
+
+
+@pytest.mark.parametrize("name", DIFFER)
+def test_release_differs_from_another_profile(name: str) -> None:
+    version, profile, text = DIFFER[name]
+    trace = from_text(f"entry-cache {profile}; {text}")
+    seen = on_subject(trace, released(version), profile)
+    assert seen
+    assert seen.step == len(trace.operations) - 1
+    assert on_subject(trace, released(version), CONFORM[version]) is None
+
+
+@pytest.mark.parametrize("version", FOUND)
+def test_walks_find_what_a_release_does_otherwise_than_specified(version: str) -> None:
+    run = run_subject(released(version), "ideal", seed=0, count=WALKS, most=1)
+    assert rules(run) >= FOUND[version]
+    assert all(len(finding.operations) <= SHORT for finding in run.findings)
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_slip_in_one_class_is_found_by_its_rule(name: str, tmp_path: Path) -> None:
+    slip, rule = SLIPS[name]
+    subject = resolve(f"pulsar-4.2.4/range-cache@{slipped('4.2.4', slip, tmp_path)}")
+    run = run_subject(subject, "pip-430", seed=0, count=WALKS, most=3)
+    assert rule in rules(run), run.findings
+    assert min(len(finding.operations) for finding in run.findings) <= SHORT

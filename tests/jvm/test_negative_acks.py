@@ -1,0 +1,72 @@
+"""The client's own trackers of negative acks: each release keeps to its profile, and has the defects known of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.negative_acks.released import KINDS
+from broker_tck.implementations.released import released
+from broker_tck.properties.conforming import golden_traces, part_golden
+from broker_tck.properties.run import Run, run_subject, walks
+from broker_tck.properties.subjects import resolve
+
+PROFILES = {
+    "3.0.7": "legacy-java-3.0",
+    "4.0.0": "legacy-java-3.0",
+    "4.0.1": "legacy-java",
+    "4.0.8": "pip-393-java",
+    "4.1.1": "pip-393-java",
+    "4.2.4": "pip-393-java-4.2",
+    "5.0.0-M1": "pip-393-java-4.2",
+}
+WALKS = 60
+SHORT = 4
+DEFECTS = [
+    pytest.param("3.0.7", "NA-35", id="3.0.7: what throws ends all redelivery"),
+    pytest.param("4.0.0", "NA-35", id="4.0.0: what throws ends all redelivery"),
+    pytest.param("4.0.1", "NA-06", id="4.0.1: the last chunk alone comes back"),
+    pytest.param("4.0.8", "NA-23", id="4.0.8: what is due sooner waits for the timer"),
+    pytest.param("4.1.1", "NA-06", id="4.1.1: the last chunk alone comes back"),
+    pytest.param("4.2.4", "NA-06", id="4.2.4: the second bucket has the last chunk alone"),
+    pytest.param("5.0.0-M1", "NA-23", id="5.0.0-M1: what is due sooner waits for the timer"),
+]
+
+
+@pytest.mark.parametrize(("release", "profile"), PROFILES.items())
+def test_a_release_keeps_to_its_profile(release: str, profile: str) -> None:
+    subject = resolve(f"pulsar-{release}/negative-acks")
+    assert subject.profiles == (profile,)
+    run = Run(subject, profile, seed=0)
+    failing = [done for done in walks(run, range(WALKS), WALKS) if done.difference]
+    assert (failing, run.walks) == ([], WALKS)
+
+
+@pytest.mark.parametrize(("release", "profile"), PROFILES.items())
+def test_a_release_does_as_was_recorded(release: str, profile: str) -> None:
+    assert golden_traces("negative-acks", profile)
+    assert part_golden(Run(resolve(f"pulsar-{release}/negative-acks"), profile, seed=0)) == ""
+
+
+@pytest.mark.parametrize(("release", "rule"), DEFECTS)
+def test_a_known_defect_is_found_by_its_rule(release: str, rule: str) -> None:
+    subject = resolve(f"pulsar-{release}/negative-acks")
+    run = run_subject(subject, f"{PROFILES[release]}+{rule}", seed=0, count=WALKS, most=2)
+    named = {number for finding in run.findings for number in finding.diagnosis.rules}
+    assert rule in named, [finding.diagnosis for finding in run.findings]
+    assert min(len(finding.operations) for finding in run.findings) <= SHORT
+
+
+def test_a_class_is_of_its_own_release() -> None:
+    (kind,) = KINDS
+    assert kind.line(Release("5.0.0-M1"))
+    assert kind.line(Release("5.0.1")) is None
+    with pytest.raises(Unavailable, match=r"pulsar-client-original 5\.0\.1 is in no repository"):
+        released("pulsar-5.0.1/negative-acks")
+
+
+def test_a_release_without_a_broker_has_a_client() -> None:
+    with pytest.raises(Unavailable, match=r"pulsar-broker 4\.1\.1 is in no repository"):
+        released("pulsar-4.1.1/in-memory")
+    assert not any("broker" in path.name for path in Release("4.1.1").paths(KINDS[0].jars))

@@ -1,0 +1,105 @@
+"""Classes of the user's own: a right one and its factory, and some that do what no tracker should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jvm.compiling import compiled
+from kit import python
+
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.finding import Finding
+from broker_tck.properties.run import run_subject
+from broker_tck.properties.subjects import resolve
+from broker_tck.properties.trace import from_text
+
+HERE = Path(__file__).parent
+EXAMPLE = HERE.parents[1] / "examples" / "java-tracker" / "src"
+SOON = "from broker_tck.properties import resident; resident.EVERY = 3.0; from broker_tck.cli.main import main; main()"
+"""The command line, which gives up sooner; but not while Java starts, which takes seconds of the processor as well."""
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(HERE / "java", "4.2.4", tmp_path_factory.mktemp("odd"))
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(EXAMPLE, "4.2.4", tmp_path_factory.mktemp("example"))
+
+
+def first_finding(name: str, classes: Path) -> Finding:
+    run = run_subject(resolve(f"pulsar-4.2.4/{name}@{classes}"), "timebucket-2026", 0, 3, fail_fast=True)
+    return run.findings[0]
+
+
+@pytest.mark.parametrize("name", ["SortedTracker", "SortedTrackerFactory"])
+def test_the_example_conforms(name: str, example: Path) -> None:
+    subject = resolve(f"pulsar-4.2.4/com.example.{name}@{example}")
+    assert subject.profiles == ("timebucket-ideal",)
+    run = run_subject(subject, "timebucket-ideal", 0, 60)
+    assert (run.failing, run.complaints) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("Loops", "Hang"),
+        ("Recurses", "StackOverflowError"),
+        ("Allocates", "MemoryError"),
+        ("Exits", "SystemExit"),
+        ("Throws", "IllegalStateException"),
+    ],
+)
+def test_what_no_tracker_should_do_is_a_finding_and_the_check_goes_on(name: str, error: str, odd: Path) -> None:
+    found = first_finding(f"odd.Odd${name}", odd)
+    assert found.difference.seen["error"] == error
+    assert len(found.operations) == 1
+    assert run_subject(resolve("pulsar-4.2.4/in-memory"), "timebucket-2026", 0, 2).failing == []
+
+
+def test_an_exception_tells_its_frames_and_no_address(odd: Path) -> None:
+    seen: Any = first_finding("odd.Odd$Throws", odd).difference.seen
+    message, frame, *_ = seen["message"].split("; ")
+    assert message == "no more of java.lang.Object"
+    assert frame.startswith("at odd.Odd$Throws.misbehave(Odd.java:")
+
+
+def test_the_systems_clock_is_the_kits(odd: Path) -> None:
+    subject = resolve(f"pulsar-4.2.4/odd.Odd$ReadsTheSystemsClock@{odd}")
+    assert run_subject(subject, "timebucket-2026", 0, 20).failing == []
+
+
+def test_a_loop_in_javas_own_library_ends_the_command_with_a_line(odd: Path) -> None:
+    """It burns no fuel, and no signal reaches it."""
+    name = f"pulsar-4.2.4/odd.Odd$LoopsElsewhere@{odd}"
+    done = python("-c", SOON, "check", "--subject", name)
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    said, _, text = line.partition(f"broker-tck replay --subject '{name}' ")
+    trace = from_text(text.strip("'"))
+    said = said.removeprefix(f"broker-tck: {name} gave no answer to operation {len(trace.operations)}, add ")
+    assert said.endswith(", and cannot be interrupted: ")
+    assert trace.operations[-1].tag == "add"
+
+
+def test_a_tracker_with_another_constructor_is_bad_input(odd: Path) -> None:
+    with pytest.raises(BadInput, match="it cannot be made as the broker's in-memory tracker is"):
+        run_subject(resolve(f"pulsar-4.2.4/odd.Odd$Misfit@{odd}"), "timebucket-2026", 0, 1)
+
+
+def test_a_class_of_pulsars_own_package_is_a_subject(example: Path) -> None:
+    name = "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTrackerFactory"
+    run = run_subject(resolve(f"pulsar-4.2.4/{name}"), "timebucket-2026", 0, 20)
+    assert (run.failing, run.complaints) == ([], [])
+
+
+def test_a_class_path_that_says_nothing_of_the_subject_is_bad_input(odd: Path, tmp_path: Path) -> None:
+    for place in (tmp_path, odd.parent, odd):
+        with pytest.raises(BadInput, match="has no class that"):
+            resolve(f"pulsar-4.2.4/in-memory@{place}")
+    with pytest.raises(BadInput, match="neither a jar nor a folder"):
+        resolve(f"pulsar-4.2.4/in-memory@{odd / 'odd' / 'Odd.class'}")

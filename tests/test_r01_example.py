@@ -1,0 +1,176 @@
+"""The example that takes a finding to a whole broker, run without one: what it asks for, and what it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import zipfile
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+REPO = Path(__file__).parents[1]
+EXAMPLE = REPO / "examples" / "r-01"
+PAGES = [REPO / "docs" / "r-01.md", EXAMPLE / "README.md"]
+COMMAND = "python examples/r-01/run.py"
+JAVA = """#!/bin/sh
+case $1 in
+--list-modules) echo jdk.compiler ;;
+-version) echo 'openjdk version "17.0.15"' >&2 ;;
+*) echo told; exit ${STATUS:-0} ;;
+esac
+"""
+MAVEN = '#!/bin/sh\nfor word; do case $word in -Dmdep.outputFile=*) printf %s "$JARS" > "${word#*=}" ;; esac; done\n'
+
+
+def script(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+
+
+def ran(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """The example, where commands are those of the folder's `bin`, and temporary files lie in its `tmp`."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    places = {"PATH": "bin", "TMPDIR": "tmp", "JARS": "pulsar-broker-4.2.4.jar"}
+    environment = {name: str(folder / where) for name, where in places.items()} | more
+    command = (sys.executable, str(EXAMPLE / "run.py"), *words)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert not [*(folder / "tmp").iterdir()], "the folder for the data is left behind"
+    return done
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder with a java and an mvn that do nothing but answer, and the jar of a broker for Java 17."""
+    script(tmp_path / "bin" / "java", JAVA)
+    script(tmp_path / "bin" / "mvn", MAVEN)
+    jar_for(17, tmp_path)
+    return tmp_path
+
+
+def jar_for(java: int, folder: Path) -> None:
+    with zipfile.ZipFile(folder / "pulsar-broker-4.2.4.jar", "w") as jar:
+        jar.writestr(
+            "org/apache/pulsar/broker/PulsarService.class", bytes.fromhex("cafebabe000000") + bytes([java + 44])
+        )
+
+
+def test_help_says_what_the_exit_status_means(tmp_path: Path) -> None:
+    done = ran(tmp_path, "--help")
+    assert done.returncode == 0
+    assert "Exit status: 0, no message was lost; 1, messages were lost; 2," in done.stdout
+
+
+@pytest.mark.parametrize("words", [("four",), ("4.2",), ("4.2.4", "--entries", "0"), ("--limit", "soon")])
+def test_bad_input(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = ran(tmp_path, *words)
+    assert done.returncode == 2
+    assert re.search(r"^run\.py: error: argument ", done.stderr, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("status", "ours"), [("10", 0), ("11", 1), ("12", 3), ("1", 3)])
+def test_the_verdict_is_the_exit_status(tools: Path, status: str, ours: int) -> None:
+    done = ran(tools, "--entries", "5", STATUS=status)
+    assert (done.returncode, done.stdout) == (ours, "told\n")
+    assert done.stderr == ("r-01: no verdict; --log FILE keeps what the servers log\n" if ours == 3 else "")
+
+
+def one_line(done: subprocess.CompletedProcess[str], says: str) -> None:
+    """What is missing is said in one line that says what to do."""
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(f"r-01: {says}\n", done.stderr)
+
+
+def test_log_that_cannot_be_written(tools: Path) -> None:
+    one_line(ran(tools, "--log", "/none/log"), r".*'/none/log'")
+
+
+def test_own_classes_that_are_not_there(tools: Path) -> None:
+    one_line(ran(tools, "--classpath", "/none"), "/none of --classpath is not there")
+
+
+def test_own_classes_come_first(tools: Path) -> None:
+    script(tools / "bin" / "java", JAVA.replace("echo told", "echo $6"))
+    (tools / "own").mkdir()
+    done = ran(tools, "--classpath", str(tools / "own"), STATUS="10")
+    release = tools / "pulsar-broker-4.2.4.jar"
+    assert done.stdout == f"Before the jars of the release: {tools / 'own'}\n{tools / 'own'}:{release}\n"
+
+
+def test_no_java(tmp_path: Path) -> None:
+    one_line(ran(tmp_path), r"there is no java on the path: install a JDK, or set JAVA_HOME")
+
+
+def test_no_java_at_home(tools: Path) -> None:
+    one_line(ran(tools, JAVA_HOME="/none"), r"there is no java in /none/bin: install a JDK, or set JAVA_HOME")
+
+
+def test_java_without_a_compiler(tools: Path) -> None:
+    script(tools / "bin" / "java", "#!/bin/sh\necho java.base\n")
+    one_line(ran(tools), r"\S+java has no compiler: install a JDK of 17 or later, .*")
+
+
+def test_java_that_is_too_old(tools: Path) -> None:
+    jar_for(21, tools)
+    one_line(ran(tools), r"Pulsar 4\.2\.4 needs Java 21 or later, which \S+java is not: set JAVA_HOME")
+
+
+def test_no_maven(tools: Path) -> None:
+    (tools / "bin" / "mvn").unlink()
+    one_line(ran(tools), r"there is no mvn on the path: install Maven")
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ("[ERROR] POMs:\n[ERROR] bad: a.b:c:pom:9.9.9 was not found in x\n", r"a\.b:c:pom:9\.9\.9 cannot be had; .*"),
+        ("[ERROR] of a:b:jar:1 -> a:c:jar:linux:2: Could not find a:c:jar:linux:2 in x\n", "a:c:jar:linux:2 cannot .*"),
+        ("[ERROR] no space left\n", r"\[ERROR\] no space left"),
+        ("", "it does not say why"),
+    ],
+)
+def test_jars_that_cannot_be_had(tools: Path, told: str, says: str) -> None:
+    script(tools / "bin" / "mvn", f"#!/bin/sh\nprintf '{told}'\nexit 1\n")
+    one_line(ran(tools, "9.9.9"), rf"Maven cannot get the jars of Pulsar 9\.9\.9: {says}")
+
+
+def test_from_5_on_another_artifact_names_the_libraries(tools: Path) -> None:
+    script(tools / "bin" / "mvn", '#!/bin/sh\necho "[ERROR] $*"; exit 1\n')
+    for version, platform in (("4.2.4", "pulsar"), ("5.0.0-M1", "pulsar-dependencies")):
+        assert f"-Dpulsar.platform={platform} " in ran(tools, version).stderr
+
+
+# ---- The pages
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    """The example's script, which is in no package."""
+    spec = spec_from_file_location("r01_run", EXAMPLE / "run.py")
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=["page", "readme"])
+def test_command_lines_of_the_pages_parse(page: Path, example: ModuleType) -> None:
+    lines = re.findall(rf"{re.escape(COMMAND)}[^`\n|]*", page.read_text(encoding="utf-8"))
+    assert lines
+    for line in lines:
+        assert example.parser().parse_args(shlex.split(line, comments=True)[2:])
+
+
+def test_files_that_the_example_names_are_there() -> None:
+    assert {path.name for path in EXAMPLE.iterdir() if path.is_file()} == {
+        "README.md",
+        "SlowSubscription.java",
+        "pom.xml",
+        "run.py",
+    }

@@ -1,0 +1,252 @@
+"""What is said of whole releases: the questions, their answers, the page that is made of them, and the command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+from msgspec import structs
+
+from broker_tck.cli import pulsar as command
+from broker_tck.implementations.jvm.releases import TRIED
+from broker_tck.properties import survey as asking
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.survey import BROKEN, CONFORMS, UNKNOWN, Answer, Question, answer, questions, survey
+from broker_tck.properties.survey_page import page
+
+TRACKER, SET = "in-memory", "cursor-tree-set"
+SURE = {"operations": 1_234_567, "residual": 0.00299}
+RELEASES = ("3.0.7", "4.2.4", "5.0.1")
+
+
+def finding(rule: str, *operations: str) -> dict[str, Any]:
+    """As much of a finding as a page tells."""
+    told = {"rules": [rule, "DD-01"], "sentences": [f"What {rule} says.", "More."], "operations": [*operations]}
+    return {**told, "story": [f"  1  {'; '.join(operations)}"], "replay": f"replay {len(operations)}"}
+
+
+def said(release: str, profile: str, *found: dict[str, Any], kind: str = TRACKER, why: str = "") -> Answer:
+    """An answer: it conforms where nothing was found, and there is none where there is a reason."""
+    question = Question(release, kind, profile)
+    if why:
+        return Answer(question, UNKNOWN, {}, why)
+    checked = {**SURE, "findings": [*found], "complaints": [f"NOT EXERCISED {f['rules'][0]}" for f in found]}
+    return Answer(question, BROKEN if found else CONFORMS, checked)
+
+
+ANSWERS = [
+    said("3.0.7", "heap"),
+    said("3.0.7", "timebucket-ideal", finding("DD-11", "add", "add", "has"), finding("DD-02", "add")),
+    said("4.2.4", "timebucket-2026", finding("DD-33", "clear", "close")),
+    said("4.2.4", "timebucket-ideal", finding("DD-11", "add", "add"), finding("DD-11", "add", "add", "get")),
+    said("5.0.1", "timebucket-5.0", why="died: int | None"),
+    said("5.0.1", "timebucket-ideal", why="killed"),
+    said("4.2.4", "pulsar-tree-set", kind=SET),
+    said("4.2.4", "ideal", kind=SET),
+]
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return page(ANSWERS, RELEASES, "broker-tck pulsar --walks 7", "2026-01-31")
+
+
+def chapter(text: str, heading: str) -> str:
+    """What stands under a heading, up to the next of its level."""
+    level = heading.partition(" ")[0]
+    return re.split(rf"^{level} ", text.partition(f"\n{heading}\n")[2], flags=re.MULTILINE)[0]
+
+
+# ---- The page
+
+
+def test_page_says_how_it_was_made(text: str) -> None:
+    assert text.startswith("# What the kit says of Apache Pulsar\n")
+    assert "Made on 2026-01-31 by `broker-tck pulsar --walks 7`." in text
+
+
+def test_table_has_releases_across_and_classes_down(text: str) -> None:
+    head, _, *rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert head == "| contract | class | 3.0.7 | 4.2.4 | 5.0.1 |"
+    assert [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows] == [
+        [
+            "`delayed-delivery`",
+            "InMemoryDelayedDeliveryTracker",
+            "`heap`: conforms (1,234,567; < 0.003)<br>2 rules not kept",
+            "`timebucket-2026`: **broken**<br>1 rule not kept",
+            r"`timebucket-5.0`: **no verdict** (died: int \| None)<br>the specification: **no verdict** (killed)",
+        ],
+        [
+            "`active-cursors`",
+            "ActiveManagedCursorContainerNavigableSetImpl",
+            "-",
+            "`pulsar-tree-set`: conforms (1,234,567; < 0.003)<br>the specification: conforms",
+            "-",
+        ],
+    ]
+
+
+def test_page_says_which_jars_were_not_the_release_s(text: str) -> None:
+    assert "Of 5.0.1, pulsar-client-original, " in text
+    assert "Those of 5.0.0-M1 took their place" in text
+    other = page([], ["4.1.1", "4.2.4"], "", "")
+    assert "Of 4.1.1, pulsar-broker, managed-ledger, " in other
+    assert "took their place" not in other
+
+
+def test_departures_are_told_rule_by_rule_with_their_releases(text: str) -> None:
+    told = chapter(text, "## InMemoryDelayedDeliveryTracker")
+    assert re.findall(r"^### (.+)$", told, flags=re.MULTILINE) == ["DD-02", "DD-11"]
+    assert "What DD-02 says.\n\nSeen in 3.0.7; not seen in 4.2.4.\n" in told
+    assert "What DD-11 says.\n\nSeen in 3.0.7, 4.2.4.\n" in told
+    assert "\n```text\n  1  add; add\n\n  replay 2\n```\n" in chapter(told, "### DD-11")
+    assert "No rule" not in told
+
+
+def test_release_without_a_verdict_is_not_said_to_keep_a_rule(text: str) -> None:
+    assert "not seen in 4.2.4, 5.0.1" not in text
+    lost = page([said("5.0.1", "timebucket-ideal", why="Killed")], ["5.0.1"], "", "")
+    assert "It was not compared: no verdict." in chapter(lost, "## InMemoryDelayedDeliveryTracker")
+    assert "seen" not in chapter(lost, "## InMemoryDelayedDeliveryTracker")
+
+
+def test_what_its_own_profile_does_not_have_is_a_surprise(text: str) -> None:
+    told = chapter(text, "## InMemoryDelayedDeliveryTracker")
+    assert told.count("**Not in the profile**") == 1
+    surprise = told.partition("**Not in the profile** `timebucket-2026` of 4.2.4:\n\n")[2]
+    assert surprise == "- NOT EXERCISED DD-33\n\n```text\n  1  clear; close\n\n  replay 2\n```\n\n"
+
+
+def test_class_that_keeps_every_rule_is_said_to(text: str) -> None:
+    told = chapter(text, "## ActiveManagedCursorContainerNavigableSetImpl")
+    assert told.strip() == "No rule of the specification was seen broken."
+
+
+def test_specification_that_was_left_without_a_finding_is_broken_all_the_same() -> None:
+    lacking = Answer(Question("4.2.4", TRACKER, "timebucket-ideal"), BROKEN, {**SURE, "complaints": ["NOT EXERCISED"]})
+    assert "| the specification: **broken** |" in page([lacking], ["4.2.4"], "", "")
+
+
+# ---- Questions and answers
+
+
+def test_each_class_is_asked_for_its_profile_and_the_specification() -> None:
+    asked = [(q.subject, q.profile, q.own) for q in questions(["4.2.4", "5.0.1"], "active-cursors")]
+    assert asked == [
+        ("pulsar-4.2.4/cursor-heap", "pulsar-heap", True),
+        ("pulsar-4.2.4/cursor-heap", "ideal", False),
+        ("pulsar-5.0.1/cursor-heap", "pulsar-heap", True),
+        ("pulsar-5.0.1/cursor-heap", "ideal", False),
+        ("pulsar-4.2.4/cursor-tree-set", "pulsar-tree-set", True),
+        ("pulsar-4.2.4/cursor-tree-set", "ideal", False),
+        ("pulsar-5.0.1/cursor-tree-set", "pulsar-tree-set", True),
+        ("pulsar-5.0.1/cursor-tree-set", "ideal", False),
+        ("pulsar-4.2.4/cursor-list", "pulsar-list-2025", True),
+        ("pulsar-4.2.4/cursor-list", "ideal", False),
+        ("pulsar-5.0.1/cursor-list", "ideal", True),
+    ]
+
+
+def test_every_profile_and_capability_of_a_release_is_its_contract_s() -> None:
+    asked = [*questions(TRIED)]
+    assert {question.contract for question in asked} == set(CONTRACTS)
+    for question in asked:
+        contract, line = (
+            CONTRACTS[question.contract],
+            asking.KINDS[question.kind].line(asking.Release(question.release)),
+        )
+        assert question.profile in contract.profiles
+        assert line
+        assert line.capabilities.keys() <= {*contract.capabilities.__struct_fields__}
+        assert structs.asdict(contract.capabilities(**line.capabilities))
+
+
+def test_answer_comes_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = Question("4.2.4", TRACKER, "heap")
+    monkeypatch.setattr(Question, "subject", "heap")
+    found = answer(question, 2, 7)
+    assert (found.question, found.verdict, found.why) == (question, BROKEN, "")
+    assert (found.checked["subject"], found.checked["profile"], found.checked["walks"]) == ("heap", "heap", 2)
+    assert (found.findings, found.checked["machine_steps"]) == ([], 0)
+    assert found.checked["complaints"][0].startswith("NOT EXERCISED DD-")
+
+
+def test_process_that_ends_without_an_answer_is_no_verdict() -> None:
+    found = answer(Question("2.2.2", TRACKER, "heap"), 1, 0)
+    assert (found.verdict, found.checked, found.findings) == (UNKNOWN, {}, [])
+    assert found.why.startswith("its process ended with status 2: broker-tck: pulsar-2.2.2/in-memory: no class ")
+
+
+def test_answers_come_in_the_order_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [*questions(["3.0.7", "4.2.4"], "delayed-delivery")]
+    monkeypatch.setattr(asking, "answer", lambda question, walks, seed: said(question.release, question.profile))
+    told: list[Answer] = []
+    answers = survey(asked, 1, 0, 3, told.append)
+    assert [each.question for each in answers] == asked
+    assert len(told) == len(asked) == 4
+    assert {each.question for each in told} == {*asked}
+
+
+# ---- The command
+
+
+@pytest.mark.parametrize(
+    ("answers", "status"),
+    [
+        (ANSWERS[:2], 0),  # the specification may be left, the profile may not
+        (ANSWERS[:3], 1),
+        (ANSWERS[:5], 3),
+        (ANSWERS[5:6], 3),
+        (ANSWERS[6:], 0),
+        ([], 0),
+    ],
+)
+def test_status(answers: list[Answer], status: int) -> None:
+    assert command.status(answers) == status
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """Every question is answered by hand; what was asked for, and how."""
+    calls: list[tuple[Any, ...]] = []
+
+    def surveyed(asked: list[Question], walks: int, seed: int, at_once: int, told: Any) -> list[Answer]:
+        calls.append((sorted({question.release for question in asked}), walks, seed, at_once))
+        for each in ANSWERS:
+            told(each)
+        return ANSWERS
+
+    monkeypatch.setattr(command, "survey", surveyed)
+    monkeypatch.setattr(command, "resolve", lambda name: None)
+    return calls
+
+
+def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
+    status, out, err = cli("pulsar", "4.2.4", "3.0.7", "--walks", "5", "--seed", "9", "-j", "3")
+    assert (status, err) == (3, "")
+    assert answered == [(["3.0.7", "4.2.4"], 5, 9, 3)]
+    lines = [re.split(r"  +", line.strip()) for line in out.splitlines()]
+    assert lines[0] == ["subject", "profile", "which is", "operations", "residual", "rules broken", "verdict"]
+    assert lines[1] == ["pulsar-3.0.7/in-memory", "heap", "its own", "1,234,567", "< 0.003", "-", "conforms"]
+    assert lines[2][2:] == ["the specification", "1,234,567", "-", "DD-11, DD-02", "BROKEN"]
+    assert lines[5][2:] == ["its own", "0", "-", ANSWERS[4].why, "NO VERDICT"]
+    assert len(lines) == 1 + len(ANSWERS)
+
+
+def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:
+    status, out, _ = cli("pulsar", "--json", "-o", tmp_path / "page.md", "--walks", "4")
+    assert status == 3
+    assert answered[0][:2] == (sorted(TRIED), 4)
+    told = json.loads(out)["answers"]
+    assert [(each["subject"], each["profile"], each["own"], each["verdict"]) for each in told] == [
+        (a.question.subject, a.question.profile, a.question.own, a.verdict) for a in ANSWERS
+    ]
+    assert told[2]["checked"]["findings"] == ANSWERS[2].findings
+    assert told[4]["why"] == ANSWERS[4].why
+    written = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "by `broker-tck pulsar --walks 4`." in written
+    assert f"| contract | class | {' | '.join(TRIED)} |" in written
