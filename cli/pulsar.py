@@ -10,11 +10,13 @@ import click
 
 from broker_tck.cli.options import java_options, json_option, seed_option
 from broker_tck.cli.output import print_json, print_table, progress, written
+from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import TRIED
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.subjects import contract_named, resolve
-from broker_tck.properties.survey import BROKEN, CONFORMS, UNKNOWN, Answer, questions, survey
+from broker_tck.properties.survey import BROKEN, CONFORMS, NOT_ENOUGH, UNKNOWN, Answer, questions, survey
 from broker_tck.properties.survey_page import page
 
 WALKS = 1000
@@ -47,7 +49,8 @@ def pulsar(
     """Check every class of releases of Apache Pulsar against its profile, and against the specification.
 
     Without a VERSION, all releases that the kit's own page speaks of. Each check has a process of its own. The exit
-    status is 1 where a class does not conform to its own profile: it does something that nobody has written down.
+    status is 1 where a class does not conform to its own profile: it does something that nobody has written down; 4
+    where too few walks were made to say so.
     """
     releases = versions or TRIED
     if contract_name:
@@ -70,16 +73,23 @@ def pulsar(
         answers = survey(asked, walks, seed, jobs or os.cpu_count() or 1, told)
     print_json({"answers": [answer_json(each) for each in answers]}) if as_json else print_answers(answers)
     if output:
-        command = " ".join(["broker-tck pulsar", *versions, f"--walks {walks}"])
+        given = {"--contract": contract_name, "--walks": walks, "--seed": seed or None}
+        given |= {"--pulsar": os.environ.get(FOLDER), "--classpath": os.environ.get(CLASSPATH)}
+        options = [f"{option} {value}" for option, value in given.items() if value is not None]
+        command = " ".join(["broker-tck pulsar", *versions, *options])
         written(output, page(answers, releases, command, f"{datetime.now(UTC):%Y-%m-%d}"))
     return status(answers)
 
 
 def status(answers: list[Answer]) -> int:
-    """The exit status: 3 where a check did not come to a verdict, 1 where a class left its own profile."""
+    """The exit status: 3 where a check did not come to a verdict, 1 where a class left its own profile.
+
+    4 where too few walks were made to come to each rule of it.
+    """
     if any(each.verdict == UNKNOWN for each in answers):
         return 3
-    return 1 if any(each.question.own and each.verdict == BROKEN for each in answers) else 0
+    own = {each.verdict for each in answers if each.question.own}
+    return 1 if BROKEN in own else 4 if NOT_ENOUGH in own else 0
 
 
 def answer_json(each: Answer) -> dict[str, Any]:

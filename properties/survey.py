@@ -18,7 +18,7 @@ from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
 
 CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--json", "--examples", "0")
-CONFORMS, BROKEN, UNKNOWN = "conforms", "broken", "no verdict"
+CONFORMS, BROKEN, NOT_ENOUGH, UNKNOWN = "conforms", "broken", "not enough", "no verdict"
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,14 @@ def survey(
     """Answer questions, so many at once; each answer is also told as it comes. The answers are in the order asked."""
     answers: dict[Question, Answer] = {}
     with ThreadPoolExecutor(at_once) as pool:
-        for done in as_completed([pool.submit(answer, question, walks, seed) for question in asked]):
-            found = done.result()
-            answers[found.question] = found
-            told(found)
+        try:
+            for done in as_completed([pool.submit(answer, question, walks, seed) for question in asked]):
+                found = done.result()
+                answers[found.question] = found
+                told(found)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return [answers[question] for question in asked]
 
 
@@ -92,8 +96,25 @@ def answer(question: Question, walks: int, seed: int) -> Answer:
     asked = [*CHECK, *(str(word) for option in options.items() for word in option)]
     ended = subprocess.run(asked, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     try:
-        checked = json.loads(ended.stdout)["subjects"][0]
+        checked = checked_in(json.loads(ended.stdout))
     except (ValueError, LookupError):
         last = ended.stderr.strip().rpartition("\n")[2]
         return Answer(question, UNKNOWN, {}, f"its process ended with status {ended.returncode}: {last}")
-    return Answer(question, CONFORMS if checked["verdict"] == CONFORMS else BROKEN, checked)
+    return Answer(question, verdict_of(checked), checked)
+
+
+def checked_in(document: dict[str, Any]) -> dict[str, Any]:
+    """What ``check --json`` says of its one subject, also where that was given up as it did not answer."""
+    if found := document.get("unanswered"):
+        known = [found] if "rules" in found else []
+        return {"verdict": BROKEN, "findings": known, "complaints": [found["message"]], "operations": 0}
+    checked: dict[str, Any] = document["subjects"][0]
+    return checked
+
+
+def verdict_of(checked: dict[str, Any]) -> str:
+    """The verdict; a check without a difference, which never came to some rules, is not enough for one."""
+    if checked["verdict"] == CONFORMS:
+        return CONFORMS
+    only_unseen = all(complaint.startswith("NOT EXERCISED") for complaint in checked["complaints"])
+    return NOT_ENOUGH if only_unseen and not checked["findings"] else BROKEN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,17 @@ from broker_tck.cli import pulsar as command
 from broker_tck.implementations.jvm.releases import TRIED
 from broker_tck.properties import survey as asking
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.survey import BROKEN, CONFORMS, UNKNOWN, Answer, Question, answer, questions, survey
+from broker_tck.properties.survey import (
+    BROKEN,
+    CONFORMS,
+    NOT_ENOUGH,
+    UNKNOWN,
+    Answer,
+    Question,
+    answer,
+    questions,
+    survey,
+)
 from broker_tck.properties.survey_page import page
 
 TRACKER, SET = "in-memory", "cursor-tree-set"
@@ -76,8 +87,8 @@ def test_table_has_releases_across_and_classes_down(text: str) -> None:
         [
             "`delayed-delivery`",
             "InMemoryDelayedDeliveryTracker",
-            "`heap`: conforms (1,234,567; < 0.003)<br>2 rules not kept",
-            "`timebucket-2026`: **broken**<br>1 rule not kept",
+            "`heap`: conforms (1,234,567; < 0.003)<br>2 rules broken",
+            "`timebucket-2026`: **broken**<br>1 rule broken",
             r"`timebucket-5.0`: **no verdict** (died: int \| None)<br>the specification: **no verdict** (killed)",
         ],
         [
@@ -169,7 +180,7 @@ def test_answer_comes_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch)
     question = Question("4.2.4", TRACKER, "heap")
     monkeypatch.setattr(Question, "subject", "heap")
     found = answer(question, 2, 7)
-    assert (found.question, found.verdict, found.why) == (question, BROKEN, "")
+    assert (found.question, found.verdict, found.why) == (question, NOT_ENOUGH, "")
     assert (found.checked["subject"], found.checked["profile"], found.checked["walks"]) == ("heap", "heap", 2)
     assert (found.findings, found.checked["machine_steps"]) == ([], 0)
     assert found.checked["complaints"][0].startswith("NOT EXERCISED DD-")
@@ -179,6 +190,15 @@ def test_process_that_ends_without_an_answer_is_no_verdict() -> None:
     found = answer(Question("2.2.2", TRACKER, "heap"), 1, 0)
     assert (found.verdict, found.checked, found.findings) == (UNKNOWN, {}, [])
     assert found.why.startswith("its process ended with status 2: broker-tck: pulsar-2.2.2/in-memory: no class ")
+
+
+def test_subject_that_was_given_up_is_broken() -> None:
+    hang = {"rules": ["DD-24"], "message": "no answer to operation 3"}
+    checked = asking.checked_in({"conform": False, "unanswered": hang})
+    assert (checked["findings"], checked["complaints"]) == ([hang], ["no answer to operation 3"])
+    assert asking.verdict_of(checked) == BROKEN
+    unmade = asking.checked_in({"conform": False, "unanswered": {"subject": "x", "message": "does not come back"}})
+    assert (unmade["findings"], asking.verdict_of(unmade)) == ([], BROKEN)
 
 
 def test_answers_come_in_the_order_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,6 +223,8 @@ def test_answers_come_in_the_order_asked(monkeypatch: pytest.MonkeyPatch) -> Non
         (ANSWERS[5:6], 3),
         (ANSWERS[6:], 0),
         ([], 0),
+        ([replace(ANSWERS[0], verdict=NOT_ENOUGH)], 4),
+        ([replace(ANSWERS[0], verdict=NOT_ENOUGH), *ANSWERS[:3]], 1),
     ],
 )
 def test_status(answers: list[Answer], status: int) -> None:
