@@ -291,6 +291,7 @@ def test_folders_of_subjects_are_shipped_with_what_is_in_them(monkeypatch: pytes
 
 @pytest.mark.parametrize("where", [".", "a/.."])
 def test_folder_without_a_name_is_not_shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str) -> None:
+    monkeypatch.setattr("broker_tck.spark_fuzz.ship.SPARK_LIBRARIES", ())
     monkeypatch.chdir(tmp_path)
     Path("a").mkdir()
     monkeypatch.setattr(BUNDLED["heap"], "files", lambda: [where], raising=False)
