@@ -138,7 +138,9 @@ class Isolation(Generic[T]):
             except BadInput as error:
                 answer = (error,)
             except BaseException as error:
-                answer = (Death("Exited", f"{type(error).__name__} was raised out of the harness: {error}"),)
+                # the mark stays: it tells how far the function had come
+                sender.send((Death("Exited", f"{type(error).__name__} was raised out of the harness: {error}"),))
+                return
             sender.send(answer)
             self.alive(-1)
         sender.send(())

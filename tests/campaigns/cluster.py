@@ -149,6 +149,11 @@ class Command:
                 start_new_session=True,
             )
 
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        return self.process.poll() is not None
+
     def end(self) -> Ended:
         """Wait until it has ended, and all that it has started has let go of its output."""
         try:

@@ -64,7 +64,8 @@ def test_jars_and_classes_are_shipped_and_what_dies_changes_nothing(
     doomed = [executor.pid for executor in executors if executor.where == walking[0].where]
     assert doomed
     kill(doomed)
-    eventually(lambda: after_rounds(store, 1, cluster.folder), "shards of the second round")
+    eventually(lambda: after_rounds(store, 1, cluster.folder) or driver.ended, "shards of the second round")
+    assert not driver.ended, driver.end()
     there = libraries(driver.process.pid)
     assert "libc.so.6" in there
     assert "libjvm.so" not in there, "the driver does not need it"
