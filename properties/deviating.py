@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import islice
 from typing import Any
 
@@ -43,19 +43,21 @@ def breaking(subject: Subject, model: type[Reference], name: str, seed: int) -> 
     """The walks on which a subject breaks a law or a variation."""
     for number in range(DEVIATION_WALKS):
         done = walk(subject.contract, walk_seed(seed, number), subject.rig, model, subject.capabilities)
-        if broken_by(subject.contract, done, subject.rig, subject.capabilities, only=name):
+        if broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}):
             yield done
 
 
-def broken_by(contract: Contract, done: Walk, rigged: Any, capabilities: Any, only: str | None = None) -> list[str]:
-    """The laws and variations, or the one of them, that a subject breaks where it makes a walk alone."""
-    laws = [law for law in contract.laws if only in (None, law.number)]
+def broken_by(
+    contract: Contract, done: Walk, rigged: Any, capabilities: Any, wanted: Container[str] | None = None
+) -> list[str]:
+    """The laws and variations, all or those wanted, that a subject breaks where it makes a walk alone."""
+    laws = [law for law in contract.laws if wanted is None or law.number in wanted]
     recorded = recorder(lambda config: rigged(config, capabilities))
     steps = recorded(done.config, done.operations) if laws else []
     broken = [law.number for law in laws if law.check(done.config, steps)[2]]
     choices = SeededChoices(done.seed or 0)
     for variation in contract.variations:
-        if only in (None, variation.name):
+        if wanted is None or variation.name in wanted:
             holds = kept(variation, done.config, done.operations, choices, recorded)
             broken += [variation.name] if holds is False else []
     return broken

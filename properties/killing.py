@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +40,10 @@ FIRST_DEEP = 18
 """The same for the first seed of the walk."""
 POWER_WALKS = 1_500
 """How many walks a wrong way has to be killed in."""
+LAW_WALKS = 24
+"""How many walks of the model a wrong way makes alone, to be judged by the laws."""
+BLOCK = 16
+"""How many ways are judged before it is asked which laws are still to be broken."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -173,13 +177,18 @@ def kill_table(
 
 def in_parallel(work: Callable[[T], R], items: list[T], progress: Callable[[int, R], None] | None = None) -> list[R]:
     """Work on every item, on all cores, the results in the items' order."""
-    with ProcessPoolExecutor(min(cpu_count() or 1, len(items) or 1), get_context("spawn")) as pool:
+    with processes(len(items)) as pool:
         results = []
         for result in pool.map(work, items):
             results.append(result)
             if progress:
                 progress(len(results), result)
     return results
+
+
+def processes(most: int) -> ProcessPoolExecutor:
+    """One process for each core, and no more than there are things to do."""
+    return ProcessPoolExecutor(min(cpu_count() or 1, most or 1), get_context("spawn"))
 
 
 # ---- Power: each known wrong way of each rule, run as the subject
@@ -195,8 +204,6 @@ class Power(msgspec.Struct, frozen=True):
     walks: int
     operations: int
     named: tuple[str, ...]
-    laws: tuple[str, ...]
-    """The laws that it breaks, run alone."""
 
 
 class Wrong(Subject):
@@ -228,7 +235,6 @@ def power_of(index: int, contract: str, profile: str, seed: int) -> Power:
     if done.difference:
         diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities)
         finding = find(subject, diagnoser, done.config, done.operations, done.seed)
-    broken = laws_broken(kit, subject.rig, model, subject.capabilities, 24, seed)
     return Power(
         rule=way.rule.number,
         clause=way.clause,
@@ -237,7 +243,6 @@ def power_of(index: int, contract: str, profile: str, seed: int) -> Power:
         walks=number + 1,
         operations=made,
         named=finding.diagnosis.rules if finding else (),
-        laws=tuple(sorted(law for law, times in broken.items() if times)),
     )
 
 
@@ -249,10 +254,45 @@ def power_table(
     return in_parallel(work, list(range(len(ways_of(contract.model(profile))))), progress)
 
 
-def unproven(contract: Contract, profile: str, table: Iterable[Power]) -> list[str]:
-    """The checkable rules, and the variations, that nothing in the table was killed by."""
-    table = list(table)
-    proven = {p.rule for p in table if p.killed} | {law for p in table for law in p.laws}
+def law_table(
+    contract: Contract, profile: str, seed: int = 0, progress: Callable[[int], None] | None = None
+) -> dict[str, str]:
+    """Each law and variation with the first wrong way found that breaks it, run alone.
+
+    Ways of rules that are laws as well come first. Each block of ways is judged by what none before it has broken.
+    """
+    model = contract.model(profile)
+    ways = ways_of(model)
+    left = {*(law.number for law in contract.laws), *(variation.name for variation in contract.variations)}
+    left -= {*model.BREAKS, *model.MOOT}
+    order = sorted(range(len(ways)), key=lambda index: ways[index].rule.number not in left)
+    found: dict[str, str] = {}
+    with processes(len(ways)) as pool:
+        for begin in range(0, len(order), BLOCK):
+            block = order[begin : begin + BLOCK]
+            work = partial(
+                laws_of, contract=contract.name, profile=profile, seed=seed, wanted=frozenset(left - found.keys())
+            )
+            for index, broken in zip(block, pool.map(work, block), strict=True):
+                found |= {law: str(ways[index]) for law in broken if law not in found}
+            if progress:
+                progress(len(found))
+            if left <= found.keys():
+                break
+    return found
+
+
+def laws_of(index: int, contract: str, profile: str, seed: int, wanted: frozenset[str]) -> list[str]:
+    """The laws and variations, of those wanted, that a wrong way breaks where it runs alone."""
+    kit = contract_named(contract)
+    model = kit.model(profile)
+    subject = as_subject(kit, ways_of(model)[index], model)
+    return sorted(laws_broken(kit, subject.rig, model, subject.capabilities, LAW_WALKS, seed, wanted))
+
+
+def unproven(contract: Contract, profile: str, table: Iterable[Power], laws: Mapping[str, str]) -> list[str]:
+    """The checkable rules, and the variations, that nothing in the tables was killed by."""
+    proven = {p.rule for p in table if p.killed} | {*laws}
     model = contract.model(profile)
     checkable = [r.number for r in rules_of(model) if r.checkable and r.number not in {*model.BREAKS, *model.MOOT}]
     return [name for name in [*checkable, *(v.name for v in contract.variations)] if name not in proven]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -243,12 +243,21 @@ def deviations(run: Run) -> None:
 
 
 def laws_broken(
-    contract: Contract, rigged: Any, model: type[Reference], capabilities: Any, count: int, seed: int
+    contract: Contract,
+    rigged: Any,
+    model: type[Reference],
+    capabilities: Any,
+    count: int,
+    seed: int,
+    wanted: Container[str] | None = None,
 ) -> Counter[str]:
-    """How many of so many traces, made with the model, break each law and variation on a subject that runs alone."""
+    """How many of so many traces, made with the model, break each law and variation on a subject that runs alone.
+
+    ``wanted`` names those to be judged; None: all.
+    """
     broken: Counter[str] = Counter()
     for done in walks_of_model(contract, model, capabilities, count, seed):
-        broken.update(broken_by(contract, done, rigged, capabilities))
+        broken.update(broken_by(contract, done, rigged, capabilities, wanted))
     return broken
 
 

@@ -525,7 +525,7 @@ def test_message_of_an_error_is_no_part_of_what_laws_and_variations_compare() ->
     broken = record(trace.operations, Side(0, seen=None))
     assert broken[0].seen == ({"error": "TypeError"},)
     done = walked(subject_of(TimeBucketTracker), 1)
-    assert broken_by(CONTRACT, done, subject.rig, subject.capabilities, only="shift") == []
+    assert broken_by(CONTRACT, done, subject.rig, subject.capabilities, {"shift"}) == []
     told = check(trace.operations[1], MODEL(trace.config), subject.rig(trace.config, subject.capabilities))
     assert "nothing in" in told.seen["message"], "a story still tells it"
 

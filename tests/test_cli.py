@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import click
@@ -21,7 +22,6 @@ from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of
 from broker_tck.properties import bench, killing
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.run import laws_broken
 from broker_tck.properties.subjects import Subject, mutants, resolve
 from broker_tck.properties.trace import load
 from broker_tck.spark_fuzz import fingerprint
@@ -380,7 +380,8 @@ def handful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killing, "ways_of", lambda model: ways)
     monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
     monkeypatch.setattr(killing, "POWER_WALKS", 100)
-    monkeypatch.setattr(killing, "laws_broken", lambda *arguments: laws_broken(*arguments[:4], 6, 0))
+    monkeypatch.setattr(killing, "LAW_WALKS", 6)
+    monkeypatch.setattr(killing, "processes", lambda most: ThreadPoolExecutor(1))
 
 
 @pytest.mark.usefixtures("handful")
@@ -394,10 +395,12 @@ def test_power_names_what_is_not_proven(cli: Cli) -> None:
     assert told["survived"] == 0
     assert [way["rule"] for way in told["ways"]] == ["DD-09", "DD-28", "DD-35"]
     assert "DD-01" in told["unproven"]
+    assert told["laws"]["DD-35"] == HANDFUL[2]
+    assert re.search(rf"^DD-35 +{HANDFUL[2]}$", out, re.MULTILINE)
 
 
 def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
-    monkeypatch.setattr(proving, "unproven", lambda *a: [])
+    monkeypatch.setattr(proving, "unproven", lambda *tables: [])
     assert cli("power")[0] == 0
 
 
