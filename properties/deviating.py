@@ -22,6 +22,8 @@ DEVIATION_WALKS = 1_000
 FAILING = 10
 CANDIDATES = 5
 """So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
+BREACHES = 2
+"""So many breaches of a law: walks that show one are rare, and all are reduced to much the same."""
 ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
 
@@ -87,7 +89,8 @@ def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding
     contract = subject.contract
     if number not in deviating(contract.model(profile)):
         walks = breaking(subject, contract.model(profile), number, seed)
-        return shortest(find_breach(subject, contract.model(profile), number, w) for w in islice(walks, CANDIDATES))
+        found = (find_breach(subject, contract.model(profile), number, w) for w in walks)
+        return shortest(islice(filter(None, found), BREACHES))
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
     known = Diagnosis((number,), tuple(otherwise(contract.model(profile), number)), WALKS, whole=True)
