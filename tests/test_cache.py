@@ -586,6 +586,7 @@ def test_caches_and_queue_alone_can_be_checked(
     assert [*checked.run.deviations.values()] == [True] * deviations
 
 
+@pytest.mark.volume
 def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
     subject = declared("kit:released", Released42, CONTRACT)
     checked = check_subject(subject, "ideal", [], 0, 100, 2)

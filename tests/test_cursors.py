@@ -562,6 +562,7 @@ def test_heap_loses_sight_of_a_cursor_in_a_whole_life(seed: int) -> None:
     assert len(finding.operations) <= 11
 
 
+@pytest.mark.volume
 def test_right_containers_conform_in_whole_lives(cli: Cli) -> None:
     words = ("--subject", "sorted-cursors", "--life", "whole", "--walks", "60")
     status, out, err = cli("check", *words, "--examples", "2")

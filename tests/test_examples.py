@@ -66,6 +66,7 @@ def test_the_kit_is_the_installed_copy(python: Path, tmp_path: Path) -> None:
     assert [Path(path).is_relative_to(python.parents[1]) for path in found] == [True, True]
 
 
+@pytest.mark.volume
 def test_its_own_tests_pass(run: Command, python: Path) -> None:
     done = run("pytest", "-q", "-p", "no:cacheprovider", python.parents[2] / "plugin" / "tests")
     assert done.returncode == 0, done.stdout + done.stderr

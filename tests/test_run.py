@@ -212,6 +212,7 @@ def test_progress_is_told() -> None:
     assert seen == [1, 9, 17]
 
 
+@pytest.mark.volume
 def test_golden_traces_count() -> None:
     golden = golden_traces("delayed-delivery", "heap")
     checked = check_subject(subject_of(HeapTracker), "heap", golden, 0, 1, 0)

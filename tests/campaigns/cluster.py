@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 240.0
+PATIENCE = 600.0
 """Seconds after which a wait fails."""
 ROUNDS, SHARDS, OPERATIONS, SEED = 3, 3, 9_000, 11
 ELSEWHERE = '''
