@@ -71,7 +71,7 @@ public class Odd extends InMemoryDelayedDeliveryTracker {
         void misbehave() {
             List<long[]> all = new ArrayList<>();
             while (true) {
-                all.add(new long[1 << 24]);
+                all.add(new long[1 << 26]);
             }
         }
     }
