@@ -22,6 +22,7 @@ from broker_tck.implementations.time_bucket import (
     TimeBucket2026Tracker,
     TimeBucketTracker,
 )
+from broker_tck.implementations.time_bucket_4_0 import TimeBucket401Tracker, TimeBucket404Tracker
 from broker_tck.implementations.time_bucket_2025 import TimeBucket2025Tracker
 
 BUNDLED: dict[str, Callable[..., Any]] = {
@@ -30,6 +31,8 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "time-bucket-5.0": TimeBucket50Tracker,
     "time-bucket-5.0-M1": TimeBucket50M1Tracker,
     "time-bucket-2025": TimeBucket2025Tracker,
+    "time-bucket-4.0.4": TimeBucket404Tracker,
+    "time-bucket-4.0.1": TimeBucket401Tracker,
     "heap": HeapTracker,
     "sorted-buckets": SortedBucketsTracker,
     "java": JavaPip393,

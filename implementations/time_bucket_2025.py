@@ -10,7 +10,7 @@ from typing import ClassVar
 from sortedcontainers import SortedSet
 
 from broker_tck.implementations.delivery_timer import DeliveryTimer2025
-from broker_tck.implementations.in_memory import NEVER, InMemoryTracker
+from broker_tck.implementations.in_memory import NEVER, Index, InMemoryTracker
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
 from broker_tck.implementations.time_bucket import bucket_width
 
@@ -63,7 +63,10 @@ class TimeBucket2025Tracker(InMemoryTracker):
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
         """Derive the width of a bucket from the tick."""
         width = bucket_width(config.tick)
-        super().__init__(config, clock, DeliveryTimer2025(clock, timer), SortedIndex(), width=width)
+        super().__init__(config, clock, DeliveryTimer2025(clock, timer), self._empty_index(), width=width)
+
+    def _empty_index(self) -> Index:
+        return SortedIndex()
 
     def _update_timer(self, now: int) -> None:
         if self._count > 0 and self._index.first == NEVER:

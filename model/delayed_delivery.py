@@ -14,6 +14,7 @@ from collections.abc import Callable
 from itertools import groupby, islice, takewhile
 from typing import ClassVar, Protocol
 
+from broker_tck.model.java_collections import LongHashOrder
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
 from broker_tck.model.rules import Rule, also, informative, law, rule
 
@@ -38,6 +39,7 @@ class DelayedDelivery(Reference):
     """Delayed delivery as specified: time buckets, and a timer that fires when the first bucket becomes due."""
 
     PROFILE = "timebucket-ideal"
+    BUCKET: ClassVar[type[set[Copy]]] = set
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
         law(
@@ -358,7 +360,7 @@ class DelayedDelivery(Reference):
             return False
         for other in self.superseded(position, key):
             self.drop(other, (*position, 0))
-        bucket = self.held.setdefault(key, set())
+        bucket = self.held.setdefault(key, self.BUCKET())
         before = len(bucket)
         self.adds += 1
         self.grew = True
@@ -849,21 +851,80 @@ class TimeBucket50M1(TimeBucket2026):
         return key <= self.cutoff()
 
 
-class TimeBucket2025(TimeBucket2026):
-    """The classes of 2025-09-20, as recorded.
+class TimeBucket404(TimeBucket2026):
+    """The released classes of 4.0.4 and 4.0.5, after PR 24035 and before PR 24429 took the buckets out again.
 
-    Times are rounded down, a repeated add is counted again, and a cancelled timeout may be taken for armed.
+    Times are rounded down, strict or not, and a cancelled timeout may be taken for armed.
     """
 
-    PROFILE = "timebucket-2025"
+    PROFILE = "timebucket-4.0.4"
     BREAKS = ("DD-07", "DD-08", "DD-34")
-    MOOT = ("DD-29",)
 
     def key(self, at: int) -> int:
         return at & -self.width
 
     def due(self, key: int) -> bool:
         return key <= self.cutoff()
+
+    def forgets_cancelled(self) -> bool:
+        return not self.held
+
+    def passed(self, wake: int) -> bool:
+        return wake < self.now
+
+
+class LedgersByHash(set[Copy]):
+    """A bucket that lists its ledgers as a hash table does; those that a get leaves empty go as it lists them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ledgers = LongHashOrder()
+        self.shrank = False
+
+    def add(self, copy: Copy, /) -> None:
+        self.settle()
+        self.ledgers.add(copy[0])
+        super().add(copy)
+
+    def discard(self, copy: object, /) -> None:
+        super().discard(copy)
+        self.shrank = True
+
+    def settle(self) -> None:
+        """Let go of the ledgers of which nothing is left."""
+        if self.shrank:
+            left = {copy[0] for copy in self}
+            for ledger in LongHashOrder(ledger for ledger in self.ledgers if ledger not in left):
+                self.ledgers.discard(ledger)
+            self.shrank = False
+
+    def listed(self) -> list[Copy]:
+        """The copies by ledger as the table lists them, and by entry."""
+        self.settle()
+        place = {ledger: i for i, ledger in enumerate(self.ledgers)}
+        return sorted(self, key=lambda copy: (place[copy[0]], copy))
+
+
+class TimeBucket401(TimeBucket404):
+    """The released classes of 4.0.1 and 4.0.2, the first with buckets (PR 23611), before PR 24035.
+
+    Which ledgers of a bucket are taken first is up to a hash table. It shows where a budget ends inside the bucket.
+    """
+
+    PROFILE = "timebucket-4.0.1"
+    BUCKET = LedgersByHash
+    held: dict[int, LedgersByHash]  # type: ignore[assignment]
+
+    def taken(self, most: int) -> list[tuple[int, Copy]]:
+        due = takewhile(self.due, sorted(self.held))
+        return [(key, copy) for key in due for copy in self.held[key].listed()][: max(most, 0)]
+
+
+class TimeBucket2025(TimeBucket404):
+    """The classes of 2025-09-20, as recorded: a repeated add is counted again."""
+
+    PROFILE = "timebucket-2025"
+    MOOT = ("DD-29",)
 
     def counts_again(self) -> bool:
         return True
@@ -872,12 +933,6 @@ class TimeBucket2025(TimeBucket2026):
         if not self.held:
             raise Fault("NoSuchElementException")
         return super().first()
-
-    def forgets_cancelled(self) -> bool:
-        return not self.held
-
-    def passed(self, wake: int) -> bool:
-        return wake < self.now
 
     def permits_bytes(self, seen: object) -> bool:
         return isinstance(seen, int) and seen >= 0
@@ -911,5 +966,17 @@ class Heap(DelayedDelivery):
         return self.count()
 
 
-PROFILES = {m.PROFILE: m for m in (DelayedDelivery, TimeBucket2026, TimeBucket50, TimeBucket50M1, TimeBucket2025, Heap)}
+PROFILES = {
+    m.PROFILE: m
+    for m in (
+        DelayedDelivery,
+        TimeBucket2026,
+        TimeBucket50,
+        TimeBucket50M1,
+        TimeBucket2025,
+        TimeBucket404,
+        TimeBucket401,
+        Heap,
+    )
+}
 """Every profile of the contract; the first is the default."""

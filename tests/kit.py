@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -29,6 +30,32 @@ ROOT = Path(__file__).parent.parent
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 """They are drawn where the extra `bench` is there: in tox, by the environment that measures coverage."""
+
+
+def in_one_bucket(steps: list[str]) -> Trace:
+    """A trace whose adds, for +511, are all in one bucket, which is due all along."""
+    return from_text("; ".join(["delayed-delivery timebucket-4.0.1 strict=true", *steps]), "in one bucket")
+
+
+def crowded(seed: int) -> Trace:
+    """Up to a hundred ledgers in one bucket: a table of them grows and shrinks."""
+    chance, steps = random.Random(seed), []
+    ledgers = chance.sample([*range(120), *range(-40, 0), *range(2**62, 2**62 + 40)], 100)
+    for most in (2, 40, 5, 20):
+        adds = chance.choice((20, 80, 250))
+        steps += [f"add {chance.choice(ledgers)} {chance.randrange(3)} +511" for _ in range(adds)]
+        for _ in range(15):
+            steps += [f"get {chance.randrange(1, most)}", f"add {chance.choice(ledgers)} 5 +511"]
+    return in_one_bucket([*steps, "get 1000"])
+
+
+def emptied_at_once() -> Trace:
+    """A table that shrinks twice in one get, and ends otherwise where that let go of its ledgers in another order."""
+    ledgers = random.Random(97).sample(range(1, 1000), 50)
+    return in_one_bucket([*(f"add {ledger} 0 +511" for ledger in ledgers), "get 44", *(6 * ["get 1"])])
+
+
+CROWDED = [*map(crowded, range(8)), emptied_at_once()]
 
 
 class Hanging(TimeBucketTracker):

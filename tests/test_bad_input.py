@@ -14,8 +14,11 @@ from conftest import Cli
 
 from broker_tck.implementations.time_bucket import TimeBucketTracker
 
-PROFILES = "timebucket-ideal, timebucket-2026, timebucket-5.0, timebucket-5.0-M1, timebucket-2025, heap"
-TRIED = "3.0.7, 4.0.0, 4.0.1, 4.0.8, 4.1.1, 4.2.4, 5.0.0-M1, 5.0.1"
+PROFILES = (
+    "timebucket-ideal, timebucket-2026, timebucket-5.0, timebucket-5.0-M1, timebucket-2025, timebucket-4.0.4, "
+    "timebucket-4.0.1, heap"
+)
+TRIED = "3.0.7, 4.0.0, 4.0.1, 4.0.5, 4.0.8, 4.1.1, 4.2.4, 5.0.0-M1, 5.0.1"
 OPERATIONS = "add, fill, has, get, pause, tick, adv, stale, memory, clear, close"
 GOOD = {"version": 1, "contract": "delayed-delivery", "profile": "heap", "config": {}, "steps": [["has"]]}
 TEXT = "nor the text of a trace ('add 1 0 +2000; get 1')"
@@ -115,7 +118,8 @@ CASES = [
         "subject",
         "check --subject my-tracker",
         "unknown subject 'my-tracker'; there are: time-bucket, time-bucket-2026, time-bucket-5.0, "
-        "time-bucket-5.0-M1, time-bucket-2025, heap~, mutant:NAME, pulsar-VERSION/CLASS, package.module:Factory",
+        "time-bucket-5.0-M1, time-bucket-2025, time-bucket-4.0.4, time-bucket-4.0.1, heap~, mutant:NAME, "
+        "pulsar-VERSION/CLASS, package.module:Factory",
     ),
     Case(
         "bench of what does not conform",

@@ -29,6 +29,16 @@ from broker_tck.spark_fuzz import fingerprint
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"
 BAD = "add 1 0 +2000; add 1 0 +2000; get 5"
 """What time-bucket-2025 counts twice."""
+TRACKERS = [
+    "time-bucket",
+    "time-bucket-2026",
+    "time-bucket-5.0",
+    "time-bucket-5.0-M1",
+    "time-bucket-2025",
+    "time-bucket-4.0.4",
+    "time-bucket-4.0.1",
+    "heap",
+]
 QUICK = ("--walks", "40", "--examples", "3")
 COMMANDS = [
     (),
@@ -145,8 +155,7 @@ def test_rule_that_was_not_exercised_is_no_pass(cli: Cli) -> None:
 @pytest.mark.volume
 def test_bundled_subjects_are_the_default(cli: Cli) -> None:
     told = document(cli("check", "--json", "--walks", "1", "--examples", "0"))
-    names = ["time-bucket", "time-bucket-2026", "time-bucket-5.0", "time-bucket-5.0-M1", "time-bucket-2025", "heap"]
-    assert [s["subject"] for s in told["subjects"]] == names
+    assert [s["subject"] for s in told["subjects"]] == TRACKERS
 
 
 # ---- walk
@@ -303,15 +312,7 @@ def test_subjects_are_listed(cli: Cli) -> None:
     assert "entry_id_bits=32, memory_estimate=true, batch_adds=true" in out
     told = document(cli("subjects", "--json"))
     known = {s["subject"]: s for s in told["subjects"]}
-    assert [*known][:7] == [
-        "time-bucket",
-        "time-bucket-2026",
-        "time-bucket-5.0",
-        "time-bucket-5.0-M1",
-        "time-bucket-2025",
-        "heap",
-        "pulsar-3.0.7/in-memory",
-    ]
+    assert [*known][:9] == [*TRACKERS, "pulsar-3.0.7/in-memory"]
     assert known["pulsar-5.0.1/in-memory"] == {
         "subject": "pulsar-5.0.1/in-memory",
         "profiles": ["timebucket-5.0"],

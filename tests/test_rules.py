@@ -17,6 +17,8 @@ from broker_tck.model.delayed_delivery import (
     Heap,
     TimeBucket50,
     TimeBucket50M1,
+    TimeBucket401,
+    TimeBucket404,
     TimeBucket2025,
     TimeBucket2026,
 )
@@ -108,6 +110,8 @@ DEVIATIONS = {
     TimeBucket50: {"DD-16", "DD-33"},
     TimeBucket50M1: {"DD-06", "DD-33"},
     TimeBucket2025: {"DD-05", "DD-06", "DD-11", "DD-21", "DD-33"},
+    TimeBucket404: {"DD-05", "DD-06", "DD-21", "DD-33"},
+    TimeBucket401: {"DD-05", "DD-06", "DD-20", "DD-21", "DD-33"},
     Heap: {"DD-02", "DD-11", "DD-21", "DD-32"},
 }
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from kit import CONTRACT, CROWDED
 
 from broker_tck.implementations.heap import HeapTracker, IllegalReferenceCountException, TripleHeap
 from broker_tck.implementations.in_memory import NEVER
@@ -20,12 +21,23 @@ from broker_tck.implementations.time_bucket import (
     TimeBucketTracker,
     bucket_width,
 )
+from broker_tck.implementations.time_bucket_4_0 import TimeBucket401Tracker, TimeBucket404Tracker
 from broker_tck.implementations.time_bucket_2025 import NoSuchElementException, TimeBucket2025Tracker
 from broker_tck.implementations.time_bucket_index import TimeBucketIndex
+from broker_tck.properties.replay import declaring, on_subject
+from broker_tck.properties.trace import Trace
 
 START = 1_700_000_000_000
 LAST_TIME = 2**63 - 1
-TRACKERS = [TimeBucketTracker, TimeBucket2026Tracker, TimeBucket50Tracker, TimeBucket2025Tracker, HeapTracker]
+TRACKERS = [
+    TimeBucketTracker,
+    TimeBucket2026Tracker,
+    TimeBucket50Tracker,
+    TimeBucket2025Tracker,
+    TimeBucket404Tracker,
+    TimeBucket401Tracker,
+    HeapTracker,
+]
 
 
 @dataclass
@@ -459,6 +471,34 @@ def test_duplicate_breaks_the_tracker_of_2025() -> None:
     with pytest.raises(NoSuchElementException):
         tracker.get_scheduled_messages(10)
     assert tracker.get_number_of_delayed_messages() == 1
+
+
+@pytest.mark.parametrize("kind", [TimeBucket404Tracker, TimeBucket401Tracker])
+def test_duplicate_was_counted_once_before(kind: type) -> None:
+    wheel = Wheel()
+    tracker = kind(Config(), wheel.clock, wheel)
+    for _ in range(2):
+        assert tracker.add_message(1, 2**40, START + 5000)
+    wheel.advance(5000)
+    assert tracker.get_scheduled_messages(10) == [(1, 2**40)]
+    assert tracker.get_number_of_delayed_messages() == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "first"), [(TimeBucket404Tracker, [0, 1, 2, 3, 4, 5]), (TimeBucket401Tracker, [0, 1, 5, 6, 7, 9])]
+)
+def test_ledgers_of_a_bucket_are_taken_in_the_order_of_a_table_in_4_0_1(kind: type, first: list[int]) -> None:
+    wheel = Wheel()
+    tracker = kind(Config(), wheel.clock, wheel)
+    for ledger in range(10):
+        assert tracker.add_message(ledger, 7, START + 5000)
+    wheel.advance(5000)
+    assert [ledger for ledger, _ in tracker.get_scheduled_messages(6)] == first
+
+
+@pytest.mark.parametrize("trace", CROWDED)
+def test_tables_of_ledgers_grow_and_shrink_alike(trace: Trace) -> None:
+    assert [on_subject(trace, subject, trace.profile) for subject in declaring(CONTRACT, trace.profile)] == [None]
 
 
 @pytest.mark.parametrize("seed", range(40))

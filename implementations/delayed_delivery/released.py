@@ -154,12 +154,12 @@ KINDS = (
         InMemory,
         (
             Line((3,), "heap", {"entry_id_bits": 63}),
-            Line((4, 0, 1), "timebucket-2025", {"entry_id_bits": 32}),
-            Line((4, 0, 8), "heap", {"entry_id_bits": 63}),
+            Line((4, 0, 1), "timebucket-4.0.1", {"entry_id_bits": 63}),
+            Line((4, 0, 4), "timebucket-4.0.4", {"entry_id_bits": 63}),
+            Line((4, 0, 6), "heap", {"entry_id_bits": 63}),
             Line((4, 1), "timebucket-2026", {}),
             Line((5,), "timebucket-5.0-M1", {"memory_estimate": False}),
             Line((5, 0, 1), "timebucket-5.0", {"memory_estimate": False}),
         ),
     ),
 )
-"""4.0.1 has buckets as 4.1 and later, but conforms to no profile yet; the nearest stands here."""

@@ -49,14 +49,19 @@ LIBRARIES = (
     Jar("io.github.merlimat.slog", "slog", "0.10.0"),
 )
 """What the classes under test use besides: for every release, that of 4.2.4; a folder of the user's has its own."""
+UNDER_BROKER = ("managed-ledger", "pulsar-broker-common", "pulsar-metadata")
 MISSING = {
-    "4.1.1": ("pulsar-broker", "managed-ledger", "pulsar-broker-common", "pulsar-metadata"),
+    "4.0.2": tuple(name for name in OWN if name != "pulsar-broker"),
+    "4.0.4": UNDER_BROKER,
+    "4.0.5": UNDER_BROKER,
+    "4.1.0": ("pulsar-broker", *UNDER_BROKER),
+    "4.1.1": ("pulsar-broker", *UNDER_BROKER),
     "5.0.1": tuple(name for name in OWN if name not in ("pulsar-broker", "managed-ledger")),
 }
 """Jars of a release that are in no repository. A folder of the user's may have them."""
-INSTEAD = {"5.0.1": "5.0.0-M1"}
+INSTEAD = {"4.0.2": "4.0.1", "4.0.4": "4.0.6", "4.0.5": "4.0.6", "5.0.1": "5.0.0-M1"}
 """Another release, whose jars take the place of those that are missing."""
-TRIED = ("3.0.7", "4.0.0", "4.0.1", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1", "5.0.1")
+TRIED = ("3.0.7", "4.0.0", "4.0.1", "4.0.5", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1", "5.0.1")
 """The releases that the kit's own pages speak of. Every other one with the same classes is a subject as well."""
 VERSION = re.compile(r"\d+\.\d+\.\d+([-.][\w.-]+)?", re.ASCII)
 
