@@ -124,8 +124,15 @@ def living(subjects: Sequence[Subject], life: str | None) -> list[Subject]:
 def chosen_profiles(subject: Subject, profile: str | None) -> tuple[str, ...]:
     """The profile that was named, else those that the subject declares."""
     if profile is not None:
-        known_profile(subject.contract, profile)
-    return (profile,) if profile else subject.profiles
+        return (known_profile(subject.contract, profile),)
+    tell_if_untried(subject)
+    return subject.profiles
+
+
+def tell_if_untried(subject: Subject) -> None:
+    """Say on standard error where the profile that a subject declares is a guess."""
+    if subject.untried:
+        click.echo(f"broker-tck: {subject.name}: {subject.untried}", err=True)
 
 
 def known_profile(contract: Contract, profile: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from broker_tck.cli.options import java_options, json_option, seed_option
+from broker_tck.cli.options import java_options, json_option, seed_option, tell_if_untried
 from broker_tck.cli.output import print_json, print_table, progress, written
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import TRIED
@@ -62,7 +62,7 @@ def pulsar(
     if not asked:
         raise BadInput(f"no class of {', '.join(releases)} is a subject of {contract_name or 'any contract'}")
     for name in dict.fromkeys(question.subject for question in asked):
-        resolve(name)  # what cannot be had is said before anything is checked
+        tell_if_untried(resolve(name))  # what cannot be had, or is not known, is said before anything is checked
     with progress(len(asked), "checking") as tell:
         done: list[Answer] = []
 

@@ -85,6 +85,11 @@ class Subject:
         return tuple(getattr(self.factory, "libraries", ()))
 
     @property
+    def untried(self) -> str:
+        """Why the profile that the subject declares is a guess; empty where it is none."""
+        return str(getattr(self.factory, "untried", ""))
+
+    @property
     def left_out(self) -> list[str]:
         """The capabilities that the subject declares to lack or to have less of, as ``name=value``."""
         full = self.contract.capabilities()

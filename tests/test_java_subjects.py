@@ -16,13 +16,14 @@ import pytest
 from conftest import Cli
 from kit import python
 
+from broker_tck.cli.options import chosen_profiles
 from broker_tck.implementations.jvm import jars, java, subject
 from broker_tck.implementations.jvm.jars import FOLDER, Jar
 from broker_tck.implementations.jvm.releases import OWN, Release
 from broker_tck.implementations.jvm.subject import JavaFactory
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.implementations.released import CLASSPATH, KINDS, made, names, released
-from broker_tck.properties.subjects import resolve
+from broker_tck.implementations.released import CLASSPATH, KINDS, made, names, released, tried
+from broker_tck.properties.subjects import declared, resolve
 
 IN_MEMORY = "pulsar-4.2.4/in-memory"
 EXTRA = "subjects of Java need the extra jvm: pip install 'broker-tck[jvm]'"
@@ -189,7 +190,7 @@ def test_folder_may_have_what_is_in_no_repository(folder: Path, monkeypatch: pyt
     monkeypatch.setenv(FOLDER, "lib")
     assert not Release("4.1.1").lacks("pulsar-broker")
     assert "in-memory" in [*names(Release("4.1.1"))]
-    assert made.__wrapped__("4.1.1", "in-memory", "").profiles == ("timebucket-2026",)
+    assert made.__wrapped__("4.1.1", "in-memory", "").profiles == ("timebucket-2025",)
 
 
 def test_jars_that_are_missing_are_those_of_another_release() -> None:
@@ -225,6 +226,61 @@ def test_other_names_are_of_other_subjects() -> None:
 def test_kind_s_lines_are_in_ascending_order(kind: Any) -> None:
     since = [line.since for line in kind.lines]
     assert since == sorted(since)
+
+
+PROFILES = {
+    "in-memory": {
+        "heap": "3.0.0 3.3.6 4.0.0 4.0.6 4.0.8 4.0.9",
+        "timebucket-4.0.1": "4.0.1 4.0.2 4.0.3",
+        "timebucket-4.0.4": "4.0.4 4.0.5",
+        "timebucket-2025": "4.2.3",
+        "timebucket-2026": "4.2.4",
+    },
+    "negative-acks": {
+        "": "3.0.0 3.0.2 3.1.0",
+        "legacy-java-3.0": "3.0.7 3.1.1 3.2.3 3.3.2 4.0.0",
+        "legacy-java": "3.0.8 3.3.5 3.3.6 4.0.1",
+        "pip-393-java": "4.0.4 4.1.1",
+        "pip-393-java-4.2": "4.2.4 5.0.0-M1",
+    },
+    "cursor-heap": {"pulsar-heap": "3.0.0 3.0.7 3.2.3 3.3.2 4.0.6 5.0.1"},
+}
+"""What kinds are in some releases: at the edges of their lines, and at some that nobody has run."""
+
+
+@pytest.mark.parametrize("kind", PROFILES)
+def test_kind_is_what_was_measured(kind: str) -> None:
+    for profile, versions in PROFILES[kind].items():
+        for version in versions.split():
+            line = KINDS[kind].line(Release(version))
+            assert (line.profile if line else "") == profile, version
+
+
+def test_heap_of_cursors_has_versions_from_some_releases_on() -> None:
+    made_of = [made(version, "cursor-heap", "") for version in ("3.0.2", "3.0.7", "3.1.0", "3.2.3", "3.3.2", "4.2.4")]
+    assert [each.capabilities.get("versions", True) for each in made_of] == [False, True, False, False, True, True]
+
+
+def test_every_release_of_the_pages_was_measured() -> None:
+    assert [name for name, kind, release in tried() if not release.measured(kind.jars[0])] == []
+
+
+def test_release_that_nobody_has_run_is_told(capsys: pytest.CaptureFixture[str], with_java: None, folder: Path) -> None:
+    guess = "nobody has run that release yet; that it is heap is a guess by its neighbours"
+    assert made("4.0.9", "in-memory", "").untried == guess
+    assert made("4.0.8", "in-memory", "").untried == made("4.0.9", "in-memory", "lib").untried == ""
+    untried = declared("pulsar-4.0.9/in-memory", made("4.0.9", "in-memory", ""))
+    assert chosen_profiles(untried, None) == ("heap",)
+    assert capsys.readouterr() == ("", f"broker-tck: pulsar-4.0.9/in-memory: {guess}\n")
+    assert chosen_profiles(untried, "heap") == ("heap",)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_class_that_no_profile_describes_is_no_subject(cli: Cli, folder: Path) -> None:
+    name = "pulsar-3.1.0/negative-acks"
+    assert complaint(cli, "check", "--subject", name).startswith(
+        f"{name}: no class 'negative-acks' of Pulsar 3.1.0 is a subject; there are: in-memory, cursor-heap, and "
+    )
 
 
 # ---- Java

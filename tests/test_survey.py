@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -243,7 +244,8 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         return ANSWERS
 
     monkeypatch.setattr(command, "survey", surveyed)
-    monkeypatch.setattr(command, "resolve", lambda name: None)
+    untried = {"pulsar-4.0.9/in-memory": "a guess"}
+    monkeypatch.setattr(command, "resolve", lambda name: SimpleNamespace(name=name, untried=untried.get(name, "")))
     return calls
 
 
@@ -257,6 +259,11 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
     assert lines[2][2:] == ["the specification", "1,234,567", "-", "DD-11, DD-02", "BROKEN"]
     assert lines[5][2:] == ["its own", "0", "-", ANSWERS[4].why, "NO VERDICT"]
     assert len(lines) == 1 + len(ANSWERS)
+
+
+def test_survey_says_of_which_release_nothing_is_known(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
+    _, _, err = cli("pulsar", "4.0.8", "4.0.9")
+    assert err == "broker-tck: pulsar-4.0.9/in-memory: a guess\n"
 
 
 def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:

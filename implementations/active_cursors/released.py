@@ -157,7 +157,16 @@ class Graceful(Ranked):
 
 @translating
 class Heap(JavaCursors):
-    """One with a version, which knows whether there are durable cursors."""
+    """One that knows whether there are durable cursors."""
+
+    def has_durable_cursors(self) -> bool:
+        """Whether a cursor is durable."""
+        return bool(self._ready().hasDurableCursors())
+
+
+@translating
+class VersionedHeap(Heap):
+    """One with a version."""
 
     def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position | None, int] | None:
         """What is at the root of the heap."""
@@ -165,10 +174,6 @@ class Heap(JavaCursors):
         if found is None:
             return None
         return self._cursors[found.getCursor().number], read(found.getPosition()), int(found.getVersion())
-
-    def has_durable_cursors(self) -> bool:
-        """Whether a cursor is durable."""
-        return bool(self._ready().hasDurableCursors())
 
 
 @translating
@@ -192,6 +197,10 @@ class EarlierHeap(Heap):
         return not self._ready().isEmpty()
 
 
+class EarlierVersionedHeap(EarlierHeap, VersionedHeap):
+    """The same from the releases on that have a version."""
+
+
 def read(position: Any) -> Position | None:
     """A position out of Java."""
     return None if position is None else (int(position.getLedgerId()), int(position.getEntryId()))
@@ -199,7 +208,12 @@ def read(position: Any) -> Position | None:
 
 def heap(loader: Loader, _release: Release) -> Containers:
     """Heaps, under the name that they have in a release."""
-    return Containers(loader, HEAP, Heap) if loader.has(HEAP) else Containers(loader, EARLIER_HEAP, EarlierHeap)
+    if loader.has(HEAP):
+        return Containers(loader, HEAP, VersionedHeap)
+    earlier = Containers(loader, EARLIER_HEAP, EarlierHeap)
+    if hasattr(earlier.made, "getCursorWithOldestPosition"):
+        earlier.wrapper = EarlierVersionedHeap
+    return earlier
 
 
 def tree_set(loader: Loader, _release: Release) -> Containers:
@@ -214,6 +228,7 @@ def linked_list(loader: Loader, _release: Release) -> Containers:
 
 JARS = ("managed-ledger", "pulsar-client-admin-api")
 """The second has the statistics that a method of cursors answers with; no container asks for them."""
+OF_ALL = {"ranks": False, "grace": False}
 WITHOUT_VERSIONS = {"versions": False, "durables": False}
 KINDS = (
     Kind(
@@ -221,7 +236,12 @@ KINDS = (
         "active-cursors",
         "ManagedCursorContainer",
         heap,
-        (Line((3,), "pulsar-heap", {"ranks": False, "grace": False}),),
+        (
+            Line((3,), "pulsar-heap", OF_ALL | {"versions": False}),
+            Line((3, 0, 7), "pulsar-heap", OF_ALL),
+            Line((3, 1), "pulsar-heap", OF_ALL | {"versions": False}),
+            Line((3, 3), "pulsar-heap", OF_ALL),
+        ),
         JARS,
     ),
     Kind(

@@ -63,6 +63,17 @@ INSTEAD = {"4.0.2": "4.0.1", "4.0.4": "4.0.6", "4.0.5": "4.0.6", "5.0.1": "5.0.0
 """Another release, whose jars take the place of those that are missing."""
 TRIED = ("3.0.7", "4.0.0", "4.0.1", "4.0.5", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1", "5.0.1")
 """The releases that the kit's own pages speak of. Every other one with the same classes is a subject as well."""
+THREE = "3.0.0 3.0.2 3.0.7 3.1.0 3.2.0 3.2.2 3.2.3 3.3.2 3.3.5 3.3.6 "
+MEASURED = {
+    "pulsar-broker": THREE + "3.1.2 4.0.0 4.0.1 4.0.2 4.0.4 4.0.5 4.0.6 4.0.7 4.0.8 4.2.4 5.0.0-M1 5.0.1",
+    "managed-ledger": THREE + "4.0.0 4.0.1 4.0.6 4.0.7 4.0.8 4.2.4 5.0.0-M1 5.0.1",
+    "pulsar-client-original": THREE + "3.1.1 3.1.2 3.1.3 3.2.1 3.3.0 3.3.1 4.0.0 4.0.1 4.0.4 4.0.5 4.0.6 4.0.7 4.0.8 "
+    "4.1.0 4.1.1 4.2.4 5.0.0-M1",
+}
+"""The releases of which the class under test was run, or is the same to the last instruction as one that was run.
+
+By the jar that has it.
+"""
 VERSION = re.compile(r"\d+\.\d+\.\d+([-.][\w.-]+)?", re.ASCII)
 
 
@@ -85,6 +96,10 @@ class Release:
     def java(self) -> int:
         """The oldest Java that runs it."""
         return 21 if self.number >= (5,) else 17
+
+    def measured(self, name: str) -> bool:
+        """Whether it is known what the classes of a jar of its own do."""
+        return self.version in MEASURED[name].split()
 
     def lacks(self, name: str) -> bool:
         """Whether a jar of its own cannot be had."""

@@ -25,7 +25,7 @@ class Line:
 
     since: tuple[int, ...]
     profile: str
-    """Empty: these releases do not have the class."""
+    """Empty: these releases do not have the class, or it does what no profile says."""
     capabilities: Mapping[str, Any]
 
 
@@ -61,6 +61,13 @@ class JavaFactory:
         self.contract = kind.contract
         self.profiles = (line.profile,)
         self.capabilities = dict(line.capabilities)
+
+    @property
+    def untried(self) -> str:
+        """Why it is not known what it does, of a class of the release's own; empty where it is."""
+        if self.classpath or self.release.measured(self.kind.jars[0]):
+            return ""
+        return f"nobody has run that release yet; that it is {self.profiles[0]} is a guess by its neighbours"
 
     def prepare(self) -> None:
         """See that there is a Java, every jar, and a use for the class path. Unavailable says what is missing."""

@@ -14,6 +14,8 @@ from broker_tck.properties.subjects import resolve
 
 PROFILES = {
     "3.0.7": "legacy-java-3.0",
+    "3.3.2": "legacy-java-3.0",
+    "3.3.6": "legacy-java",
     "4.0.0": "legacy-java-3.0",
     "4.0.1": "legacy-java",
     "4.0.8": "pip-393-java",
