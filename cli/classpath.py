@@ -6,7 +6,7 @@ import os
 
 import click
 
-from broker_tck.cli.options import java_options
+from broker_tck.cli.options import jars_option
 from broker_tck.implementations.jvm.releases import OWN, Release
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.errors import BadInput
@@ -20,13 +20,19 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("version", metavar="VERSION")
-@java_options
+@jars_option
 def classpath(version: str) -> None:
     """Print the jars of a release of Apache Pulsar as a class path, to compile against.
 
     They are those that the classes under test need, not all that a broker needs.
     """
     try:
-        click.echo(os.pathsep.join(map(str, Release(version).paths(OWN))))
+        release = Release(version)
+        paths = [*release.paths(OWN)]
+        instead = release.stand_ins(OWN)
     except Unavailable as error:
         raise BadInput(f"Pulsar {version}: {error}") from None
+    if instead:
+        lacking, of = ", ".join(instead), next(iter(instead.values())).version
+        click.echo(f"broker-tck: {version} cannot be had as a whole; of {of} are {lacking}", err=True)
+    click.echo(os.pathsep.join(map(str, paths)))

@@ -12,6 +12,7 @@ from broker_tck.cli.options import (
     chosen_subjects,
     contract_option,
     json_option,
+    output_option,
     seed_option,
     subject_option,
 )
@@ -36,7 +37,7 @@ Examples:
 @contract_option
 @subject_option
 @click.option("--walks", "count", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a subject.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Also write an HTML file.")
+@output_option("Also write an HTML file.")
 @seed_option
 @json_option
 def compare(

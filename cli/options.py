@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -47,17 +48,19 @@ def put_back(variable: str, value: str | None) -> None:
         os.environ[variable] = value
 
 
+jars_option = click.option(
+    "--pulsar",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    is_eager=True,
+    expose_value=False,
+    callback=environment(FOLDER),
+    help="Take the jars of pulsar-VERSION/CLASS from this folder, such as the lib of a distribution.",
+)
+
+
 def java_options(command: F) -> F:
     """The options that say where classes of Java come from."""
-    jars = click.option(
-        "--pulsar",
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False),
-        is_eager=True,
-        expose_value=False,
-        callback=environment(FOLDER),
-        help="Take the jars of pulsar-VERSION/CLASS from this folder, such as the lib of a distribution.",
-    )
     classes = click.option(
         "--classpath",
         metavar="PATH",
@@ -66,7 +69,7 @@ def java_options(command: F) -> F:
         callback=environment(CLASSPATH),
         help="Your own build, before the classes of pulsar-VERSION/CLASS: jars, or folders of class files.",
     )
-    return jars(classes(command))
+    return jars_option(classes(command))
 
 
 def subject_option(command: F) -> F:
@@ -100,6 +103,27 @@ life_option = click.option(
 )
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help="The seed.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output.")
+
+
+def output_option(says: str) -> Callable[[F], F]:
+    """The option of a file to write when all is done. That it can be written is seen before anything is."""
+    return click.option(
+        "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", callback=see_writable, help=says
+    )
+
+
+def see_writable(_context: click.Context, _parameter: click.Parameter, output: str | None) -> str | None:
+    """See that a file can be written; one that is there stays as it is."""
+    if output:
+        path = Path(output)
+        there = path.exists() or path.is_symlink()
+        try:
+            path.open("a").close()
+            if not there:
+                path.unlink()
+        except OSError as error:
+            raise BadInput(f"{output}: cannot be written: {error.strerror}") from None
+    return output
 
 
 def chosen_subjects(contract: Contract, names: Sequence[str]) -> list[Subject]:

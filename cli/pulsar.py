@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from broker_tck.cli.options import java_options, json_option, seed_option, tell_if_untried
+from broker_tck.cli.options import java_options, json_option, output_option, seed_option, tell_if_untried
 from broker_tck.cli.output import print_json, print_table, progress, written
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import TRIED
@@ -16,7 +16,17 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.subjects import contract_named, resolve
-from broker_tck.properties.survey import BROKEN, CONFORMS, NOT_ENOUGH, UNKNOWN, Answer, questions, survey
+from broker_tck.properties.survey import (
+    BROKEN,
+    CONFORMS,
+    NOT_ENOUGH,
+    UNKNOWN,
+    Answer,
+    lacking,
+    questions,
+    survey,
+    to_be_had,
+)
 from broker_tck.properties.survey_page import page
 
 WALKS = 1000
@@ -33,7 +43,7 @@ Examples:
 @click.option("--contract", "contract_name", metavar="C", help="Only classes of this contract.")
 @click.option("--walks", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a class and profile.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Checks at a time. Default: one for each core.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Also write a page, in Markdown.")
+@output_option("Also write a page, in Markdown.")
 @java_options
 @seed_option
 @json_option
@@ -56,13 +66,14 @@ def pulsar(
     if contract_name:
         contract_named(contract_name)
     try:
-        asked = list(questions(releases, contract_name))
+        asked = list(to_be_had(questions(releases, contract_name)))
     except Unavailable as error:
         raise BadInput(str(error)) from None
     if not asked:
         raise BadInput(f"no class of {', '.join(releases)} is a subject of {contract_name or 'any contract'}")
     for name in dict.fromkeys(question.subject for question in asked):
         tell_if_untried(resolve(name))  # what cannot be had, or is not known, is said before anything is checked
+    missing = {release: lacking(release, asked) for release in releases} if output else {}
     with progress(len(asked), "checking") as tell:
         done: list[Answer] = []
 
@@ -77,7 +88,7 @@ def pulsar(
         given |= {"--pulsar": os.environ.get(FOLDER), "--classpath": os.environ.get(CLASSPATH)}
         options = [f"{option} {value}" for option, value in given.items() if value is not None]
         command = " ".join(["broker-tck pulsar", *versions, *options])
-        written(output, page(answers, releases, command, f"{datetime.now(UTC):%Y-%m-%d}"))
+        written(output, page(answers, missing, command, f"{datetime.now(UTC):%Y-%m-%d}"))
     return status(answers)
 
 

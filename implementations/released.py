@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,8 +18,8 @@ from broker_tck.implementations.active_cursors import released as active_cursors
 from broker_tck.implementations.delayed_delivery import released as delayed_delivery
 from broker_tck.implementations.delayed_delivery.own import own
 from broker_tck.implementations.entry_cache import released as entry_cache
-from broker_tck.implementations.jvm.jars import folder
-from broker_tck.implementations.jvm.releases import TRIED, Release
+from broker_tck.implementations.jvm.jars import FOLDER, SHIPPED, folder
+from broker_tck.implementations.jvm.releases import MISSING, TRIED, Release
 from broker_tck.implementations.jvm.subject import JavaFactory, Kind
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.negative_acks import released as negative_acks
@@ -38,26 +39,37 @@ def released(name: str) -> JavaFactory | None:
     found = NAME.fullmatch(name)
     if found is None:
         return None
-    factory = made(found["version"], found["kind"], found["classpath"] or os.environ.get(CLASSPATH, ""))
+    classpath = found["classpath"] or os.environ.get(CLASSPATH, "")
+    factory = made(found["version"], found["kind"], classpath, folder())
     factory.prepare()
     return factory
 
 
 @cache
-def made(version: str, name: str, classpath: str) -> JavaFactory:
-    """The subject of a class in a release."""
+def made(version: str, name: str, classpath: str, _folder: Path | None) -> JavaFactory:
+    """The subject of a class in a release, with jars from a folder; the same object for the same words."""
     release = Release(version)
     kind = own(name) if "." in name else KINDS.get(name)
-    if kind and release.lacks(kind.jars[0]):
-        raise Unavailable(f"{kind.jars[0]} {version} is in no repository; name a folder that has it: --pulsar DIR")
     if kind is None or not (line := kind.line(release)):
+        known = ", ".join(names(release))
         raise Unavailable(
-            f"no class {name!r} of Pulsar {version} is a subject; there are: {', '.join(names(release))}, and classes "
-            "of your own by their full name (com.acme.MyTracker)"
+            f"no class {name!r} of Pulsar {version} is a subject; there are: {known}, and classes of your own by their "
+            "full name (com.acme.MyTracker)"
+            if known
+            else f"no class of Pulsar {version} is a subject; releases from 3.0 on have some"
         )
     full = f"pulsar-{version}/{name}" + (f"@{classpath}" if classpath else "")
     places = tuple(map(place, classpath.split(os.pathsep))) if classpath else ()
     return JavaFactory(full, kind, release, line, places)
+
+
+def options(name: str) -> str:
+    """What makes a subject besides its name, as options of a command: the folder of a released class's jars.
+
+    What a campaign has shipped to an executor is no folder of the user's, and is left out.
+    """
+    where = (os.environ.get(FOLDER) or SHIPPED) if NAME.fullmatch(name) else SHIPPED
+    return "" if where == SHIPPED else f"--pulsar {shlex.quote(where)} "
 
 
 def place(written: str) -> Path:
@@ -71,8 +83,9 @@ def place(written: str) -> Path:
 
 
 def names(release: Release) -> Iterator[str]:
-    """The names of the classes of a release that are subjects."""
-    return (kind.name for kind in KINDS.values() if kind.line(release))
+    """The names of the classes of a release that are subjects, but for those of jars that are known to be missing."""
+    absent = () if folder() else MISSING.get(release.version, ())
+    return (kind.name for kind in KINDS.values() if kind.line(release) and kind.jars[0] not in absent)
 
 
 def tried(contract: str | None = None) -> Iterator[tuple[str, Kind, Release]]:

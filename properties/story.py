@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from broker_tck.implementations.released import options
 from broker_tck.model.reference import Allowed, Reference
 from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.check import RESULT, Difference, concrete, failed, plain
@@ -113,7 +114,7 @@ def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
 def replay_command(finding: Finding) -> str:
     """The one line that replays a finding."""
     text = to_text(finding.contract, finding.profile, finding.config, finding.operations)
-    return f"broker-tck replay --subject {shlex.quote(finding.subject)} {shlex.quote(text)}"
+    return f"broker-tck replay --subject {shlex.quote(finding.subject)} {options(finding.subject)}{shlex.quote(text)}"
 
 
 def story(finding: Finding) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
 
+from broker_tck.implementations.jvm.jars import folder
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
@@ -71,6 +72,20 @@ def questions(releases: Sequence[str], contract: str | None = None) -> Iterator[
             if line and contract in (None, kind.contract):
                 profiles = dict.fromkeys((line.profile, CONTRACTS[kind.contract].default))
                 yield from (Question(release, kind.name, profile) for profile in profiles)
+
+
+def to_be_had(asked: Iterable[Question]) -> Iterator[Question]:
+    """The questions but those whose class is in no repository. Unavailable: that is not known.
+
+    A folder of jars that the user names is to have the classes that are asked for.
+    """
+    return (each for each in asked if folder() or not Release(each.release).lacks(KINDS[each.kind].jars[0]))
+
+
+def lacking(release: str, asked: Sequence[Question]) -> list[str]:
+    """The jars of a release that cannot be had, of those that classes of the same contracts need in some release."""
+    needed = dict.fromkeys(jar for each in asked for jar in KINDS[each.kind].jars)
+    return [jar for jar in needed if Release(release).lacks(jar)]
 
 
 def survey(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from broker_tck.implementations.jvm.releases import INSTEAD, MISSING
+from broker_tck.implementations.jvm.releases import INSTEAD
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.survey import BROKEN, CONFORMS, UNKNOWN, Answer
@@ -23,10 +23,14 @@ class Departure:
     """The one with the shortest trace."""
 
 
-def page(answers: Sequence[Answer], releases: Sequence[str], command: str, date: str) -> str:
-    """The page. ``command`` and ``date`` say how and when the answers were found."""
+def page(answers: Sequence[Answer], missing: Mapping[str, Sequence[str]], command: str, date: str) -> str:
+    """The page of some releases, with the jars of each that could not be had.
+
+    ``command`` and ``date`` say how and when the answers were found.
+    """
+    releases = [*missing]
     return "\n".join(
-        [*opening(command, date), *table(answers, releases), *caveats(releases), *chapters(answers, releases)]
+        [*opening(command, date), *table(answers, releases), *caveats(missing), *chapters(answers, releases)]
     )
 
 
@@ -85,18 +89,18 @@ def plain(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def caveats(releases: Sequence[str]) -> Iterator[str]:
+def caveats(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """What a reader has to know of the jars."""
-    for release in releases:
-        missing = f"Of {release}, {', '.join(MISSING.get(release, ()))} are in no public repository"
-        if release in INSTEAD:
+    for release, jars in missing.items():
+        told = f"Of {release}, {', '.join(jars)} could not be had"
+        if jars and release in INSTEAD:
             yield (
-                f"{missing}. Those of {INSTEAD[release]} took their place, and a small stand-in that of its "
+                f"{told}. Those of {INSTEAD[release]} took their place, and a small stand-in that of its "
                 "`LongBitmap`; estimates of memory were not compared, and classes of these jars were not checked."
             )
             yield ""
-        elif release in MISSING:
-            yield f"{missing}: their classes were not checked."
+        elif jars:
+            yield f"{told}: their classes were not checked."
             yield ""
 
 

@@ -14,6 +14,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution,
 from pathlib import Path
 
 from broker_tck.implementations.jvm.jars import FOLDER as JARS
+from broker_tck.implementations.jvm.jars import SHIPPED
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.subjects import Subject, resolve
 from broker_tck.spark_fuzz.fingerprint import FILES, KIT, PACKAGES, below, digest, libraries, source_of
@@ -29,7 +30,7 @@ Files = Iterator[tuple[str, Path]]
 
 def settings(archive: Path) -> dict[str, str]:
     """The settings that have a cluster unpack an archive and use it."""
-    found = {"PYTHONPATH": FOLDER, JARS: f"{FOLDER}/{FILES}"}
+    found = {"PYTHONPATH": FOLDER, JARS: SHIPPED}
     return {"spark.archives": f"{archive}#{FOLDER}"} | {f"spark.executorEnv.{name}": at for name, at in found.items()}
 
 

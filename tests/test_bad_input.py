@@ -150,9 +150,9 @@ CASES = [
         "negative-acks, cursor-heap, and classes of your own by their full name (com.acme.MyTracker)",
     ),
     Case(
-        "jar that nobody has",
-        "check --subject pulsar-4.1.1/in-memory",
-        "pulsar-4.1.1/in-memory: pulsar-broker 4.1.1 is in no repository; name a folder that has it: --pulsar DIR",
+        "class of a release that is too old",
+        "check --subject pulsar-2.11.4/com.acme.Tracker",
+        "pulsar-2.11.4/com.acme.Tracker: no class of Pulsar 2.11.4 is a subject; releases from 3.0 on have some",
     ),
     Case(
         "class path in a name",
@@ -173,6 +173,22 @@ CASES = [
         "classpath of a folder without the jar",
         "classpath 9.9.9 --pulsar d",
         "Pulsar 9.9.9: d: has no pulsar-broker-9.9.9.jar (no other version either)",
+    ),
+    Case("classpath of a number", "classpath 1", f"Pulsar 1: '1' is no version of a release, such as {TRIED}"),
+    Case(
+        "classpath with an option of other commands",
+        "classpath 4.2.4 --classpath d",
+        "No such option '--classpath' (see `broker-tck classpath --help`)",
+    ),
+    Case(
+        "survey that cannot be written, told before all else",
+        "pulsar x -o none/page.md",
+        "none/page.md: cannot be written: No such file or directory",
+    ),
+    Case(
+        "comparison that cannot be written, told before all else",
+        "compare --subject x -o none/page.html",
+        "none/page.html: cannot be written: No such file or directory",
     ),
     Case("classpath of no release", "classpath 4.2", f"Pulsar 4.2: '4.2' is no version of a release, such as {TRIED}"),
     Case("survey of no release", "pulsar 4.2.4 x", f"'x' is no version of a release, such as {TRIED}"),

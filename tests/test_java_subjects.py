@@ -6,27 +6,34 @@ What they do on a Java is tested in ``tests/jvm``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from campaigns.resident import Resident
 from conftest import Cli
-from kit import python
+from kit import python, subject_of
 
 from broker_tck.cli.options import chosen_profiles
 from broker_tck.implementations.jvm import jars, java, subject
-from broker_tck.implementations.jvm.jars import FOLDER, Jar
-from broker_tck.implementations.jvm.releases import OWN, Release
+from broker_tck.implementations.jvm.jars import FOLDER, SHIPPED, Jar
+from broker_tck.implementations.jvm.releases import GROUP, OWN, Release
 from broker_tck.implementations.jvm.subject import JavaFactory
-from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.jvm.unavailable import NotThere, Unavailable
 from broker_tck.implementations.released import CLASSPATH, KINDS, made, names, released, tried
+from broker_tck.properties.check import HANG, no_answer
+from broker_tck.properties.finding import unreduced
+from broker_tck.properties.story import replay_command
 from broker_tck.properties.subjects import declared, resolve
+from broker_tck.properties.trace import from_text
+from broker_tck.properties.walk import Walk
 
 IN_MEMORY = "pulsar-4.2.4/in-memory"
-EXTRA = "subjects of Java need the extra jvm: pip install 'broker-tck[jvm]'"
+EXTRA = "subjects of Java need the extra jvm: pip install '.[jvm]' in a clone of broker-tck"
 EVERY_MODULE = """
 import sys
 sys.modules.update(dict.fromkeys(("jpype", "jgo")))
@@ -53,12 +60,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def with_java(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the extra and a Java were there."""
-    monkeypatch.setattr(subject, "imported", lambda: None)
-    monkeypatch.setattr(subject, "found", lambda needed: None)
+    monkeypatch.setattr(subject, "see_java", lambda needed: None)
 
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which alone Java is looked for: 11, 17, and a 21 without a library; `JAVA_HOME` is not set."""
     for version in ("11.0.2", "17.0.9", "21"):
         home = tmp_path / f"java-{version}"
@@ -70,9 +76,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr(java, "HOMES", (str(tmp_path), str(tmp_path / "nowhere")))
     monkeypatch.setenv("PATH", str(tmp_path))
-    java.found.cache_clear()
-    yield tmp_path
-    java.found.cache_clear()
+    return tmp_path
 
 
 def complaint(cli: Cli, *arguments: str) -> str:
@@ -93,8 +97,7 @@ def test_rooms_are_imported_without_the_extra() -> None:
 
 
 def test_jpype_that_is_not_installed(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    maven(monkeypatch, lambda name: f"/m2/{name}.jar")
-    monkeypatch.setattr(jars, "cached", jars.cached.__wrapped__)
+    maven(monkeypatch, whole(folder))
     monkeypatch.setitem(sys.modules, "jpype", None)
     assert complaint(cli, "check", "--subject", IN_MEMORY) == f"{IN_MEMORY}: {EXTRA}"
     assert complaint(cli, "pulsar", "4.2.4") == f"{IN_MEMORY}: {EXTRA}"
@@ -118,8 +121,36 @@ def test_subjects_are_listed_without_the_extra(cli: Cli, monkeypatch: pytest.Mon
 # ---- Jars
 
 
-def maven(monkeypatch: pytest.MonkeyPatch, resolve: Any) -> None:
-    """Stand in for jgo: a jar is what ``resolve`` answers for its name."""
+def whole(folder: Path) -> Callable[[str], str]:
+    """Answers with jars of such a name in a cache, each made as it is asked for."""
+
+    def made(name: str) -> str:
+        path = folder / "m2" / f"{name}.jar"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        ZipFile(path, "w").close()
+        return str(path)
+
+    return made
+
+
+def without(folder: Path, *gone: str) -> Callable[[str], str]:
+    """The same, but there is none of some names."""
+
+    def made(name: str) -> str:
+        if name in gone:
+            raise RuntimeError("not found")
+        return whole(folder)(name)
+
+    return made
+
+
+def maven(monkeypatch: pytest.MonkeyPatch, resolve: Any, *statuses: int) -> None:
+    """Stand in for jgo: a jar is what ``resolve`` answers for its name, and nothing is known of it from before.
+
+    ``statuses`` are those of repositories that are asked again.
+    """
+    monkeypatch.setattr(jars, "sought", jars.sought.__wrapped__)
+    monkeypatch.setattr(jars, "statuses", lambda artifact: {*statuses})
 
     class MavenContext:
         def __init__(self, timeout: int) -> None:
@@ -138,28 +169,92 @@ def maven(monkeypatch: pytest.MonkeyPatch, resolve: Any) -> None:
     monkeypatch.setitem(sys.modules, "jgo.maven", module)
 
 
-def test_release_that_is_in_no_repository(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(name: str) -> str:
-        raise OSError("no\nroute")
+def raising(error: Exception) -> Callable[[str], str]:
+    """Answers with an error, whatever is asked for."""
 
-    maven(monkeypatch, refused)
-    told = complaint(cli, "classpath", "9.9.8")
-    assert told == (
-        "Pulsar 9.9.8: org.apache.pulsar:pulsar-broker:9.9.8: cannot be had from Maven's cache or repository "
-        "(OSError); name a folder that has it: --pulsar DIR"
+    def refused(name: str) -> str:
+        raise error
+
+    return refused
+
+
+@pytest.mark.parametrize(
+    ("error", "statuses", "says"),
+    [
+        (RuntimeError("not found"), [404], "is in no repository"),
+        (RuntimeError("not found"), [404, 503], "cannot be downloaded (a repository answers with status 503)"),
+        (OSError("no\nroute"), [], "cannot be downloaded (no repository answers, is there a network?)"),
+        (OSError(28, "No space left on device"), [], "cannot be downloaded (No space left on device)"),
+    ],
+)
+@pytest.mark.usefixtures("folder", "with_java")
+def test_jar_that_cannot_be_had(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: Exception, statuses: list[int], says: str
+) -> None:
+    maven(monkeypatch, raising(error), *statuses)
+    told = f"org.apache.pulsar:pulsar-broker:{{}} {says}; name a folder that has it: --pulsar DIR"
+    assert complaint(cli, "classpath", "9.9.8") == f"Pulsar 9.9.8: {told.format('9.9.8')}"
+    name = "pulsar-4.1.1/in-memory"
+    assert complaint(cli, "check", "--subject", name) == f"{name}: {told.format('4.1.1')}"
+
+
+def test_jar_of_which_only_a_part_is_there(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = folder / "part.jar"
+    part.write_bytes(b"PK")
+    maven(monkeypatch, lambda name: str(part))
+    assert complaint(cli, "classpath", "9.9.8") == (
+        f"Pulsar 9.9.8: {part} is no whole jar, as a download leaves it that was cut short; remove it, try again"
     )
 
 
 def test_classpath_is_printed(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    maven(monkeypatch, lambda name: f"/m2/{name}.jar")
-    monkeypatch.setattr(jars, "cached", jars.cached.__wrapped__)
+    maven(monkeypatch, whole(folder))
     monkeypatch.setattr("broker_tck.implementations.jvm.releases.LIBRARIES", (Jar("io.netty", "netty-common", "4.1"),))
     status, out, err = cli("classpath", "9.9.7")
     assert (status, err) == (0, "")
     first, *rest = out.strip().split(":")
-    assert first == "/m2/org.apache.pulsar/pulsar-broker/9.9.7.jar"
-    assert rest[-1] == "/m2/io.netty/netty-common/4.1.jar"
+    assert first == f"{folder}/m2/org.apache.pulsar/pulsar-broker/9.9.7.jar"
+    assert rest[-1] == f"{folder}/m2/io.netty/netty-common/4.1.jar"
     assert len(rest) == len(OWN)
+
+
+def test_classpath_says_which_jars_are_of_another_release(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven(monkeypatch, without(folder, f"{GROUP}/pulsar-common/5.0.1", f"{GROUP}/pulsar-metadata/5.0.1"), 404)
+    monkeypatch.setattr("broker_tck.implementations.jvm.releases.LIBRARIES", ())
+    status, out, err = cli("classpath", "5.0.1")
+    assert (status, err) == (
+        0,
+        "broker-tck: 5.0.1 cannot be had as a whole; of 5.0.0-M1 are pulsar-common, pulsar-metadata\n",
+    )
+    versions = {Path(each).parent.name: Path(each).stem for each in out.strip().split(":")}
+    assert versions == {**dict.fromkeys(OWN, "5.0.1"), "pulsar-common": "5.0.0-M1", "pulsar-metadata": "5.0.0-M1"}
+
+
+def test_no_jar_stands_in_where_it_is_not_known_that_one_is_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven(monkeypatch, without(folder, f"{GROUP}/pulsar-common/5.0.1"), 500)
+    with pytest.raises(Unavailable, match=r"pulsar-common:5\.0\.1 cannot be downloaded .* status 500"):
+        list(Release("5.0.1").paths(OWN))
+
+
+def test_no_jar_stands_in_for_the_one_that_has_the_class(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maven(monkeypatch, without(folder, f"{GROUP}/pulsar-client-original/5.0.1"), 404)
+    with pytest.raises(NotThere, match=r"pulsar-client-original:5\.0\.1 is in no repository"):
+        list(Release("5.0.1").paths(KINDS["negative-acks"].jars))
+    assert all(name in OWN for kind in KINDS.values() for name in kind.jars)
+
+
+def test_what_was_not_found_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    sought = jars.sought
+    asked: list[str] = []
+    maven(monkeypatch, lambda name: (asked.append(name), raising(RuntimeError())(name)), 404)
+    monkeypatch.setattr(jars, "sought", sought)
+    for _ in range(2):
+        assert jars.lacks(Jar("org.acme", "none", "1"))
+    assert asked == ["org.acme/none/1"]
 
 
 @pytest.mark.usefixtures("with_java")
@@ -170,8 +265,7 @@ def test_folder_without_the_release_s_own_jar(cli: Cli, folder: Path) -> None:
 
 @pytest.mark.usefixtures("with_java")
 def test_folder_s_jars_come_before_those_of_a_repository(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    maven(monkeypatch, lambda name: f"/m2/{name}.jar")
-    monkeypatch.setattr(jars, "cached", jars.cached.__wrapped__)
+    maven(monkeypatch, whole(folder))
     monkeypatch.setenv(FOLDER, "lib")
     for name in OWN:
         (folder / "lib" / f"org.apache.pulsar-{name}-4.2.4.jar").touch()
@@ -179,22 +273,59 @@ def test_folder_s_jars_come_before_those_of_a_repository(folder: Path, monkeypat
     found = {path.name: path for path in resolve(IN_MEMORY).factory.files()}
     assert found["org.apache.pulsar-pulsar-broker-4.2.4.jar"].parent == Path("lib")
     assert "io.netty-netty-common-4.2.9.Final.jar" in found
-    assert str(found["8.5.16.jar"]) == "/m2/it.unimi.dsi/fastutil/8.5.16.jar"
+    assert found["8.5.16.jar"] == folder / "m2" / "it.unimi.dsi" / "fastutil" / "8.5.16.jar"
     assert not [name for name in found if "4.2.3" in name]
 
 
 def test_folder_may_have_what_is_in_no_repository(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maven(monkeypatch, raising(RuntimeError()), 404)
     assert Release("4.1.1").lacks("pulsar-broker")
     assert [*names(Release("4.1.1"))] == ["negative-acks"]
     (folder / "lib" / "pulsar-broker-4.1.1.jar").touch()
     monkeypatch.setenv(FOLDER, "lib")
     assert not Release("4.1.1").lacks("pulsar-broker")
     assert "in-memory" in [*names(Release("4.1.1"))]
-    assert made.__wrapped__("4.1.1", "in-memory", "").profiles == ("timebucket-2025",)
+    assert made.__wrapped__("4.1.1", "in-memory", "", None).profiles == ("timebucket-2025",)
+    assert Release("4.1.1").lacks("managed-ledger")
 
 
-def test_jars_that_are_missing_are_those_of_another_release() -> None:
-    assert [jar.version for jar in Release("5.0.1").own(("pulsar-broker", "pulsar-common"))] == ["5.0.1", "5.0.0-M1"]
+@pytest.mark.usefixtures("with_java")
+def test_folder_that_is_named_later_has_other_jars(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maven(monkeypatch, whole(folder))
+    before = resolve(IN_MEMORY).factory
+    for name in OWN:
+        (folder / "lib" / f"{name}-4.2.4.jar").touch()
+    monkeypatch.setenv(FOLDER, "lib")
+    own = [
+        [file for file in factory.files() if "4.2.4" in file.name] for factory in (before, resolve(IN_MEMORY).factory)
+    ]
+    assert [{file.parts[0] for file in files} for files in own] == [{"/"}, {"lib"}]
+    assert [len(files) for files in own] == [len(OWN)] * 2
+
+
+def test_folder_that_the_variable_names_has_to_be_there(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, "bil")
+    says = f"{FOLDER} names bil, which is no folder"
+    assert complaint(cli, "check", "--subject", IN_MEMORY) == f"{IN_MEMORY}: {says}"
+    assert complaint(cli, "classpath", "4.2.4") == f"Pulsar 4.2.4: {says}"
+    assert complaint(cli, "pulsar", "4.2.4") == says
+
+
+def test_replay_command_names_what_made_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FOLDER, raising=False)
+    trace, died = from_text("add 1 0 +2000"), (HANG, "no answer")
+    finding = unreduced(
+        subject_of(Resident, IN_MEMORY), "heap", Walk(None, trace.config, trace.operations, no_answer(*died))
+    )
+    plain = replay_command(finding)
+    assert plain.startswith(f"broker-tck replay --subject {IN_MEMORY} 'delayed-delivery heap")
+    monkeypatch.setenv(FOLDER, "my lib")
+    assert replay_command(finding) == plain.replace(f"{IN_MEMORY} ", f"{IN_MEMORY} --pulsar 'my lib' ")
+    assert replay_command(replace(finding, subject="heap")) == plain.replace(IN_MEMORY, "heap")
+    monkeypatch.setenv(FOLDER, SHIPPED)
+    assert replay_command(finding) == plain
 
 
 # ---- The user's classes
@@ -288,24 +419,54 @@ def test_class_that_no_profile_describes_is_no_subject(cli: Cli, folder: Path) -
 
 def test_java_that_is_not_there(installed: Path, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(java, "HOMES", ())
-    monkeypatch.setattr(subject, "imported", lambda: None)
+    not_started(monkeypatch)
     assert complaint(cli, "check", "--subject", IN_MEMORY) == (
-        f"{IN_MEMORY}: Java 17 or later is needed (none was found); install one "
+        f"{IN_MEMORY}: Java 17 or later is needed, and found was none; install one "
         "(apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
     )
 
 
+def not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the extra were there."""
+    monkeypatch.setattr(java, "imported", lambda: SimpleNamespace(isJVMStarted=lambda: False))
+
+
 def test_java_that_is_too_old(installed: Path) -> None:
-    with pytest.raises(Unavailable, match=r"^Java 21 or later is needed \(Java 11, Java 17, Java 21\); install one "):
+    with pytest.raises(Unavailable, match=r"^Java 21 or later is needed, and found was Java 11, Java 17; install one "):
         java.found(21)
+
+
+def test_java_that_is_too_old_for_one_subject_of_several_is_told_before_it_starts(
+    installed: Path, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    not_started(monkeypatch)
+    maven(monkeypatch, whole(folder))
+    home = installed / "java-17.0.9"
+    says = (
+        f"pulsar-5.0.1/in-memory: Java 21 or later is needed, and JAVA_HOME ({home}) has Java 17; set it to another, "
+        "or unset it for the newest that is installed"
+    )
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert complaint(cli, "check", "--subject", IN_MEMORY, "--subject", "pulsar-5.0.1/in-memory") == says
+    assert complaint(cli, "pulsar", "4.2.4", "5.0.1", "--contract", "delayed-delivery") == says
+
+
+def test_java_that_runs_already_is_no_newer(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    running = SimpleNamespace(version=lambda: SimpleNamespace(feature=lambda: 17))
+    jpype = SimpleNamespace(isJVMStarted=lambda: True, JClass=lambda name: running)
+    monkeypatch.setattr(java, "imported", lambda: jpype)
+    java.see_java(17)
+    with pytest.raises(Unavailable, match=r"^Java 21 or later is needed, and Java 17 runs already in this process$"):
+        java.see_java(21)
 
 
 def test_newest_java_is_found_or_that_of_the_environment(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert java.found(8) == (installed / "java-17.0.9", 17)
-    java.found.cache_clear()
     monkeypatch.setenv("JAVA_HOME", str(installed / "java-11.0.2"))
     assert java.found(8) == (installed / "java-11.0.2", 11)
-    assert java.found(12) == (installed / "java-17.0.9", 17)
+    monkeypatch.setenv("JAVA_HOME", str(installed / "java-21"))
+    with pytest.raises(Unavailable, match=r"JAVA_HOME \(.*\) has none"):
+        java.found(8)
 
 
 @pytest.mark.parametrize(("version", "needed"), [("3.0.7", 17), ("4.2.4", 17), ("5.0.0-M1", 21), ("5.0.1", 21)])

@@ -14,25 +14,28 @@ from conftest import Cli
 from msgspec import structs
 
 from broker_tck.cli import pulsar as command
-from broker_tck.implementations.jvm.releases import TRIED
+from broker_tck.implementations.jvm.jars import FOLDER
+from broker_tck.implementations.jvm.releases import MISSING, TRIED, Release
 from broker_tck.properties import survey as asking
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.survey import (
     BROKEN,
     CONFORMS,
+    KINDS,
     NOT_ENOUGH,
     UNKNOWN,
     Answer,
     Question,
     answer,
+    lacking,
     questions,
     survey,
+    to_be_had,
 )
 from broker_tck.properties.survey_page import page
 
 TRACKER, SET = "in-memory", "cursor-tree-set"
 SURE = {"operations": 1_234_567, "residual": 0.00299}
-RELEASES = ("3.0.7", "4.2.4", "5.0.1")
 
 
 def finding(rule: str, *operations: str) -> dict[str, Any]:
@@ -64,7 +67,8 @@ ANSWERS = [
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return page(ANSWERS, RELEASES, "broker-tck pulsar --walks 7", "2026-01-31")
+    missing = {"3.0.7": [], "4.2.4": [], "5.0.1": ["pulsar-client-original", "pulsar-common"]}
+    return page(ANSWERS, missing, "broker-tck pulsar --walks 7", "2026-01-31")
 
 
 def chapter(text: str, heading: str) -> str:
@@ -103,11 +107,12 @@ def test_table_has_releases_across_and_classes_down(text: str) -> None:
 
 
 def test_page_says_which_jars_were_not_the_release_s(text: str) -> None:
-    assert "Of 5.0.1, pulsar-client-original, " in text
-    assert "Those of 5.0.0-M1 took their place" in text
-    other = page([], ["4.1.1", "4.2.4"], "", "")
-    assert "Of 4.1.1, pulsar-broker, managed-ledger, " in other
-    assert "took their place" not in other
+    assert (
+        "\nOf 5.0.1, pulsar-client-original, pulsar-common could not be had. Those of 5.0.0-M1 took their place" in text
+    )
+    other = page([], {"4.1.1": ["pulsar-broker", "managed-ledger"], "4.2.4": [], "5.0.1": []}, "", "")
+    assert "\nOf 4.1.1, pulsar-broker, managed-ledger could not be had: their classes were not checked.\n" in other
+    assert other.count("could not be had") == 1
 
 
 def test_departures_are_told_rule_by_rule_with_their_releases(text: str) -> None:
@@ -121,7 +126,7 @@ def test_departures_are_told_rule_by_rule_with_their_releases(text: str) -> None
 
 def test_release_without_a_verdict_is_not_said_to_keep_a_rule(text: str) -> None:
     assert "not seen in 4.2.4, 5.0.1" not in text
-    lost = page([said("5.0.1", "timebucket-ideal", why="Killed")], ["5.0.1"], "", "")
+    lost = page([said("5.0.1", "timebucket-ideal", why="Killed")], {"5.0.1": []}, "", "")
     assert "It was not compared: no verdict." in chapter(lost, "## InMemoryDelayedDeliveryTracker")
     assert "seen" not in chapter(lost, "## InMemoryDelayedDeliveryTracker")
 
@@ -139,8 +144,8 @@ def test_class_that_keeps_every_rule_is_said_to(text: str) -> None:
 
 
 def test_specification_that_was_left_without_a_finding_is_broken_all_the_same() -> None:
-    lacking = Answer(Question("4.2.4", TRACKER, "timebucket-ideal"), BROKEN, {**SURE, "complaints": ["NOT EXERCISED"]})
-    assert "| the specification: **broken** |" in page([lacking], ["4.2.4"], "", "")
+    lost = Answer(Question("4.2.4", TRACKER, "timebucket-ideal"), BROKEN, {**SURE, "complaints": ["NOT EXERCISED"]})
+    assert "| the specification: **broken** |" in page([lost], {"4.2.4": []}, "", "")
 
 
 # ---- Questions and answers
@@ -161,6 +166,18 @@ def test_each_class_is_asked_for_its_profile_and_the_specification() -> None:
         ("pulsar-4.2.4/cursor-list", "ideal", False),
         ("pulsar-5.0.1/cursor-list", "ideal", True),
     ]
+
+
+def test_class_that_is_in_no_repository_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.setattr(Release, "lacks", lambda release, name: name in MISSING.get(release.version, ()))
+    asked = [*to_be_had(questions(["4.1.1", "5.0.1"], "negative-acks"))]
+    assert {question.subject for question in asked} == {"pulsar-4.1.1/negative-acks"}
+    assert {each.kind for each in to_be_had(questions(["4.1.1"]))} == {"negative-acks"}
+    assert lacking("5.0.1", asked) == [*KINDS["negative-acks"].jars]
+    assert lacking("4.1.1", asked) == []
+    monkeypatch.setenv(FOLDER, ".")
+    assert {each.release for each in to_be_had(questions(["4.1.1", "5.0.1"], "negative-acks"))} == {"4.1.1", "5.0.1"}
 
 
 def test_every_profile_and_capability_of_a_release_is_its_contract_s() -> None:
@@ -246,6 +263,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     monkeypatch.setattr(command, "survey", surveyed)
     untried = {"pulsar-4.0.9/in-memory": "a guess"}
     monkeypatch.setattr(command, "resolve", lambda name: SimpleNamespace(name=name, untried=untried.get(name, "")))
+    monkeypatch.setattr(Release, "lacks", lambda release, name: False)
     return calls
 
 
@@ -279,3 +297,15 @@ def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, .
     written = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "by `broker-tck pulsar --walks 4`." in written
     assert f"| contract | class | {' | '.join(TRIED)} |" in written
+
+
+def test_page_that_is_there_stays_until_there_is_another(
+    cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old.md", tmp_path / "new.md"
+    old.write_text("what was there")
+    for path in (old, new):
+        status, _, err = cli("pulsar", "--contract", "none", "-o", path)
+        assert (status, err.count("\n")) == (2, 1)
+    assert old.read_text() == "what was there"
+    assert not new.exists()

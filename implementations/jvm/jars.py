@@ -6,19 +6,26 @@ campaign has shipped to an executor.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from zipfile import is_zipfile
 
-from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.jvm.unavailable import NotThere, Unavailable
 
 FOLDER = "BROKER_TCK_JARS"
-INSTALL = "pip install 'broker-tck[jvm]'"
+SHIPPED = "shipped/jars"
+"""That folder on an executor of a campaign that ships; it is none of the user's."""
+INSTALL = "pip install '.[jvm]' in a clone of broker-tck"
+ELSEWHERE = "name a folder that has it: --pulsar DIR"
 TIMEOUT = 30
 """Seconds that a repository may take to answer."""
+GONE = {404, 410}
+"""The statuses by which a repository says that it does not have a file."""
 
 
 class Jar(NamedTuple):
@@ -33,9 +40,11 @@ class Jar(NamedTuple):
 
 
 def folder() -> Path | None:
-    """The folder of jars that the user named."""
+    """The folder of jars that the user named. Unavailable: it is not there."""
     named = os.environ.get(FOLDER)
-    return Path(named) if named and Path(named).is_dir() else None
+    if named and not Path(named).is_dir():
+        raise Unavailable(f"{FOLDER} names {named}, which is no folder")
+    return Path(named) if named else None
 
 
 def path_of(jar: Jar) -> Path:
@@ -63,18 +72,56 @@ def in_folder(jar: Jar, version: str) -> Iterator[Path]:
             yield from sorted(where.glob(name))
 
 
-@cache
+def lacks(jar: Jar) -> bool:
+    """Whether a jar cannot be had: the folder that the user named does not have it, else no repository."""
+    return sought(jar) is None if folder() is None else not any(in_folder(jar, jar.version))
+
+
 def cached(jar: Jar) -> Path:
-    """The file of a jar in Maven's cache. It is downloaded, and its digest compared, where it is not there yet."""
+    """The file of a jar in Maven's cache. NotThere: no repository has it. Unavailable: that is not known."""
+    found = sought(jar)
+    if found is None:
+        raise NotThere(f"{jar} is in no repository; {ELSEWHERE}")
+    return found
+
+
+@cache
+def sought(jar: Jar) -> Path | None:
+    """The file of a jar in Maven's cache, downloaded where it is not there yet; None where no repository has it.
+
+    Unavailable: there is no answer, so that nothing is known; or the file is no whole jar. What was found, or not, is
+    not looked for again in this process.
+    """
     try:
         from jgo.maven import MavenContext
     except ImportError:
         raise Unavailable(f"subjects of Java need the extra jvm: {INSTALL}") from None
-    component = MavenContext(timeout=TIMEOUT).project(jar.group, jar.artifact).at_version(jar.version)
+    artifact = MavenContext(timeout=TIMEOUT).project(jar.group, jar.artifact).at_version(jar.version).artifact()
     try:
-        return Path(component.artifact().resolve())
-    except Exception as error:
-        raise Unavailable(
-            f"{jar}: cannot be had from Maven's cache or repository ({type(error).__name__}); "
-            "name a folder that has it: --pulsar DIR"
-        ) from None
+        found = fetched(artifact)
+    except OSError as error:
+        why = error.strerror or "no repository answers, is there a network?"
+        raise Unavailable(f"{jar} cannot be downloaded ({why}); {ELSEWHERE}") from None
+    if found and not is_zipfile(found):
+        raise Unavailable(f"{found} is no whole jar, as a download leaves it that was cut short; remove it, try again")
+    return found
+
+
+def fetched(artifact: Any) -> Path | None:
+    """The file of an artifact of jgo's; None where each repository says that it has none. OSError: it is not known."""
+    try:
+        return Path(artifact.resolve())
+    except RuntimeError:  # jgo says so of every status but 200
+        odd = statuses(artifact) - GONE
+        if odd:
+            raise OSError(errno.EIO, f"a repository answers with status {min(odd)}") from None
+        return None
+
+
+def statuses(artifact: Any) -> set[int]:
+    """The statuses that repositories answer with when they are asked for an artifact."""
+    from jgo.util import http
+
+    path = f"{artifact.component.path_prefix.as_posix()}/{artifact.filename}"
+    repositories = artifact.context.remote_repos.values()
+    return {http.head(f"{where}/{path}", timeout=TIMEOUT).status_code for where in repositories}

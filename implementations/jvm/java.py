@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +43,23 @@ def java(needed: int = OLDEST) -> Any:
 
     There is one Java for the life of a process. A process that runs it must not be forked.
     """
+    see_java(needed)
     jpype = imported()
     if not jpype.isJVMStarted():
-        home, version = found(needed)
-        start(jpype, home, version)
-    running = int(jpype.JClass("java.lang.Runtime").version().feature())
-    if running < needed:
-        raise Unavailable(f"this needs Java {needed} or later, and Java {running} runs already in this process")
+        start(jpype, *found(needed))
     return jpype
+
+
+def see_java(needed: int) -> None:
+    """See that the Java of this process is this version or later, without starting one. Unavailable says what is not.
+
+    Which Java it is does not depend on who asks, so that all subjects of a command are seen to have theirs beforehand.
+    """
+    jpype = imported()
+    if not jpype.isJVMStarted():
+        found(needed)
+    elif (running := int(jpype.JClass("java.lang.Runtime").version().feature())) < needed:
+        raise Unavailable(f"Java {needed} or later is needed, and Java {running} runs already in this process")
 
 
 def imported() -> Any:
@@ -76,26 +84,29 @@ def start(jpype: Any, home: Path, version: int) -> None:
     jpype.java.util.logging.LogManager.getLogManager().reset()  # what libraries log is no part of an outcome
 
 
-@cache
 def found(needed: int) -> tuple[Path, int]:
-    """The home and the version of a Java: that of ``JAVA_HOME`` if it is new enough, else the newest there is."""
-    known = [(version_of(home), home) for home in homes()]
-    usable = [(version, home) for version, home in known if version >= needed and any(library_below(home))]
-    if not usable:
-        there = ", ".join(sorted({f"Java {version}" for version, _ in known if version})) or "none was found"
-        raise Unavailable(
-            f"Java {needed} or later is needed ({there}); install one (apt-get install openjdk-{needed}-jre-headless) "
-            "or set JAVA_HOME"
-        )
+    """The home and the version of Java: of that which ``JAVA_HOME`` names, else of the newest there is.
+
+    Unavailable: it is older than needed, or there is none.
+    """
     named = os.environ.get("JAVA_HOME")
-    version, home = next((v for v in usable if named and v[1] == Path(named)), max(usable))
+    known = [(version_of(home), home) for home in ([Path(named)] if named else homes())]
+    version, home = max(known, default=(0, Path()))
+    if version < needed:
+        raise Unavailable(f"Java {needed} or later is needed, {missing(needed, known, named)}")
     return home, version
+
+
+def missing(needed: int, known: Sequence[tuple[int, Path]], named: str | None) -> str:
+    """What there is instead of a Java, and what to do."""
+    there = ", ".join(f"Java {version}" for version in sorted({version for version, _ in known if version})) or "none"
+    if named:
+        return f"and JAVA_HOME ({named}) has {there}; set it to another, or unset it for the newest that is installed"
+    return f"and found was {there}; install one (apt-get install openjdk-{needed}-jre-headless) or set JAVA_HOME"
 
 
 def homes() -> Iterator[Path]:
     """The folders in which a Java may be installed."""
-    if named := os.environ.get("JAVA_HOME"):
-        yield Path(named)
     if command := shutil.which("java"):
         yield Path(command).resolve().parent.parent
     for folder in map(Path, HOMES):
@@ -104,12 +115,12 @@ def homes() -> Iterator[Path]:
 
 
 def version_of(home: Path) -> int:
-    """The version that an installed Java says it has; 0 where there is none."""
+    """The version that an installed Java says it has; 0 where there is none that can run in a process."""
     try:
         said = RELEASE.search((home / "release").read_text(encoding="utf-8"))
     except OSError:
         return 0
-    return int(said[1]) if said else 0
+    return int(said[1]) if said and any(library_below(home)) else 0
 
 
 def library_below(home: Path) -> Iterator[Path]:

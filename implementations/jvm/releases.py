@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from broker_tck.implementations.jvm.jars import Jar, folder, in_folder, own_path_of, path_of
+from broker_tck.implementations.jvm.jars import Jar, lacks, own_path_of, path_of
 from broker_tck.implementations.jvm.unavailable import Unavailable
 
 GROUP = "org.apache.pulsar"
@@ -58,9 +58,12 @@ MISSING = {
     "4.1.1": ("pulsar-broker", *UNDER_BROKER),
     "5.0.1": tuple(name for name in OWN if name not in ("pulsar-broker", "managed-ledger")),
 }
-"""Jars of a release that are in no repository. A folder of the user's may have them."""
+"""Jars that no repository had when this was written: lists of subjects leave their classes out.
+
+Whoever names such a class is told what is so now, see :meth:`Release.lacks`.
+"""
 INSTEAD = {"4.0.2": "4.0.1", "4.0.4": "4.0.6", "4.0.5": "4.0.6", "5.0.1": "5.0.0-M1"}
-"""Another release, whose jars take the place of those that are missing."""
+"""Another release, whose jars take the place of those that cannot be had; never that of the jar with the class."""
 TRIED = ("3.0.7", "4.0.0", "4.0.1", "4.0.5", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1", "5.0.1")
 """The releases that the kit's own pages speak of. Every other one with the same classes is a subject as well."""
 THREE = "3.0.0 3.0.2 3.0.7 3.1.0 3.2.0 3.2.2 3.2.3 3.3.2 3.3.5 3.3.6 "
@@ -101,22 +104,25 @@ class Release:
         """Whether it is known what the classes of a jar of its own do."""
         return self.version in MEASURED[name].split()
 
-    def lacks(self, name: str) -> bool:
-        """Whether a jar of its own cannot be had."""
-        return name in MISSING.get(self.version, ()) and not in_users_folder(name, self.version)
+    def jar(self, name: str) -> Jar:
+        """A jar of its own."""
+        return Jar(GROUP, name, self.version)
 
-    def own(self, names: Sequence[str]) -> tuple[Jar, ...]:
-        """Some of the jars that make it."""
-        other = INSTEAD.get(self.version, self.version)
-        return tuple(Jar(GROUP, name, other if self.lacks(name) else self.version) for name in names)
+    def lacks(self, name: str) -> bool:
+        """Whether a jar of its own cannot be had. Unavailable: that is not known."""
+        return lacks(self.jar(name))
+
+    def stand_ins(self, names: Sequence[str]) -> dict[str, Jar]:
+        """The jars of another release that take the place of some of its own, by their names."""
+        other = INSTEAD.get(self.version)
+        return {name: Jar(GROUP, name, other) for name in names if other and self.lacks(name)}
 
     def paths(self, names: Sequence[str]) -> Iterator[Path]:
-        """The files of some of its own jars, and of what they use. Unavailable says which cannot be had."""
-        for jar in self.own(names):
-            yield own_path_of(jar) if jar.version == self.version else path_of(jar)
+        """The files of some of its own jars, and of what they use; the first is its own in any case.
+
+        Unavailable says which cannot be had.
+        """
+        instead = self.stand_ins(names[1:])
+        for name in names:
+            yield path_of(instead[name]) if name in instead else own_path_of(self.jar(name))
         yield from map(path_of, LIBRARIES)
-
-
-def in_users_folder(name: str, version: str) -> bool:
-    """Whether the folder that the user named has a jar of the release."""
-    return folder() is not None and any(in_folder(Jar(GROUP, name, version), version))

@@ -10,7 +10,7 @@ from typing import Any
 
 from broker_tck.implementations.jvm.errors import guarded
 from broker_tck.implementations.jvm.jars import path_of
-from broker_tck.implementations.jvm.java import TOOLS, found, imported, java
+from broker_tck.implementations.jvm.java import TOOLS, java, see_java
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import OWN, Release
 from broker_tck.implementations.jvm.unavailable import Unavailable
@@ -46,7 +46,7 @@ class Kind:
     def line(self, release: Release) -> Line | None:
         """What it is in a release; None where the release does not have it."""
         known = [line for line in self.lines if line.since <= release.number]
-        return known[-1] if known and known[-1].profile and not release.lacks(self.jars[0]) else None
+        return known[-1] if known and known[-1].profile else None
 
 
 class JavaFactory:
@@ -71,8 +71,7 @@ class JavaFactory:
 
     def prepare(self) -> None:
         """See that there is a Java, every jar, and a use for the class path. Unavailable says what is missing."""
-        imported()
-        found(self.release.java)
+        see_java(self.release.java)
         self.files()
         for place in self.classpath:
             if not self.stands_before(place):
@@ -81,18 +80,23 @@ class JavaFactory:
     def stands_before(self, place: Path) -> bool:
         """Whether something in a place of the user's is the subject, or stands for a class of the release."""
         theirs = set(classes_in(place, ("",)))
-        jars = self.release.paths(self.kind.jars)
+        jars = self.places[len(self.classpath) :]
         return self.kind.java in theirs or any(not theirs.isdisjoint(classes_in(jar, ("",))) for jar in jars)
 
+    @cached_property
+    def places(self) -> tuple[Path, ...]:
+        """Where its classes are, those of the user first; it stays so for this factory, wherever jars are later."""
+        return (*self.classpath, *self.release.paths(self.kind.jars))
+
     def files(self) -> tuple[Path, ...]:
-        """Every file that it loads classes from, those of the user first."""
-        return (*self.classpath, *self.release.paths(self.kind.jars), *map(path_of, TOOLS))
+        """Every file that it loads classes from."""
+        return (*self.places, *map(path_of, TOOLS))
 
     @cached_property
     def made(self) -> Callable[..., Any]:
         """The factory, with the class loaded."""
         load: Wrapper = guarded(self.kind.wrapper)
-        return load(loader_of(self.release, self.kind.jars, self.classpath), self.release)
+        return load(loader_of(self.release.java, self.places), self.release)
 
     def __call__(self, *arguments: Any) -> Any:
         """Make one, as the contract says."""
@@ -100,6 +104,9 @@ class JavaFactory:
 
 
 @cache
-def loader_of(release: Release, jars: tuple[str, ...], classpath: tuple[Path, ...]) -> Loader:
-    """The class loader of a release in this process, with some of its jars."""
-    return Loader(java(release.java), (*classpath, *release.paths(jars)))
+def loader_of(needed: int, places: tuple[Path, ...]) -> Loader:
+    """The class loader of some places in this process, on such a Java or a later one.
+
+    A class that was loaded stays as it was, also where its place has another later.
+    """
+    return Loader(java(needed), places)

@@ -22,7 +22,8 @@ class Slip(NamedTuple):
 
 def slipped(version: str, slip: Slip, folder: Path) -> Path:
     """Write the class with its slip; answers with the folder, for a class path."""
-    loader = loader_of(Release(version), OWN, ())
+    release = Release(version)
+    loader = loader_of(release.java, tuple(release.paths(OWN)))
     jpype = loader.jpype
     codes = jpype.JClass("org.objectweb.asm.Opcodes")
     tree = read(loader.code_of(slip.name), jpype)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from broker_tck.implementations.jvm.java import found
+from broker_tck.implementations.jvm.java import see_java
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.released import released
 
@@ -19,7 +19,7 @@ collect_ignore_glob = [] if find_spec("jpype") and find_spec("jgo") else ["*.py"
 def java() -> None:
     """A Java, and jars. Without them tests are skipped in one line, but not where CI would take that for a pass."""
     try:
-        found(21)
+        see_java(21)
         released("pulsar-4.2.4/in-memory")
     except Unavailable as error:
         if os.environ.get("CI"):
