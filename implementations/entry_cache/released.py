@@ -114,19 +114,22 @@ def takers_of_java(loader: Loader) -> Callable[[Entry], Any]:
 class JavaCount:
     """A read count of Java's."""
 
-    def __init__(self, java: Any) -> None:
-        self.java = java
+    def __init__(self, java: Any, ready: Callable[[], None]) -> None:
+        self.java, self._ready = java, ready
 
     def get_expected_read_count(self) -> int:
         """The count now."""
+        self._ready()
         return int(self.java.getExpectedReadCount())
 
     def increment_expected_read_count(self) -> None:
         """One more read is expected."""
+        self._ready()
         self.java.incrementExpectedReadCount()
 
     def mark_read(self) -> None:
         """A reader is done."""
+        self._ready()
         self.java.markRead()
 
 
@@ -186,10 +189,12 @@ class JavaCache:
 
     def get_number_of_entries(self) -> int:
         """How many entries are cached."""
+        self._ready()
         return int(self._kind.inside.entries(self._java))
 
     def get_size(self) -> int:
         """Their bytes."""
+        self._ready()
         return int(self._java.getSize())
 
 
@@ -234,8 +239,9 @@ class JavaCaches:
 
     def new_read_count(self, expected: int) -> ReadCount | None:
         """A count, where the release makes one."""
+        self._ready()
         java = self._kind.counts.maybeCreate(expected)
-        return None if java is None else JavaCount(java)
+        return None if java is None else JavaCount(java, self._ready)
 
     def evict_entries_before_timestamp(self, timestamp: int) -> tuple[int, int]:
         """A time pass; answers with entries and bytes."""
@@ -254,10 +260,12 @@ class JavaCaches:
 
     def update_max_requeue_count(self, count: int) -> None:
         """Set how often reads that are expected have an entry requeued."""
+        self._ready()
         self._queue.setMaxRequeueCountWhenHasExpectedReads(count)
 
     def update_extend_ttl_of_recently_accessed(self, extend: bool) -> None:
         """Set whether entries that were accessed are requeued."""
+        self._ready()
         self._queue.setExtendTTLOfRecentlyAccessed(extend)
 
 

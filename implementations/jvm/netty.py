@@ -24,37 +24,47 @@ Arm = Callable[[int, Callable[[], None]], Timeout]
 
 
 def netty_timer(loader: Loader, arm: Arm) -> Any:
-    """An ``io.netty.util.Timer`` that arms through ``arm``."""
+    """An ``io.netty.util.Timer`` that arms through ``arm``.
+
+    A timeout is armed, then either cancelled or expired, and it stays so, as those of a HashedWheelTimer do. One that
+    was cancelled may be run all the same, as if the timer's thread had been on its way.
+    """
     proxy, instance = loader.jpype.JProxy, loader.jpype.JObject
     timeouts, timers = loader.named("io.netty.util.Timeout"), loader.named("io.netty.util.Timer")
 
     def new_timeout(task: Any, delay: Any, unit: Any) -> Any:
         kit: Timeout
+        expired = False
+
+        def cancel() -> bool:
+            if expired or kit.cancelled:
+                return False
+            kit.cancel()
+            return True
+
+        def fire() -> None:
+            nonlocal expired
+            expired = not kit.cancelled
+            run(loader, task, java)
+
         java = instance(
             proxy(
                 timeouts,
                 dict={
-                    "cancel": lambda: cancel(kit),
+                    "cancel": cancel,
                     "isCancelled": lambda: kit.cancelled,
-                    "isExpired": lambda: False,
+                    "isExpired": lambda: expired,
                     "task": lambda: task,
                     "timer": lambda: timer,
                 },
             ),
             timeouts,
         )
-        kit = arm(int(delay) * NANOSECONDS[str(unit.name())], lambda: run(loader, task, java))
+        kit = arm(int(delay) * NANOSECONDS[str(unit.name())], fire)
         return java
 
     timer = instance(proxy(timers, dict={"newTimeout": new_timeout}), timers)
     return timer
-
-
-def cancel(timeout: Timeout) -> bool:
-    """Cancel a timeout; whether it was not cancelled before."""
-    before = timeout.cancelled
-    timeout.cancel()
-    return not before
 
 
 def run(loader: Loader, task: Any, timeout: Any) -> None:

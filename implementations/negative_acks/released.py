@@ -38,7 +38,7 @@ REQUEST = 1_000
 
 
 def inside(counted: str) -> Class:
-    """Calls what only the tracker's package may call, and is the message that is nacked, one at a time.
+    """Calls what only the tracker's package may call, and is a message that is nacked.
 
     ``counted`` is the descriptor of what the number of nacks is.
     """
@@ -46,21 +46,30 @@ def inside(counted: str) -> Class:
     return Class(
         INSIDE,
         implements=(f"{API}Message",),
-        fields={"id": nacked, "count": "I"},
+        own={"id": nacked, "count": "I"},
         methods={
-            f"getMessageId(){nacked}": [f"getstatic {INSIDE} id {nacked}", "areturn"],
-            "getRedeliveryCount()I": [f"getstatic {INSIDE} count I", "ireturn"],
+            f"<init>({nacked}I)V": [
+                "aload 0",
+                "invokespecial java/lang/Object <init> ()V",
+                "aload 0",
+                "aload 1",
+                f"putfield {INSIDE} id {nacked}",
+                "aload 0",
+                "iload 2",
+                f"putfield {INSIDE} count I",
+                "return",
+            ],
+            f"getMessageId(){nacked}": ["aload 0", f"getfield {INSIDE} id {nacked}", "areturn"],
+            "getRedeliveryCount()I": ["aload 0", f"getfield {INSIDE} count I", "ireturn"],
         },
         statics={
             f"add({tracker}{nacked}I)V": [
-                "aload 1",
-                f"putstatic {INSIDE} id {nacked}",
-                "iload 2",
-                f"putstatic {INSIDE} count I",
                 "aload 0",
                 f"new {INSIDE}",
                 "dup",
-                f"invokespecial {INSIDE} <init> ()V",
+                "aload 1",
+                "iload 2",
+                f"invokespecial {INSIDE} <init> ({nacked}I)V",
                 f"invokevirtual {TRACKER} add ({message})V",
                 "return",
             ],
@@ -202,6 +211,7 @@ class JavaNacks:
 
     def get_nacked_messages_count(self) -> int:
         """How many items are tracked."""
+        self._ready()
         found = self._kind.inside.number(self._tracker)
         return int(found.orElse(0) if self._kind.optional else found)
 
