@@ -120,6 +120,12 @@ def test_java_that_is_too_old(tools: Path) -> None:
     one_line(ran(tools), r"Pulsar 4\.2\.4 needs Java 21 or later, which \S+java is not: set JAVA_HOME")
 
 
+def test_maven_that_names_no_broker(tools: Path) -> None:
+    one_line(
+        ran(tools, JARS="other.jar"), r"Maven names no pulsar-broker-4\.2\.4\.jar among the jars of Pulsar 4\.2\.4"
+    )
+
+
 def test_no_maven(tools: Path) -> None:
     (tools / "bin" / "mvn").unlink()
     one_line(ran(tools), r"there is no mvn on the path: install Maven")
@@ -157,6 +163,17 @@ def example() -> ModuleType:
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_java_that_does_not_say_what_it_is(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is no matter of `--limit`, of which nothing is said then."""
+
+    def expired(words: list[str], **options: object) -> None:
+        raise subprocess.TimeoutExpired(words, example.TELLS)
+
+    monkeypatch.setattr(subprocess, "run", expired)
+    with pytest.raises(example.Missing, match=r"^`java -version` did not answer in 60 s: set JAVA_HOME to a Java that"):
+        example.told_by("java", "-version")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=["page", "readme"])

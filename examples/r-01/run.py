@@ -21,6 +21,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SHORT_LIFE = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Options of Java that halve the time of a run as short as this."""
+TELLS = 60
+"""Seconds that Java has to say what it is."""
 VERDICTS = {10: 0, 11: 1}
 """Our exit status for that of SlowSubscription.java; all others say that it did not come to its end."""
 
@@ -87,10 +89,17 @@ def command_of_java() -> str:
     java = shutil.which("java", path=where)
     if not java:
         raise Missing(f"there is no java {f'in {where}' if where else 'on the path'}: install a JDK, or set JAVA_HOME")
-    modules = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False).stdout
-    if "jdk.compiler" not in modules:
+    if "jdk.compiler" not in told_by(java, "--list-modules").stdout:
         raise Missing(f"{java} has no compiler: install a JDK of 17 or later, not only a JRE, or set JAVA_HOME")
     return java
+
+
+def told_by(java: str, option: str) -> subprocess.CompletedProcess[str]:
+    """What Java says of itself."""
+    try:
+        return subprocess.run([java, option], capture_output=True, text=True, timeout=TELLS, check=False)
+    except subprocess.TimeoutExpired:
+        raise Missing(f"`{java} {option}` did not answer in {TELLS} s: set JAVA_HOME to a Java that does") from None
 
 
 def classpath(version: str, file: Path, limit: int) -> str:
@@ -129,11 +138,13 @@ def missing_from(told: str) -> str:
 
 def see_that_java_is_new_enough(java: str, version: str, jars: str) -> None:
     """Compare the version of Java with that of the broker's class files."""
-    broker = next(jar for jar in jars.split(os.pathsep) if Path(jar).name == f"pulsar-broker-{version}.jar")
+    name = f"pulsar-broker-{version}.jar"
+    broker = next((jar for jar in jars.split(os.pathsep) if Path(jar).name == name), None)
+    if broker is None:
+        raise Missing(f"Maven names no {name} among the jars of Pulsar {version}")
     with zipfile.ZipFile(broker) as file:
         needed = file.read("org/apache/pulsar/broker/PulsarService.class")[7] - 44
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
-    found = re.search(r'version "(\d+)', told)
+    found = re.search(r'version "(\d+)', told_by(java, "-version").stderr)
     if not found or int(found[1]) < needed:
         raise Missing(f"Pulsar {version} needs Java {needed} or later, which {java} is not: set JAVA_HOME")
 

@@ -13,7 +13,7 @@ from broker_tck.implementations.interface import Clock, Entry, EntryCacheConfig,
 from broker_tck.implementations.jvm.assembler import Class
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
-from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.jvm.releases import OWN, Release
 from broker_tck.implementations.jvm.subject import Kind, Line
 
 LEDGER = "org/apache/bookkeeper/mledger/"
@@ -287,5 +287,6 @@ KINDS = (
         "RangeCache",
         RangeCaches,
         (Line((4, 2), "pip-430", WITHOUT), Line((5, 0, 1), "pip-430-5.0", WITHOUT)),
+        ("managed-ledger", *(name for name in OWN if name != "managed-ledger")),
     ),
 )

@@ -11,10 +11,11 @@ from jvm.compiling import compiled
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.errors import guarded
 from broker_tck.implementations.jvm.held import hold
-from broker_tck.implementations.jvm.loader import Loader
+from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.releases import OWN, Release
-from broker_tck.implementations.jvm.subject import loader_of
+from broker_tck.implementations.jvm.subject import Kind, loader_of
+from broker_tck.implementations.released import KINDS
 from broker_tck.properties.timer import ManualTimer, Timeout
 
 RELEASE = Release("4.2.4")
@@ -122,3 +123,12 @@ def test_timeout_that_was_cancelled_does_not_expire(loader: Loader) -> None:
     armed.fired(armed)
     assert [bool(each) for each in task.seen] == [False, True, False]
     assert state(loader, timeout) == (False, True)
+
+
+# ---- Jars
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_first_jar_of_a_kind_has_its_class(kind: Kind) -> None:
+    first = next(RELEASE.paths(kind.jars))
+    assert kind.java in {name.rpartition(".")[2] for name in classes_in(first, ("",))}
