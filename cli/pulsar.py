@@ -30,6 +30,8 @@ from broker_tck.properties.survey import (
 from broker_tck.properties.survey_page import page
 
 WALKS = 1000
+NEEDED = 1536 * 2**20
+"""Bytes that a check may take at most: a heap of 1 GiB, and what Java and Python take besides."""
 EXAMPLES = """\b
 Examples:
   broker-tck pulsar 4.2.4
@@ -42,7 +44,12 @@ Examples:
 @click.argument("versions", nargs=-1, metavar="[VERSION]...")
 @click.option("--contract", "contract_name", metavar="C", help="Only classes of this contract.")
 @click.option("--walks", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a class and profile.")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Checks at a time. Default: one for each core.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    help="Checks at a time, each of which may take 1.5 GiB. Default: one for each core, if memory allows.",
+)
 @output_option("Also write a page, in Markdown.")
 @java_options
 @seed_option
@@ -81,7 +88,7 @@ def pulsar(
             done.append(answer)
             tell(len(done), f"{answer.question.subject} ({answer.question.profile}) {answer.verdict}")
 
-        answers = survey(asked, walks, seed, jobs or os.cpu_count() or 1, told)
+        answers = survey(asked, walks, seed, jobs or most_at_once(), told)
     print_json({"answers": [answer_json(each) for each in answers]}) if as_json else print_answers(answers)
     if output:
         given = {"--contract": contract_name, "--walks": walks, "--seed": seed or None}
@@ -90,6 +97,12 @@ def pulsar(
         command = " ".join(["broker-tck pulsar", *versions, *options])
         written(output, page(answers, missing, command, f"{datetime.now(UTC):%Y-%m-%d}"))
     return status(answers)
+
+
+def most_at_once() -> int:
+    """How many checks the machine's cores and its memory allow at a time; one in any case."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(os.cpu_count() or 1, memory // NEEDED))
 
 
 def status(answers: list[Answer]) -> int:

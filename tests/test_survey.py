@@ -249,6 +249,15 @@ def test_status(answers: list[Answer], status: int) -> None:
     assert command.status(answers) == status
 
 
+@pytest.mark.parametrize(("gigabytes", "cores", "most"), [(1, 4, 1), (4, 1, 1), (4, 8, 2), (64, 8, 8)])
+def test_checks_at_a_time_are_as_many_as_memory_allows(
+    monkeypatch: pytest.MonkeyPatch, gigabytes: int, cores: int, most: int
+) -> None:
+    monkeypatch.setattr(command.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(command.os, "sysconf", {"SC_PHYS_PAGES": gigabytes * 2**18, "SC_PAGE_SIZE": 2**12}.get)
+    assert command.most_at_once() == most
+
+
 @pytest.fixture
 def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Every question is answered by hand; what was asked for, and how."""
