@@ -37,9 +37,12 @@ from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
 from broker_tck.model.negative_acks import LegacyJava30, NegativeAcks
 from broker_tck.model.walked_tree import Node, WalkedTree
 from broker_tck.properties.finding import failure
+from broker_tck.properties.negative_acks.contract import asks
 from broker_tck.properties.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale
 from broker_tck.properties.negative_acks.rig import Rig
+from broker_tck.properties.run import run_subject
 from broker_tck.properties.subjects import resolve
+from broker_tck.properties.trace import from_text
 
 BASE = 1_763_695_000_064 & -1024
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -781,3 +784,36 @@ def test_of_two_timeouts_of_one_deadline_the_one_that_was_armed_first_fires_firs
     operations = [inner[0], Nack(0, 0, 0), inner[1], Advance(134), inner[0], Advance(133), Nack(0, 0, 0), Advance(101)]
     found = failure(resolve("hash-map"), LegacyJava30, Config(delay_us=100_000), [*operations, Stale()])
     assert found is None
+
+
+# ---- What a client can do
+
+
+def test_entry_is_one_thing_for_good() -> None:
+    nacks = "chunked 0 1 2 1; chunked 0 1 2 0; nack 0 0 0; batch 0 1 0 0; batch 0 2 0 0; batch 0 2 1 0; fill 0 2 1 2 0"
+    others = "fill 0 3 1 5 0; nack 0 5 0; inside close 0 1 0; inside nack 0 1 0; chunked 0 9 1 0; nack 0 9 0; id 0 2"
+    trace = from_text(f"negative-acks pip-393-spec; {nacks}; {others}")
+    assert [*asks(trace.operations, Capabilities())] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        True,
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("name", ["every-nack-postpones", "chunks-for-one-bucket", "called-under-a-lock"])
+def test_trace_is_reduced_to_what_a_client_can_do(name: str) -> None:
+    subject = resolve(f"mutant:{name}")
+    findings = run_subject(subject, subject.profiles[0], seed=0, count=60, most=1).findings
+    assert findings
+    assert all(all(asks(finding.operations, subject.capabilities)) for finding in findings)
