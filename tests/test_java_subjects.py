@@ -388,7 +388,9 @@ def test_kind_is_what_was_measured(kind: str) -> None:
 
 
 def test_heap_of_cursors_has_versions_from_some_releases_on() -> None:
-    made_of = [made(version, "cursor-heap", "") for version in ("3.0.2", "3.0.7", "3.1.0", "3.2.3", "3.3.2", "4.2.4")]
+    made_of = [
+        made(version, "cursor-heap", "", None) for version in ("3.0.2", "3.0.7", "3.1.0", "3.2.3", "3.3.2", "4.2.4")
+    ]
     assert [each.capabilities.get("versions", True) for each in made_of] == [False, True, False, False, True, True]
 
 
@@ -398,9 +400,9 @@ def test_every_release_of_the_pages_was_measured() -> None:
 
 def test_release_that_nobody_has_run_is_told(capsys: pytest.CaptureFixture[str], with_java: None, folder: Path) -> None:
     guess = "nobody has run that release yet; that it is heap is a guess by its neighbours"
-    assert made("4.0.9", "in-memory", "").untried == guess
-    assert made("4.0.8", "in-memory", "").untried == made("4.0.9", "in-memory", "lib").untried == ""
-    untried = declared("pulsar-4.0.9/in-memory", made("4.0.9", "in-memory", ""))
+    assert made("4.0.9", "in-memory", "", None).untried == guess
+    assert made("4.0.8", "in-memory", "", None).untried == made("4.0.9", "in-memory", "lib", None).untried == ""
+    untried = declared("pulsar-4.0.9/in-memory", made("4.0.9", "in-memory", "", None))
     assert chosen_profiles(untried, None) == ("heap",)
     assert capsys.readouterr() == ("", f"broker-tck: pulsar-4.0.9/in-memory: {guess}\n")
     assert chosen_profiles(untried, "heap") == ("heap",)
