@@ -89,7 +89,7 @@ def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding
     contract = subject.contract
     if number not in deviating(contract.model(profile)):
         walks = breaking(subject, contract.model(profile), number, seed)
-        found = (find_breach(subject, contract.model(profile), number, w) for w in walks)
+        found = (find_breach(subject, contract.model(profile), number, w) for w in islice(walks, CANDIDATES))
         return shortest(islice(filter(None, found), BREACHES))
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)

@@ -112,24 +112,27 @@ def takers_of_java(loader: Loader) -> Callable[[Entry], Any]:
 
 @translating
 class JavaCount:
-    """A read count of Java's."""
+    """A read count of Java's, which no time matters to.
 
-    def __init__(self, java: Any, ready: Callable[[], None]) -> None:
-        self.java, self._ready = java, ready
+    Java's queue holds the values, and they their counts: one that led back to the queue would never be let go.
+    """
+
+    def __init__(self, java: Any, refuel: Callable[[], None]) -> None:
+        self.java, self._refuel = java, refuel
 
     def get_expected_read_count(self) -> int:
         """The count now."""
-        self._ready()
+        self._refuel()
         return int(self.java.getExpectedReadCount())
 
     def increment_expected_read_count(self) -> None:
         """One more read is expected."""
-        self._ready()
+        self._refuel()
         self.java.incrementExpectedReadCount()
 
     def mark_read(self) -> None:
         """A reader is done."""
-        self._ready()
+        self._refuel()
         self.java.markRead()
 
 
@@ -241,7 +244,7 @@ class JavaCaches:
         """A count, where the release makes one."""
         self._ready()
         java = self._kind.counts.maybeCreate(expected)
-        return None if java is None else JavaCount(java, self._ready)
+        return None if java is None else JavaCount(java, self._kind.loader.refuel)
 
     def evict_entries_before_timestamp(self, timestamp: int) -> tuple[int, int]:
         """A time pass; answers with entries and bytes."""
