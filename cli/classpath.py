@@ -34,5 +34,5 @@ def classpath(version: str) -> None:
         raise BadInput(f"Pulsar {version}: {error}") from None
     if instead:
         lacking, of = ", ".join(instead), next(iter(instead.values())).version
-        click.echo(f"broker-tck: {version} cannot be had as a whole; of {of} are {lacking}", err=True)
+        click.echo(f"broker-tck: of {version}, {lacking} cannot be had; those of {of} stand in", err=True)
     click.echo(os.pathsep.join(map(str, paths)))

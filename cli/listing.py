@@ -94,8 +94,8 @@ def print_rule(rule: dict[str, Any]) -> None:
 def subjects(contract_name: str | None, as_json: bool) -> None:
     """List the subjects of a contract: bundled ones, those of other installed packages, and released classes of Pulsar.
 
-    Of other releases with the same classes, each is a subject as well: pulsar-VERSION/CLASS. Where nobody has run a
-    release yet, its profile is a guess, and commands that go by it say so.
+    Of other releases with the same classes, each is a subject as well: pulsar-VERSION/CLASS. Where the kit
+    was never run on a class of a release, its profile is a guess, and commands that go by it say so.
     """
     contract = chosen_contract(contract_name)
     found = [(subject, "bundled") for subject in bundled(contract)]

@@ -31,7 +31,7 @@ from broker_tck.properties.survey_page import page
 
 WALKS = 1000
 NEEDED = 1536 * 2**20
-"""Bytes that a check may take at most: a heap of 1 GiB, and what Java and Python take besides."""
+"""Bytes that are reckoned for a check: a heap of 1 GiB, and half as much for the rest."""
 EXAMPLES = """\b
 Examples:
   broker-tck pulsar 4.2.4

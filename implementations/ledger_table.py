@@ -19,7 +19,10 @@ def home(ledger_id: int, mask: int) -> int:
 
 
 class LedgerTable:
-    """Sets of entry ids by ledger id, as fastutil's open hash map keeps them: ledger 0 aside, no slot left over."""
+    """Sets of entry ids by ledger id, as fastutil's open hash map keeps them.
+
+    Ledger 0 has no slot, and a removal leaves no mark.
+    """
 
     def __init__(self) -> None:
         self._slots: list[int | None] = [None] * FEWEST

@@ -68,8 +68,8 @@ def options(name: str) -> str:
 
     What a campaign has shipped to an executor is no folder of the user's, and is left out.
     """
-    where = (os.environ.get(FOLDER) or SHIPPED) if NAME.fullmatch(name) else SHIPPED
-    return "" if where == SHIPPED else f"--pulsar {shlex.quote(where)} "
+    where = os.environ.get(FOLDER, "") if NAME.fullmatch(name) else ""
+    return "" if where in ("", SHIPPED) else f"--pulsar {shlex.quote(where)} "
 
 
 def place(written: str) -> Path:

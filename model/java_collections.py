@@ -109,8 +109,8 @@ class LongHashOrder:
     """The order in which a ``Long2ObjectOpenHashMap`` of fastutil lists its keys: 0, then by slot, the last one first.
 
     A key lies in the first free slot from that of its hash on. One that goes leaves the others as if it had never come,
-    so all that has to be known is the order in which they came. There are 32 slots; as many again where three quarters
-    are exceeded, and half as many where less than three sixteenths are left. Keys then come anew, as they are listed.
+    so all that has to be known is the order in which they came. There are 32 slots; twice as many once three quarters
+    are exceeded, and half as many once fewer than three sixteenths are left. Keys then come anew, as they are listed.
     """
 
     def __init__(self, keys: Iterable[int] = ()) -> None:

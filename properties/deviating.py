@@ -23,7 +23,7 @@ FAILING = 10
 CANDIDATES = 5
 """So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
 BREACHES = 2
-"""So many breaches of a law: walks that show one are rare, and all are reduced to much the same."""
+"""Of the candidates that break a law or a variation, so many are reduced, as such walks are rare."""
 ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
 
@@ -90,7 +90,7 @@ def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding
     if number not in deviating(contract.model(profile)):
         walks = breaking(subject, contract.model(profile), number, seed)
         found = (find_breach(subject, contract.model(profile), number, w) for w in islice(walks, CANDIDATES))
-        return shortest(islice(filter(None, found), BREACHES))
+        return shortest(islice((finding for finding in found if finding), BREACHES))
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
     known = Diagnosis((number,), tuple(otherwise(contract.model(profile), number)), WALKS, whole=True)

@@ -267,7 +267,7 @@ def law_table(
     left -= {*model.BREAKS, *model.MOOT}
     order = sorted(range(len(ways)), key=lambda index: ways[index].rule.number not in left)
     found: dict[str, str] = {}
-    with processes(len(ways)) as pool:
+    with processes(BLOCK) as pool:
         for begin in range(0, len(order), BLOCK):
             block = order[begin : begin + BLOCK]
             work = partial(

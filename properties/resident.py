@@ -116,8 +116,8 @@ HERE = Residents()
 def noted(operations: Iterable[Operation], rig: Any, model: Any = None) -> Iterable[Operation]:
     """The operations that a rig is about to do, written down where its subject is a resident.
 
-    Only those of the rig that was made last are: the kit is done with one before it makes the next. Were an earlier one
-    asked again, the last resort would not see it; it would never take one for the other.
+    Only the rig that was made last is written down: the kit is done with one before it makes the next. Were an earlier
+    one used again, the last resort would not watch it, nor blame the later one.
     """
     busy = HERE.busy
     if busy is None or busy.rig is not rig:

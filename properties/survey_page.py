@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from broker_tck.implementations.jvm.releases import INSTEAD
+from broker_tck.implementations.jvm.releases import INSTEAD, Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.survey import BROKEN, CONFORMS, UNKNOWN, Answer
@@ -94,10 +94,9 @@ def caveats(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for release, jars in missing.items():
         told = f"Of {release}, {', '.join(jars)} could not be had"
         if jars and release in INSTEAD:
-            yield (
-                f"{told}. Those of {INSTEAD[release]} took their place, and a small stand-in that of its "
-                "`LongBitmap`; estimates of memory were not compared, and classes of these jars were not checked."
-            )
+            yield f"{told}. Those of {INSTEAD[release]} took their place; classes of these jars were not checked."
+            if Release(release).number >= (5,):
+                yield "A small stand-in took that of its `LongBitmap`: estimates of memory were not compared."
             yield ""
         elif jars:
             yield f"{told}: their classes were not checked."

@@ -9,7 +9,7 @@ from typing import Any
 class Timeout:
     """An armed timeout; what it fires is called with the timeout itself."""
 
-    __slots__ = ("cancelled", "deadline", "fired", "timer")
+    __slots__ = ("__weakref__", "cancelled", "deadline", "fired", "timer")
 
     def __init__(self, timer: ManualTimer, deadline: int, fired: Callable[[Any], Any]) -> None:
         self.timer = timer

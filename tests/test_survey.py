@@ -110,6 +110,8 @@ def test_page_says_which_jars_were_not_the_release_s(text: str) -> None:
     assert (
         "\nOf 5.0.1, pulsar-client-original, pulsar-common could not be had. Those of 5.0.0-M1 took their place" in text
     )
+    assert "stand-in took that of its `LongBitmap`" in text
+    assert "LongBitmap" not in page([], {"4.0.5": ["managed-ledger"]}, "", "")
     other = page([], {"4.1.1": ["pulsar-broker", "managed-ledger"], "4.2.4": [], "5.0.1": []}, "", "")
     assert "\nOf 4.1.1, pulsar-broker, managed-ledger could not be had: their classes were not checked.\n" in other
     assert other.count("could not be had") == 1

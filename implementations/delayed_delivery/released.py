@@ -12,7 +12,7 @@ from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.positions import position_reader
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.standins import of_class, of_interface
+from broker_tck.implementations.jvm.standins import of_class, of_interface, weakly
 from broker_tck.implementations.jvm.subject import Kind, Line
 from broker_tck.implementations.jvm.unavailable import Unavailable
 
@@ -80,8 +80,9 @@ class JavaTracker:
         self._java_clock = kind.clock.epochUTC()
         self._tell(clock())
         self._asked = False
-        dispatcher = kind.dispatcher({"getName": lambda: NAME, **kind.named, **dict.fromkeys(READS, self._read)})
-        wheel = netty_timer(kind.loader, self._arm)
+        reads = dict.fromkeys(READS, weakly(self._read))
+        dispatcher = kind.dispatcher({"getName": lambda: NAME, **kind.named, **reads})
+        wheel = netty_timer(kind.loader, weakly(self._arm))
         try:
             self._tracker = kind.made(dispatcher, wheel, config.tick, self._java_clock, config.strict, config.lookahead)
         except TypeError as error:

@@ -34,7 +34,7 @@ NOW = [f"getstatic {HELD} wall J", f"invokestatic {INSTANT} ofEpochMilli (J)L{IN
 
 
 def clock(zone: str) -> list[str]:
-    """The instructions that answer with a clock that is held; that which is given puts its zone on the stack."""
+    """The instructions that answer with a clock that is held; ``zone`` puts its zone on the stack."""
     return [f"new {CLOCK}", "dup", zone, f"invokespecial {CLOCK} <init> (L{ZONE};)V", "areturn"]
 
 
@@ -161,7 +161,7 @@ def call_instead(node: Any, nodes: Any, codes: Any) -> Any:
 
 
 def hold_references(arguments: Any, jpype: Any) -> None:
-    """Change references to the clocks, such as ``System::nanoTime``, in the arguments of a lambda's instruction."""
+    """Change references to clocks and exits, such as ``System::nanoTime``, in what a lambda's instruction is given."""
     handle = jpype.JClass("org.objectweb.asm.Handle")
     static = jpype.JClass("org.objectweb.asm.Opcodes").H_INVOKESTATIC
     for at, each in enumerate(arguments):
@@ -172,3 +172,6 @@ def hold_references(arguments: Any, jpype: Any) -> None:
             arguments[at] = handle(static, HELD, READ + CLOCKS[owner, name], kind, False)
         elif (owner, name + kind) in TIMES:
             arguments[at] = handle(static, HELD, name, kind, False)
+        elif (owner, name) in EXITS:
+            taken = "(I)V" if each.getTag() == static else "(Ljava/lang/Runtime;I)V"
+            arguments[at] = handle(static, HELD, "exit", taken, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from broker_tck.implementations.interface import Timeout
 from broker_tck.implementations.jvm.errors import translated
@@ -26,45 +27,61 @@ Arm = Callable[[int, Callable[[], None]], Timeout]
 def netty_timer(loader: Loader, arm: Arm) -> Any:
     """An ``io.netty.util.Timer`` that arms through ``arm``.
 
-    A timeout is armed, then either cancelled or expired, and it stays so, as those of a HashedWheelTimer do. One that
-    was cancelled may be run all the same, as if the timer's thread had been on its way.
+    A timeout is armed, then either cancelled or expired, and it stays so. One that was cancelled may be run all the
+    same. Netty's own timer does not do that: there, one that is on its way can no longer be cancelled.
     """
-    proxy, instance = loader.jpype.JProxy, loader.jpype.JObject
+    jpype, weak = loader.jpype, loader.jpype.JClass("java.lang.ref.WeakReference")
+    proxy, instance = jpype.JProxy, jpype.JObject
     timeouts, timers = loader.named("io.netty.util.Timeout"), loader.named("io.netty.util.Timer")
 
     def new_timeout(task: Any, delay: Any, unit: Any) -> Any:
-        kit: Timeout
-        expired = False
-
-        def cancel() -> bool:
-            if expired or kit.cancelled:
-                return False
-            kit.cancel()
-            return True
+        armed = Armed(weak(task), itself)
+        java = instance(proxy(timeouts, inst=armed), timeouts)
 
         def fire() -> None:
-            nonlocal expired
-            expired = not kit.cancelled
+            armed.expired = not armed.cancelled
             run(loader, task, java)
 
-        java = instance(
-            proxy(
-                timeouts,
-                dict={
-                    "cancel": cancel,
-                    "isCancelled": lambda: kit.cancelled,
-                    "isExpired": lambda: expired,
-                    "task": lambda: task,
-                    "timer": lambda: timer,
-                },
-            ),
-            timeouts,
-        )
-        kit = arm(int(delay) * NANOSECONDS[str(unit.name())], fire)
+        armed.kit = ref(arm(int(delay) * NANOSECONDS[str(unit.name())], fire))
         return java
 
     timer = instance(proxy(timers, dict={"newTimeout": new_timeout}), timers)
+    itself = weak(timer)
     return timer
+
+
+class Armed:
+    """A timeout as Java sees it. Java holds it, and it nothing that leads back: see :func:`.standins.weakly`."""
+
+    def __init__(self, its_task: Any, its_timer: Any) -> None:
+        self.its_task, self.its_timer = its_task, its_timer
+        self.kit: Callable[[], Timeout | None] = lambda: None
+        self.cancelled = self.expired = False
+
+    def cancel(self) -> bool:
+        """Disarm it, once."""
+        if self.expired or self.cancelled:
+            return False
+        self.cancelled = True
+        if kit := self.kit():
+            kit.cancel()
+        return True
+
+    def isCancelled(self) -> bool:  # noqa: N802
+        """Whether it was cancelled before it fired."""
+        return self.cancelled
+
+    def isExpired(self) -> bool:  # noqa: N802
+        """Whether it has fired."""
+        return self.expired
+
+    def task(self) -> Any:
+        """What it runs."""
+        return self.its_task.get()
+
+    def timer(self) -> Any:
+        """The timer that armed it."""
+        return self.its_timer.get()
 
 
 def run(loader: Loader, task: Any, timeout: Any) -> None:

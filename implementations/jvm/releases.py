@@ -63,7 +63,7 @@ MISSING = {
 Whoever names such a class is told what is so now, see :meth:`Release.lacks`.
 """
 INSTEAD = {"4.0.2": "4.0.1", "4.0.4": "4.0.6", "4.0.5": "4.0.6", "5.0.1": "5.0.0-M1"}
-"""Another release, whose jars take the place of those that cannot be had; never that of the jar with the class."""
+"""Another release, whose jars stand in for those that cannot be had, never for the jar that has the class."""
 TRIED = ("3.0.7", "4.0.0", "4.0.1", "4.0.5", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1", "5.0.1")
 """The releases that the kit's own pages speak of. Every other one with the same classes is a subject as well."""
 THREE = "3.0.0 3.0.2 3.0.7 3.1.0 3.2.0 3.2.2 3.2.3 3.3.2 3.3.5 3.3.6 "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
+from weakref import WeakMethod
 
 from broker_tck.implementations.jvm.loader import Loader
 
@@ -22,6 +23,21 @@ class Handler:
     def invoke(self, _this: Any, method: Any, arguments: Any) -> Any:
         """Answer a call."""
         return self.answers[str(method.getName())](*(arguments or ()))
+
+
+def weakly(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method for Java to call, which does not keep its object alive.
+
+    What Java holds is let go with Java's own. If it led back to what holds Java's, neither would ever be.
+    """
+    there = WeakMethod(method)
+
+    def call(*arguments: Any) -> Any:
+        found = there()
+        assert found is not None, "Java calls only while it is called"
+        return found(*arguments)
+
+    return call
 
 
 def of_interface(loader: Loader, name: str, answers: Answers) -> Any:

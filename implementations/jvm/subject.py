@@ -67,7 +67,8 @@ class JavaFactory:
         """Why it is not known what it does, of a class of the release's own; empty where it is."""
         if self.classpath or self.release.measured(self.kind.jars[0]):
             return ""
-        return f"nobody has run that release yet; that it is {self.profiles[0]} is a guess by its neighbours"
+        version, profile = self.release.version, self.profiles[0]
+        return f"the kit was never run on that class of {version}; that it is {profile} is a guess"
 
     def prepare(self) -> None:
         """See that there is a Java, every jar, and a use for the class path. Unavailable says what is missing."""

@@ -20,7 +20,7 @@ from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.positions import position_reader
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.standins import of_class
+from broker_tck.implementations.jvm.standins import of_class, weakly
 from broker_tck.implementations.jvm.subject import Kind, Line
 
 API = "org/apache/pulsar/client/api/"
@@ -152,13 +152,13 @@ class JavaNacks:
     ) -> None:
         self._kind, self._clocks, self._timer, self._consumer = kind, clocks, timer, consumer
         self._ready()
-        wheel = netty_timer(kind.loader, self._arm)
+        wheel = netty_timer(kind.loader, weakly(self._arm))
         client = kind.client({"timer": lambda: wheel})
         java = kind.consumer(
             {
                 "getClient": lambda: client,
-                "onNegativeAcksSend": lambda ids: consumer.on_negative_acks_send(self._read(ids)),
-                "redeliverUnacknowledgedMessages": self._request,
+                "onNegativeAcksSend": weakly(self._send),
+                "redeliverUnacknowledgedMessages": weakly(self._request),
             }
         )
         self._chunks = kind.chunk_map()
@@ -179,6 +179,9 @@ class JavaNacks:
 
     def _read(self, ids: Any) -> list[Position]:
         return sorted(set(self._kind.positions(ids)))
+
+    def _send(self, ids: Any) -> None:
+        self._consumer.on_negative_acks_send(self._read(ids))
 
     def _request(self, ids: Any) -> None:
         positions = self._read(ids)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
 from pathlib import Path
 
 import pytest
 from jvm.bytecode import Slip, slipped
 
-from broker_tck.properties import resident
-from broker_tck.properties.check import record
 from broker_tck.properties.conforming import asked, golden_traces
 from broker_tck.properties.replay import on_model, on_subject
 from broker_tck.properties.run import Run, run_subject
@@ -102,15 +98,3 @@ def test_slip_in_one_class_is_found_by_its_rule(name: str, tmp_path: Path) -> No
     run = run_subject(subject, "pip-430", seed=0, count=WALKS, most=3)
     assert rule in rules(run), run.findings
     assert min(len(finding.operations) for finding in run.findings) <= SHORT
-
-
-def test_broker_that_nobody_uses_is_let_go() -> None:
-    """Python sees no circle that leads through Java: with one, a long check runs out of Java's memory."""
-    subject, trace = released("4.2.4"), from_text("entry-cache pip-430; put 0 0 0 10 1")
-    rig = subject.rig(trace.config, subject.capabilities)
-    record(trace.operations, rig)
-    seen = weakref.ref(rig.broker)
-    del rig
-    resident.HERE.busy = None
-    gc.collect()
-    assert seen() is None

@@ -45,6 +45,13 @@ def test_default_zone_is_the_same_everywhere(loader: Loader) -> None:
     assert [str(zone) for zone in loader.named("odd.Times").zones()] == ["Z", "Z", "+05:00", "+01:00"]
 
 
+@pytest.mark.parametrize("way", range(3))
+def test_what_refers_to_the_end_of_the_process_throws(loader: Loader, way: int) -> None:
+    loader.hold(["odd.Ends"])
+    with pytest.raises(SystemExit):
+        guarded(loader.named("odd.Ends").end)(way)
+
+
 # ---- Loops
 
 
