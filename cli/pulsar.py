@@ -73,7 +73,8 @@ def pulsar(
     if contract_name:
         contract_named(contract_name)
     try:
-        asked = list(to_be_had(questions(releases, contract_name)))
+        every = list(questions(releases, contract_name))  # a version that is none is told before any jar is asked for
+        asked = list(to_be_had(every))
     except Unavailable as error:
         raise BadInput(str(error)) from None
     if not asked:

@@ -32,8 +32,7 @@ def campaign(*arguments: Any) -> list[Any]:
 
 def furnished(folder: Path) -> Path:
     """A folder with the folder of classes that a subject names."""
-    (jar,) = Release("4.2.4").own(["pulsar-broker"])
-    with ZipFile(own_path_of(jar)) as classes:
+    with ZipFile(own_path_of(Release("4.2.4").jar("pulsar-broker"))) as classes:
         classes.extract(path_of(IN_MEMORY), folder / "classes")
     return folder
 
