@@ -5,7 +5,7 @@ import shutil
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
-FOLDERS = ("model", "implementations", "properties", "fixtures", "spark_fuzz", "cli")
+FOLDERS = ("model", "implementations", "properties", "fixtures", "spark_fuzz", "bench", "cli")
 
 
 class FreshBuild(build_py):

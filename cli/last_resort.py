@@ -10,12 +10,12 @@ import click
 
 from broker_tck.cli.output import console, print_json
 from broker_tck.implementations.interface import NOT_ANSWERED
-from broker_tck.properties.check import HANG, no_answer
-from broker_tck.properties.finding import Finding, unreduced
-from broker_tck.properties.resident import Busy
-from broker_tck.properties.story import finding_json, replay_command
-from broker_tck.properties.trace import operation_text
-from broker_tck.properties.walk import Walk
+from broker_tck.properties.engine.check import HANG, no_answer
+from broker_tck.properties.engine.trace import operation_text
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.findings.finding import Finding, unreduced
+from broker_tck.properties.findings.story import finding_json, replay_command
+from broker_tck.properties.isolation.resident import Busy
 
 
 def give_up(busy: Busy, as_json: bool) -> None:

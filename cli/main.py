@@ -8,23 +8,28 @@ from functools import partial
 
 import click
 
-from broker_tck.cli.benching import bench
-from broker_tck.cli.checking import check, walk_command
+from broker_tck.cli.bench import bench
+from broker_tck.cli.check import check
 from broker_tck.cli.classpath import classpath
-from broker_tck.cli.comparing import compare
-from broker_tck.cli.fuzzing import fuzz, watch
-from broker_tck.cli.interleaving import interleave
+from broker_tck.cli.compare import compare
+from broker_tck.cli.fuzz import fuzz
+from broker_tck.cli.init import init
+from broker_tck.cli.interleave import interleave
 from broker_tck.cli.last_resort import give_up
-from broker_tck.cli.listing import rules, subjects
-from broker_tck.cli.proving import mutants_command, power
+from broker_tck.cli.mutants import mutants_command
+from broker_tck.cli.power import power
 from broker_tck.cli.pulsar import pulsar
-from broker_tck.cli.reporting import report
-from broker_tck.cli.starting import init
-from broker_tck.cli.tracing import reduce_command, replay_command
+from broker_tck.cli.reduce import reduce_command
+from broker_tck.cli.replay import replay_command
+from broker_tck.cli.report import report
+from broker_tck.cli.rules import rules
+from broker_tck.cli.subjects import subjects
+from broker_tck.cli.walk import walk_command
+from broker_tck.cli.watch import watch
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.errors import BadInput, Failed
-from broker_tck.properties.resident import HERE
-from broker_tck.spark_fuzz.fingerprint import kit_version
+from broker_tck.properties.isolation.resident import HERE
+from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 
 EXAMPLES = """\b
 Examples:

@@ -12,10 +12,10 @@ import click
 
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.released import CLASSPATH
-from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, resolve
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.subjects import Subject, bundled, contract_named, resolve
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -176,3 +176,6 @@ def chosen_contract(name: str | None, subjects: Sequence[str] = (), rules: Seque
         return resolve(subjects[0]).contract
     having = (c for c in CONTRACTS.values() if {*rules} & c.rules.keys())
     return next(having, next(iter(CONTRACTS.values())))
+
+
+trace_profile_option = click.option("--profile", metavar="P", help="The profile. Default: that of the trace.")

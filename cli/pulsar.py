@@ -14,9 +14,10 @@ from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import TRIED
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.released import CLASSPATH
+from broker_tck.properties.engine.subjects import contract_named, resolve
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.subjects import contract_named, resolve
-from broker_tck.properties.survey import (
+from broker_tck.properties.releases.page import page
+from broker_tck.properties.releases.survey import (
     BROKEN,
     CONFORMS,
     NOT_ENOUGH,
@@ -27,7 +28,6 @@ from broker_tck.properties.survey import (
     survey,
     to_be_had,
 )
-from broker_tck.properties.survey_page import page
 
 WALKS = 1000
 NEEDED = 1536 * 2**20

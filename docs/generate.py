@@ -12,9 +12,9 @@ import queue_picture
 
 from broker_tck.cli.main import cli
 from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments
-from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.subjects import mutants
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import mutants
 
 FOLDER = Path(__file__).parent
 KILL_TABLES = FOLDER / "kill-tables"

@@ -7,8 +7,8 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
-from broker_tck.model.entry_cache import Cached, EntryCaches
-from broker_tck.properties.entry_cache.operations import Config
+from broker_tck.model.entry_cache.specification import Cached, EntryCaches
+from broker_tck.properties.contracts.entry_cache.operations import Config
 
 PLAIN, ACCESSED, EXPECTED = "#c9ced6", "#f0a860", "#7fb2e5"
 INK, FAINT = "#1c2733", "#5d6b7a"

@@ -5,25 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from broker_tck.implementations.heap import HeapTracker
-from broker_tck.implementations.indexed_heap import CursorHeap
-from broker_tck.implementations.lazy_list import LazyList
-from broker_tck.implementations.legacy_policy import PerCachePolicy
-from broker_tck.implementations.nack_clients import Cpp, CppOld, FSharp, Go, GoOld, HashMap, Java42, JavaPip393, PairMap
-from broker_tck.implementations.pulsar_cursors import PulsarHeap, PulsarList2025, PulsarTreeSet
-from broker_tck.implementations.pulsar_queues import CountTakingQueue, PulsarQueue, PulsarQueue50
-from broker_tck.implementations.removal_queue import FifoQueue, RemovalQueue
-from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
-from broker_tck.implementations.sorted_cursors import SortedCursors
-from broker_tck.implementations.stepwise_queue import StepwiseQueue
-from broker_tck.implementations.time_bucket import (
+from broker_tck.implementations.active_cursors.indexed_heap import CursorHeap
+from broker_tck.implementations.active_cursors.lazy_list import LazyList
+from broker_tck.implementations.active_cursors.pulsar import PulsarHeap, PulsarList2025, PulsarTreeSet
+from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
+from broker_tck.implementations.delayed_delivery.heap import HeapTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import (
     TimeBucket50M1Tracker,
     TimeBucket50Tracker,
     TimeBucket2026Tracker,
     TimeBucketTracker,
 )
-from broker_tck.implementations.time_bucket_4_0 import TimeBucket401Tracker, TimeBucket404Tracker
-from broker_tck.implementations.time_bucket_2025 import TimeBucket2025Tracker
+from broker_tck.implementations.delayed_delivery.time_bucket_4_0 import TimeBucket401Tracker, TimeBucket404Tracker
+from broker_tck.implementations.delayed_delivery.time_bucket_2025 import TimeBucket2025Tracker
+from broker_tck.implementations.entry_cache.legacy_policy import PerCachePolicy
+from broker_tck.implementations.entry_cache.pulsar import CountTakingQueue, PulsarQueue, PulsarQueue50
+from broker_tck.implementations.entry_cache.removal_queue import FifoQueue, RemovalQueue
+from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseQueue
+from broker_tck.implementations.negative_acks.clients import (
+    Cpp,
+    CppOld,
+    FSharp,
+    Go,
+    GoOld,
+    HashMap,
+    Java42,
+    JavaPip393,
+    PairMap,
+)
+from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
 
 BUNDLED: dict[str, Callable[..., Any]] = {
     "time-bucket": TimeBucketTracker,

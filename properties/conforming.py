@@ -10,13 +10,13 @@ from typing import Any
 
 from broker_tck import fixtures
 from broker_tck.model.rules import deviations_of
-from broker_tck.properties.check import unanswered
-from broker_tck.properties.machine import run_machine
-from broker_tck.properties.replay import Disagreement, on_subject
-from broker_tck.properties.run import SAMPLED, Progress, Run, deviations, findings, judge, run_subject, walks
-from broker_tck.properties.story import finding_json, story, value_text
-from broker_tck.properties.subjects import Subject, contract_named, declared, resolve
-from broker_tck.properties.trace import Trace, load
+from broker_tck.properties.engine.check import unanswered
+from broker_tck.properties.engine.machine import run_machine
+from broker_tck.properties.engine.replay import Disagreement, on_subject
+from broker_tck.properties.engine.run import SAMPLED, Progress, Run, deviations, findings, judge, run_subject, walks
+from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
+from broker_tck.properties.engine.trace import Trace, load
+from broker_tck.properties.findings.story import finding_json, story, value_text
 
 WALKS = 300
 EXAMPLES = 30

@@ -23,8 +23,8 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
     from broker_tck.properties.conforming import cases
     from broker_tck.properties.contracts import CONTRACTS
+    from broker_tck.properties.engine.subjects import bundled, resolve
     from broker_tck.properties.errors import BadInput
-    from broker_tck.properties.subjects import bundled, resolve
 
     try:
         named = [resolve(name) for name in metafunc.config.getoption("--subject")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.properties.conforming import run_part
-from broker_tck.properties.subjects import Subject
+from broker_tck.properties.engine.subjects import Subject
 
 
 def test_conformance(conformance_case: tuple[Subject, str, str]) -> None:

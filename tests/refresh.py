@@ -14,13 +14,13 @@ from pathlib import Path
 import msgspec
 
 from broker_tck.cli.main import run
-from broker_tck.properties.check import record
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.subjects import bundled
-from broker_tck.properties.trace import Trace, schema, to_json
-from broker_tck.properties.walk import walk, walk_seed
-from broker_tck.spark_fuzz.manifest import Code, Goal, Lane, Manifest
-from broker_tck.spark_fuzz.shard import shard_rows
+from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.subjects import bundled
+from broker_tck.properties.engine.trace import Trace, schema, to_json
+from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
+from broker_tck.spark_fuzz.worker.shard import shard_rows
 
 HERE = Path(__file__).parent
 DIGESTS = HERE / "digests.json"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from conftest import Cli
 
-from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 
 PROFILES = (
     "timebucket-ideal, timebucket-2026, timebucket-5.0, timebucket-5.0-M1, timebucket-2025, timebucket-4.0.4, "

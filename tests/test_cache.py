@@ -18,26 +18,26 @@ from hypothesis import strategies as st
 from kit import on_linux, plots
 
 from broker_tck import fixtures
-from broker_tck.implementations import cache_bench
-from broker_tck.implementations.cache_bench import POLICIES
+from broker_tck.bench import cache as cache_bench
+from broker_tck.bench.cache import POLICIES
+from broker_tck.implementations.entry_cache.pulsar import PulsarQueue, PulsarQueue50
+from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position
-from broker_tck.implementations.mutants.cache import InParts
-from broker_tck.implementations.pulsar_queues import PulsarQueue, PulsarQueue50
-from broker_tck.implementations.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
-from broker_tck.model.entry_cache import PROFILES, EntryCaches, Legacy, Queue
+from broker_tck.implementations.mutants.entry_cache.caches import InParts
+from broker_tck.model.entry_cache.specification import PROFILES, EntryCaches, Legacy, Queue
 from broker_tck.model.rules import Way, deviations_of, rules_of
-from broker_tck.properties.check import record
 from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.deviating import broken_by
-from broker_tck.properties.entry_cache.operations import Capabilities, Config, Range, Remove
-from broker_tck.properties.entry_cache.rig import Rig
-from broker_tck.properties.exercised import Exercised
-from broker_tck.properties.replay import MODEL, declaring, replay
-from broker_tck.properties.run import Run, count, to_exercise
-from broker_tck.properties.subjects import Subject, bundled, declared, resolve
-from broker_tck.properties.trace import Trace, from_text, load
-from broker_tck.properties.walk import Walk, walk, walk_seed
+from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
+from broker_tck.properties.contracts.entry_cache.rig import Rig
+from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.replay import MODEL, declaring, replay
+from broker_tck.properties.engine.run import Run, count, to_exercise
+from broker_tck.properties.engine.subjects import Subject, bundled, declared, resolve
+from broker_tck.properties.engine.trace import Trace, from_text, load
+from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.worth.deviating import broken_by
+from broker_tck.properties.worth.exercised import Exercised
 
 CONTRACT = CONTRACTS["entry-cache"]
 STEPS = {"pip-430": 8_160, "pip-430-5.0": 4_040, "pip-430-5.0-insert": 2_038, "pip-430-5.0-spoil": 473}

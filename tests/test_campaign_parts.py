@@ -16,20 +16,20 @@ import refresh
 from conftest import Cli
 from kit import ROOT
 
-from broker_tck.cli import fuzzing
+from broker_tck.cli.campaigns import clock
 from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.subjects import bundled
-from broker_tck.spark_fuzz import fingerprint, session
-from broker_tck.spark_fuzz.fingerprint import subject_digests
-from broker_tck.spark_fuzz.manifest import Code, Lane, Manifest, code_here, decoded, encoded
-from broker_tck.spark_fuzz.merging import check as check_mergeable
-from broker_tck.spark_fuzz.merging import merged_manifest
+from broker_tck.spark_fuzz.driver import driving, fingerprint, session
+from broker_tck.spark_fuzz.driver.fingerprint import subject_digests
+from broker_tck.spark_fuzz.driver.manifest import Code, Lane, Manifest, code_here, decoded, encoded
+from broker_tck.spark_fuzz.driver.merging import check as check_mergeable
+from broker_tck.spark_fuzz.driver.merging import merged_manifest
+from broker_tck.spark_fuzz.driver.ship import KIT_PACKAGES, files, settings, ship
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.ship import KIT_PACKAGES, files, settings, ship
-from broker_tck.spark_fuzz.store import Folder
+from broker_tck.spark_fuzz.store.places import Folder
 
 JAVA_11 = 'openjdk version "11.0.2" 2019-01-15'
 JAVA_8 = 'java version "1.8.0_292"'
@@ -134,16 +134,16 @@ def test_bad_input_is_one_line(
 @pytest.mark.parametrize("text", ["spark.a", "a=b", "=b"])
 def test_setting_of_spark_is_a_name_and_a_value(text: str) -> None:
     with pytest.raises(BadInput, match=r"a setting is written spark.name=value"):
-        fuzzing.setting(text)
+        driving.setting(text)
 
 
 def test_setting_may_have_equals_signs() -> None:
-    assert fuzzing.setting("spark.a=b=c") == ("spark.a", "b=c")
+    assert driving.setting("spark.a=b=c") == ("spark.a", "b=c")
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(0, "0:00"), (61, "1:01"), (3599.6, "1:00:00"), (7322, "2:02:02")])
 def test_time_left_is_told_as_people_read_it(seconds: float, said: str) -> None:
-    assert fuzzing.clock(seconds) == said
+    assert clock(seconds) == said
 
 
 # ---- Manifest
@@ -252,7 +252,7 @@ def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
 
 def test_files_of_subjects_are_shipped_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
-    monkeypatch.setattr("broker_tck.spark_fuzz.ship.SPARK_LIBRARIES", ())
+    monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
     monkeypatch.chdir(tmp_path)
     other = tmp_path / "other" / "kit.jar"
     other.parent.mkdir()
@@ -271,7 +271,7 @@ def test_files_of_subjects_are_shipped_by_name(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_folders_of_subjects_are_shipped_with_what_is_in_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("broker_tck.spark_fuzz.ship.SPARK_LIBRARIES", ())
+    monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
     folders = [tmp_path / build / "classes" for build in ("a", "b")]
     for folder in folders:
         (folder / "com").mkdir(parents=True)
@@ -291,7 +291,7 @@ def test_folders_of_subjects_are_shipped_with_what_is_in_them(monkeypatch: pytes
 
 @pytest.mark.parametrize("where", [".", "a/.."])
 def test_folder_without_a_name_is_not_shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str) -> None:
-    monkeypatch.setattr("broker_tck.spark_fuzz.ship.SPARK_LIBRARIES", ())
+    monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
     monkeypatch.chdir(tmp_path)
     Path("a").mkdir()
     monkeypatch.setattr(BUNDLED["heap"], "files", lambda: [where], raising=False)
@@ -308,10 +308,10 @@ def test_nothing_is_sent_where_everything_is_on_this_machine(monkeypatch: pytest
         yield
 
     for name, stand_in in {"session": no_session, "java": str, "need_spark": str}.items():
-        monkeypatch.setattr(fuzzing, name, stand_in)
-    monkeypatch.setattr(fuzzing, "ship", lambda _names, to: to / "broker-tck.zip")
+        monkeypatch.setattr(driving, name, stand_in)
+    monkeypatch.setattr(driving, "ship", lambda _names, to: to / "broker-tck.zip")
     for master in ("local[2]", "spark://host:7077"):
-        with fuzzing.driving(str(tmp_path / "store"), master, [], None, ["heap"], fuzzing.check_new):
+        with driving.driving(str(tmp_path / "store"), master, [], None, ["heap"], driving.check_new):
             pass
     assert ["spark.executorEnv.BROKER_TCK_JARS" in settings for settings in seen] == [False, True]
 
@@ -320,7 +320,7 @@ def test_what_is_shipped_has_the_kit_and_its_libraries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
-    monkeypatch.setattr("broker_tck.spark_fuzz.ship.SPARK_LIBRARIES", ())
+    monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
     names = {name for name, _ in files(["heap", "fatal:Exits"])}
     assert {"broker_tck/model/rules.py", "broker_tck/spark_fuzz/log4j2.properties", "fatal.py"} <= names
     assert {name.split("/")[1] for name in names if name.startswith("broker_tck/")} == set(KIT_PACKAGES)

@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kit import CONTRACT, MODEL, START, subject_of, trace_of, walked
 
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.implementations.time_bucket import TimeBucketTracker
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault
-from broker_tck.properties.check import (
+from broker_tck.properties.contracts.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
+from broker_tck.properties.contracts.delayed_delivery.rig import MOST_FIRINGS, Rig
+from broker_tck.properties.engine.check import (
     RESULT,
     Difference,
     apart,
@@ -31,10 +33,8 @@ from broker_tck.properties.check import (
     record,
     unanswered,
 )
-from broker_tck.properties.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
-from broker_tck.properties.delayed_delivery.rig import MOST_FIRINGS, Rig
-from broker_tck.properties.deviating import broken_by
-from broker_tck.properties.watchdog import Limit, patience
+from broker_tck.properties.isolation.watchdog import Limit, patience
+from broker_tck.properties.worth.deviating import broken_by
 
 HAS, GET = Has(), Get(10)
 

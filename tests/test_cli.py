@@ -15,16 +15,19 @@ import refresh
 from conftest import Cli
 from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of
 
-from broker_tck.cli import checking, output, proving
+from broker_tck.bench import drivers as bench
+from broker_tck.cli import check as checking
 from broker_tck.cli import main as cli_main
+from broker_tck.cli import output
+from broker_tck.cli import power as proving
 from broker_tck.cli.main import cli as group
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of
-from broker_tck.properties import bench, killing
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.subjects import Subject, mutants, resolve
-from broker_tck.properties.trace import load
-from broker_tck.spark_fuzz import fingerprint
+from broker_tck.properties.engine.subjects import Subject, mutants, resolve
+from broker_tck.properties.engine.trace import load
+from broker_tck.properties.worth import killing
+from broker_tck.spark_fuzz.driver import fingerprint
 
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"
 BAD = "add 1 0 +2000; add 1 0 +2000; get 5"
@@ -336,7 +339,7 @@ class Entry:
 @pytest.fixture
 def entries(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {e.name: e for e in (Entry("fine", kit.OneTooMany), Entry("lost", ImportError("no module")))}
-    for module in ("properties.subjects", "cli.listing"):
+    for module in ("properties.engine.subjects", "cli.subjects"):
         monkeypatch.setattr(f"broker_tck.{module}.plugged_in", lambda: found)
 
 

@@ -15,7 +15,7 @@ from kit import python
 import broker_tck.properties
 from broker_tck.properties import conforming, pytest_plugin
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.subjects import bundled, resolve
+from broker_tck.properties.engine.subjects import bundled, resolve
 
 PLUGIN = ("-p", "no:broker-tck", "-p", "broker_tck.properties.pytest_plugin")
 """By its module: a working copy that is not installed has no entry point. The example's tests go through that."""

@@ -14,37 +14,37 @@ from kit import plots
 from msgspec import structs
 
 from broker_tck import fixtures
+from broker_tck.bench import cursors as cursor_bench
+from broker_tck.bench.cursors import CANDIDATES, WORKLOADS, Counted, CursorRow, rows
 from broker_tck.cli.options import living
-from broker_tck.implementations import cursor_bench
-from broker_tck.implementations.cursor_bench import CANDIDATES, WORKLOADS, Counted, CursorRow, rows
-from broker_tck.implementations.indexed_heap import CursorHeap
+from broker_tck.implementations.active_cursors.indexed_heap import CursorHeap
+from broker_tck.implementations.active_cursors.java_order import Moves, Names
+from broker_tck.implementations.active_cursors.lazy_list import LazyList
+from broker_tck.implementations.active_cursors.pulsar import PulsarList2025
+from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursors as Interface
-from broker_tck.implementations.java_order import Moves, Names
-from broker_tck.implementations.lazy_list import LazyList
-from broker_tck.implementations.pulsar_cursors import PulsarList2025
-from broker_tck.implementations.sorted_cursors import SortedCursors
-from broker_tck.model.active_cursors import PROFILES, ActiveCursors
-from broker_tck.model.cursor_heap import CursorHeap as ModelHeap
-from broker_tck.model.cursor_heap import HeapItem
-from broker_tck.model.cursor_list import Node, farthest_first
+from broker_tck.model.active_cursors.heap import CursorHeap as ModelHeap
+from broker_tck.model.active_cursors.heap import HeapItem
+from broker_tck.model.active_cursors.linked_list import Node, farthest_first
+from broker_tck.model.active_cursors.specification import PROFILES, ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
 from broker_tck.properties import conforming
-from broker_tck.properties.active_cursors.contract import ACTIVE_CURSORS as CURSORS
-from broker_tck.properties.active_cursors.laws import LAWS, VARIATIONS
-from broker_tck.properties.active_cursors.life import rewrites
-from broker_tck.properties.active_cursors.operations import Capabilities, Config
-from broker_tck.properties.check import Recorded, first_difference, kept, record, recorder
-from broker_tck.properties.choices import SeededChoices
 from broker_tck.properties.conforming import check_subject, golden_traces
-from broker_tck.properties.contract import Step
-from broker_tck.properties.deviating import broken_by, deviation
-from broker_tck.properties.diagnose import Diagnoser
-from broker_tck.properties.finding import find
-from broker_tck.properties.replay import declaring, replay, unasked
-from broker_tck.properties.subjects import bundled, declared, resolve
-from broker_tck.properties.trace import Trace, from_text, load, to_text
-from broker_tck.properties.walk import walk, walk_seed
+from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
+from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.active_cursors.life import rewrites
+from broker_tck.properties.contracts.active_cursors.operations import Capabilities, Config
+from broker_tck.properties.engine.check import Recorded, first_difference, kept, record, recorder
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Step
+from broker_tck.properties.engine.replay import declaring, replay, unasked
+from broker_tck.properties.engine.subjects import bundled, declared, resolve
+from broker_tck.properties.engine.trace import Trace, from_text, load, to_text
+from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.finding import find
+from broker_tck.properties.worth.deviating import broken_by, deviation
 
 RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
 PULSAR = ("pulsar-list-2025", "pulsar-heap", "pulsar-tree-set")

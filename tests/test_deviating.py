@@ -10,20 +10,21 @@ import pytest
 from conftest import Cli
 from kit import ROOT
 
-from broker_tck.cli import comparing as pages
-from broker_tck.implementations.nack_clients import JavaPip393
-from broker_tck.model.negative_acks import NegativeAcks
-from broker_tck.properties import comparing, deviating
-from broker_tck.properties.check import kept, record, recorder
-from broker_tck.properties.choices import SeededChoices
-from broker_tck.properties.comparing import Column, Verdict, column, compared_rules
+from broker_tck.cli import compare as pages
+from broker_tck.implementations.negative_acks.clients import JavaPip393
+from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.deviating import behaves_as, broken_by, broken_rules, deviation, peeled
-from broker_tck.properties.finding import find_breach
-from broker_tck.properties.story import story
-from broker_tck.properties.subjects import Subject, declared, resolve
-from broker_tck.properties.trace import from_text, to_text
-from broker_tck.properties.walk import walk, walk_seed
+from broker_tck.properties.engine.check import kept, record, recorder
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.subjects import Subject, declared, resolve
+from broker_tck.properties.engine.trace import from_text, to_text
+from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.findings import compare as comparing
+from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules
+from broker_tck.properties.findings.finding import find_breach
+from broker_tck.properties.findings.story import story
+from broker_tck.properties.worth import deviating
+from broker_tck.properties.worth.deviating import behaves_as, broken_by, broken_rules, deviation, peeled
 
 NACKS = CONTRACTS["negative-acks"]
 JAVA = resolve("java")
@@ -140,7 +141,7 @@ def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> 
 def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JavaPip393, "profiles", ("pip-393-java",))
     monkeypatch.setattr(
-        "broker_tck.properties.run.happens", lambda subject, model, way, seed: way.rule.number != "NA-23"
+        "broker_tck.properties.engine.run.happens", lambda subject, model, way, seed: way.rule.number != "NA-23"
     )
     status, out, _ = cli("check", "--subject", "java", "--walks", "40", "--examples", "0")
     assert status == 1

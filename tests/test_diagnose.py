@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, way_of, wrong
 
-from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.model.rules import deviations_of, ways_of
-from broker_tck.properties.check import RESULT, Difference
-from broker_tck.properties.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
+from broker_tck.properties.engine.check import RESULT, Difference
+from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
 
 
 def test_every_way_is_tried() -> None:

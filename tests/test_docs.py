@@ -19,9 +19,9 @@ import pytest
 from broker_tck import fixtures
 from broker_tck.cli.main import cli, run
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.replay import declaring, replay
-from broker_tck.properties.subjects import mutants
-from broker_tck.properties.trace import from_text, load, to_json
+from broker_tck.properties.engine.replay import declaring, replay
+from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.engine.trace import from_text, load, to_json
 
 REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"

@@ -14,8 +14,8 @@ from kit import CONTRACT
 
 from broker_tck import fixtures
 from broker_tck.properties.conforming import golden_traces
-from broker_tck.properties.replay import MODEL, declaring, replay
-from broker_tck.properties.trace import Trace, from_json, load
+from broker_tck.properties.engine.replay import MODEL, declaring, replay
+from broker_tck.properties.engine.trace import Trace, from_json, load
 
 STEPS = {"heap": 5_959, "timebucket-2025": 5_973, "timebucket-2026": 5_919, "timebucket-5.0": 4_000}
 

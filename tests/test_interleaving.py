@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 from conftest import Cli
 
+from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
 from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
-from broker_tck.implementations.mutants import interleavings
+from broker_tck.implementations.mutants.entry_cache import interleavings
 from broker_tck.implementations.mutants.mutant import declared_in
-from broker_tck.implementations.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
-from broker_tck.model.entry_cache import PROFILES
+from broker_tck.model.entry_cache.specification import PROFILES
 from broker_tck.model.rules import rules_of
-from broker_tck.properties.check import first_difference, record
-from broker_tck.properties.contract import Scenario
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.entry_cache.laws import STEP_LAWS
-from broker_tck.properties.entry_cache.operations import BeginPut, Config, Counters, GoOn, Put
-from broker_tck.properties.entry_cache.steps import calls, ordinary, rewrites
-from broker_tck.properties.finding import Finding
-from broker_tck.properties.interleaving import Explored, explore, sample, shortest_finding
-from broker_tck.properties.replay import replay
-from broker_tck.properties.story import lines
-from broker_tck.properties.subjects import Subject, declared, resolve
-from broker_tck.properties.trace import from_text
-from broker_tck.properties.walk import walk, walk_seed
+from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
+from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, GoOn, Put
+from broker_tck.properties.contracts.entry_cache.steps import calls, ordinary, rewrites
+from broker_tck.properties.engine.check import first_difference, record
+from broker_tck.properties.engine.contract import Scenario
+from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
+from broker_tck.properties.engine.replay import replay
+from broker_tck.properties.engine.subjects import Subject, declared, resolve
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.findings.finding import Finding
+from broker_tck.properties.findings.story import lines
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL = CONTRACT.specification

@@ -25,12 +25,12 @@ from broker_tck.implementations.jvm.releases import GROUP, OWN, Release
 from broker_tck.implementations.jvm.subject import JavaFactory
 from broker_tck.implementations.jvm.unavailable import NotThere, Unavailable
 from broker_tck.implementations.released import CLASSPATH, KINDS, made, names, released, tried
-from broker_tck.properties.check import HANG, no_answer
-from broker_tck.properties.finding import unreduced
-from broker_tck.properties.story import replay_command
-from broker_tck.properties.subjects import declared, resolve
-from broker_tck.properties.trace import from_text
-from broker_tck.properties.walk import Walk
+from broker_tck.properties.engine.check import HANG, no_answer
+from broker_tck.properties.engine.subjects import declared, resolve
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.findings.finding import unreduced
+from broker_tck.properties.findings.story import replay_command
 
 IN_MEMORY = "pulsar-4.2.4/in-memory"
 EXTRA = "subjects of Java need the extra jvm: pip install '.[jvm]' in a clone of broker-tck"

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from kit import CONTRACT, MODEL, START, trace_of, walked, way_of, wrong
 
-from broker_tck.properties.check import record
-from broker_tck.properties.choices import SeededChoices
-from broker_tck.properties.contract import Step
-from broker_tck.properties.run import laws_broken
-from broker_tck.properties.subjects import bundled
+from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Step
+from broker_tck.properties.engine.run import laws_broken
+from broker_tck.properties.engine.subjects import bundled
 
 LAWS = {law.number: law for law in CONTRACT.laws}
 VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}

@@ -10,12 +10,12 @@ import kit
 import pytest
 from kit import CONTRACT, MODEL, found, subject_of, wrong
 
-from broker_tck.implementations.heap import HeapTracker
-from broker_tck.implementations.time_bucket import TimeBucketTracker
-from broker_tck.properties import machine as machines
-from broker_tck.properties.check import unanswered
-from broker_tck.properties.choices import ByteChoices
-from broker_tck.properties.machine import Machine, machine_for, machine_settings, run_machine
+from broker_tck.implementations.delayed_delivery.heap import HeapTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.properties.engine import machine as machines
+from broker_tck.properties.engine.check import unanswered
+from broker_tck.properties.engine.choices import ByteChoices
+from broker_tck.properties.engine.machine import Machine, machine_for, machine_settings, run_machine
 
 
 class Told(TimeBucketTracker):

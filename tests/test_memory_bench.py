@@ -6,7 +6,7 @@ import pytest
 from kit import on_linux
 from msgspec import structs
 
-from broker_tck.implementations.memory_bench import LIMIT_BYTES, ROWS, MemoryRow, measure, memory_row, rows
+from broker_tck.bench.memory import LIMIT_BYTES, ROWS, MemoryRow, measure, memory_row, rows
 
 pytestmark = on_linux
 

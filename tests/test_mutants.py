@@ -9,12 +9,12 @@ import pytest
 
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of, ways_of
-from broker_tck.properties.contract import Contract
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.diagnose import Diagnoser, nearby
-from broker_tck.properties.finding import Finding, find
-from broker_tck.properties.killing import is_minimal, kills, tries
-from broker_tck.properties.subjects import Subject, mutants, resolve
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import Subject, mutants, resolve
+from broker_tck.properties.findings.diagnose import Diagnoser, nearby
+from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.worth.killing import is_minimal, kills, tries
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)

@@ -8,16 +8,24 @@ from typing import ClassVar
 import pytest
 
 from broker_tck import fixtures
-from broker_tck.implementations.nack_clients import PairMap
-from broker_tck.properties.check import plain
+from broker_tck.implementations.negative_acks.clients import PairMap
 from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.negative_acks.operations import Batch, Capabilities, Chunked, Fill, Inside, Nack, NackId
-from broker_tck.properties.operation import Operation
-from broker_tck.properties.replay import declaring, replay
-from broker_tck.properties.subjects import declared, resolve
-from broker_tck.properties.trace import from_text, load
-from broker_tck.properties.walk import Walk, walk, walk_seed
+from broker_tck.properties.contracts.negative_acks.operations import (
+    Batch,
+    Capabilities,
+    Chunked,
+    Fill,
+    Inside,
+    Nack,
+    NackId,
+)
+from broker_tck.properties.engine.check import plain
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.replay import declaring, replay
+from broker_tck.properties.engine.subjects import declared, resolve
+from broker_tck.properties.engine.trace import from_text, load
+from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 
 NACKS = CONTRACTS["negative-acks"]
 STEPS = {

@@ -16,13 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from kit import on_linux, plots
 
-from broker_tck.cli.benches import memory
-from broker_tck.implementations import long_pair_map, nack_buckets
-from broker_tck.implementations.deleting_walk import DeletingWalk
-from broker_tck.implementations.interface import MessageId, Position
-from broker_tck.implementations.long_pair_map import WIDTH, LongPairMap
-from broker_tck.implementations.nack_buckets import NackBuckets
-from broker_tck.implementations.nack_memory_bench import (
+from broker_tck.bench.nacks import (
     MOST_BYTES,
     ROWS,
     TRACKERS,
@@ -32,17 +26,24 @@ from broker_tck.implementations.nack_memory_bench import (
     nacks,
     rows,
 )
-from broker_tck.implementations.nack_parts import MultiplierBackoff, backoff_of, emit
-from broker_tck.implementations.sorted_buckets import SortedBucketsTracker
-from broker_tck.model.negative_acks import LegacyJava30, NegativeAcks
-from broker_tck.model.walked_tree import Node, WalkedTree
-from broker_tck.properties.finding import failure
-from broker_tck.properties.negative_acks.contract import asks
-from broker_tck.properties.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale
-from broker_tck.properties.negative_acks.rig import Rig
-from broker_tck.properties.run import run_subject
-from broker_tck.properties.subjects import resolve
-from broker_tck.properties.trace import from_text
+from broker_tck.cli.bench import memory
+from broker_tck.implementations.interface import MessageId, Position
+from broker_tck.implementations.negative_acks import entry_buckets as nack_buckets
+from broker_tck.implementations.negative_acks import long_pair_map
+from broker_tck.implementations.negative_acks.deleting_walk import DeletingWalk
+from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
+from broker_tck.implementations.negative_acks.long_pair_map import WIDTH, LongPairMap
+from broker_tck.implementations.negative_acks.parts import MultiplierBackoff, backoff_of, emit
+from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
+from broker_tck.model.negative_acks.specification import LegacyJava30, NegativeAcks
+from broker_tck.model.negative_acks.walked_tree import Node, WalkedTree
+from broker_tck.properties.contracts.negative_acks.contract import asks
+from broker_tck.properties.contracts.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale
+from broker_tck.properties.contracts.negative_acks.rig import Rig
+from broker_tck.properties.engine.run import run_subject
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.findings.finding import failure
 
 BASE = 1_763_695_000_064 & -1024
 FIRST, LAST = -(2**63), 2**63 - 1

@@ -9,11 +9,11 @@ import pytest
 from conftest import Cli
 from kit import plots
 
-from broker_tck.cli.benches import memory
-from broker_tck.cli.benches.plots import check_plot
-from broker_tck.cli.benching import bench
-from broker_tck.implementations import cache_bench, cursor_bench
-from broker_tck.spark_fuzz import session
+from broker_tck.bench import cache as cache_bench
+from broker_tck.bench import cursors as cursor_bench
+from broker_tck.cli.bench import bench, memory
+from broker_tck.cli.bench.plots import check_plot
+from broker_tck.spark_fuzz.driver import session
 
 pytestmark = plots
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import Cli
 
-from broker_tck.cli import tracing
-from broker_tck.properties import replay
+from broker_tck.cli import reduce as reducing
+from broker_tck.properties.engine import replay
 
 TRACE = "add 1 0 +2000; add 1 1 +2000; add 1 2 +9000; adv 2000; get 10"
 FATAL = {
@@ -25,7 +25,7 @@ FATAL = {
     "name", [pytest.param(name, marks=[pytest.mark.volume] * (name == "HangsInC")) for name in FATAL]
 )
 def test_fatal_subject_is_replayed_and_reduced(cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    for module in (replay, tracing):
+    for module in (replay, reducing):
         monkeypatch.setattr(module, "SECONDS", 1.0)
     subject = ("--subject", f"campaigns.fatal:{name}", "--profile", "timebucket-ideal", "--json")
     seen = dict(zip(("error", "message"), FATAL[name], strict=True))

@@ -9,13 +9,13 @@ import kit
 import pytest
 from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, walked, wrong
 
-from broker_tck.properties import finding as findings
-from broker_tck.properties.check import unanswered
-from broker_tck.properties.finding import failure, kind
-from broker_tck.properties.killing import is_minimal
-from broker_tck.properties.operation import Operation, bulk
-from broker_tck.properties.reduce import Reducer, at_clock, plainer_values, without
-from broker_tck.properties.story import finding_json, story
+from broker_tck.properties.engine.check import unanswered
+from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.findings import finding as findings
+from broker_tck.properties.findings.finding import failure, kind
+from broker_tck.properties.findings.reduce import Reducer, at_clock, plainer_values, without
+from broker_tck.properties.findings.story import finding_json, story
+from broker_tck.properties.worth.killing import is_minimal
 
 WAYS = (
     "DD-04 cutoff: never_strict",
@@ -55,7 +55,7 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
 
 
 def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
-    from broker_tck.properties.diagnose import Diagnoser
+    from broker_tck.properties.findings.diagnose import Diagnoser
 
     subject = wrong("DD-06 due: strictly_before")
     finding = found(subject, first_failing(subject))
@@ -159,7 +159,7 @@ def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest
 def reduced(text: str, fails: Any) -> tuple[Any, list[str]]:
     """What is left of a trace, where ``fails`` says at which operation it does."""
     trace = trace_of(text)
-    from broker_tck.properties.story import operation_text
+    from broker_tck.properties.findings.story import operation_text
 
     config, operations = Reducer(fails, CONTRACT.config()).reduce(trace.config, trace.operations)
     return config, [operation_text(o, config.clock) for o in operations]

@@ -19,16 +19,17 @@ from campaigns.resident import STARTS, Resident
 from kit import CONTRACT, ROOT, Unmakeable, python, subject_of
 from msgspec import structs
 
-from broker_tck.properties import resident
-from broker_tck.properties.isolation import Isolation
-from broker_tck.properties.protected import Few
-from broker_tck.properties.trace import from_text
-from broker_tck.properties.watchdog import Limit, unlimited
-from broker_tck.spark_fuzz import findings, shard, worker
-from broker_tck.spark_fuzz.findings import NOT_REDUCED, RESIDENT_PROBES
-from broker_tck.spark_fuzz.lanework import MOST_FATAL
-from broker_tck.spark_fuzz.manifest import Lane
-from broker_tck.spark_fuzz.rows import FIGURE, FINDING, REFUSED, UNFIT, Row
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.isolation import resident
+from broker_tck.properties.isolation.process import Isolation
+from broker_tck.properties.isolation.protected import Few
+from broker_tck.properties.isolation.watchdog import Limit, unlimited
+from broker_tck.spark_fuzz.driver.manifest import Lane
+from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, REFUSED, UNFIT, Row
+from broker_tck.spark_fuzz.worker import findings, shard
+from broker_tck.spark_fuzz.worker import process as worker
+from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, RESIDENT_PROBES
+from broker_tck.spark_fuzz.worker.lanework import MOST_FATAL
 
 PROFILE = "timebucket-ideal"
 TRACE = "add 1 0 +2000; add 1 1 +2000; add 1 2 +9000; adv 2000; get 10"

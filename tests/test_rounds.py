@@ -11,9 +11,9 @@ import pytest
 import refresh
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.manifest import Goal
-from broker_tck.spark_fuzz.rounds import Rounds
-from broker_tck.spark_fuzz.totals import Totals
+from broker_tck.spark_fuzz.driver.manifest import Goal
+from broker_tck.spark_fuzz.driver.rounds import Rounds
+from broker_tck.spark_fuzz.driver.totals import Totals
 
 PATIENCE = 60.0
 

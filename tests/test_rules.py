@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from kit import CONTRACT, MODEL, ROOT
 
-from broker_tck.model.delayed_delivery import (
+from broker_tck.model.delayed_delivery.specification import (
     PROFILES,
     DelayedDelivery,
     Heap,
@@ -33,10 +33,10 @@ from broker_tck.model.rules import (
     ways_of,
 )
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.exercised import Exercised, deviating
+from broker_tck.properties.worth.exercised import Exercised, deviating
 
 NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
-ORDER = ("model", "implementations", "properties", "spark_fuzz", "cli")
+ORDER = ("model", "implementations", "properties", "spark_fuzz", "bench", "cli")
 FIXTURES = "fixtures"
 
 

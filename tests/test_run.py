@@ -10,12 +10,11 @@ import kit
 import pytest
 from kit import CONTRACT, MODEL, subject_of, wrong
 
-from broker_tck.implementations.heap import HeapTracker
-from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
-from broker_tck.model.delayed_delivery import PROFILES, TimeBucket2026
+from broker_tck.implementations.delayed_delivery.heap import HeapTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
+from broker_tck.model.delayed_delivery.specification import PROFILES, TimeBucket2026
 from broker_tck.model.rules import deviations_of, replaced, rules_of
-from broker_tck.properties import conforming, deviating
-from broker_tck.properties import run as runs
+from broker_tck.properties import conforming
 from broker_tck.properties.conforming import (
     PARTS,
     Checked,
@@ -25,9 +24,11 @@ from broker_tck.properties.conforming import (
     golden_traces,
     run_part,
 )
-from broker_tck.properties.exercised import Exercised
-from broker_tck.properties.run import Run, deviations, judge, run_subject, walks
-from broker_tck.properties.subjects import Subject, resolve
+from broker_tck.properties.engine import run as runs
+from broker_tck.properties.engine.run import Run, deviations, judge, run_subject, walks
+from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.worth import deviating
+from broker_tck.properties.worth.exercised import Exercised
 
 IDEAL = "timebucket-ideal"
 
@@ -191,7 +192,7 @@ def test_run_ends_when_enough_was_found() -> None:
 
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walks, "__defaults__", (*(walks.__defaults__ or ())[:-1], 2.0))
-    monkeypatch.setattr("broker_tck.properties.finding.PROBE_SECONDS", 0.2)
+    monkeypatch.setattr("broker_tck.properties.findings.finding.PROBE_SECONDS", 0.2)
     run = run_subject(subject_of(kit.Hanging), IDEAL, 0, 100)
     assert len(run.failing) == 1
     assert [finding.rule for finding in run.findings] == ["DD-20"]
@@ -226,7 +227,7 @@ def test_golden_traces_count() -> None:
 
 
 def test_golden_traces_end_at_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_tck.properties.replay.SECONDS", 1.0)
+    monkeypatch.setattr("broker_tck.properties.engine.replay.SECONDS", 1.0)
     monkeypatch.setattr(conforming, "run_subject", lambda *a: Run(subject_of(kit.Hanging), "timebucket-2026", 0))
     golden = golden_traces("delayed-delivery", "timebucket-2026")
     checked = check_subject(subject_of(kit.Hanging), "timebucket-2026", golden, 0, 1, 0)

@@ -13,20 +13,20 @@ import pytest
 import refresh
 from kit import CONTRACT, MODEL, ROOT, python, subject_of, trace_of, walked, wrong
 
-from broker_tck.implementations.time_bucket import TimeBucketTracker
-from broker_tck.properties.check import no_answer
-from broker_tck.properties.delayed_delivery.abstract import abstract
-from broker_tck.properties.isolation import Death
-from broker_tck.properties.operation import letters, shape
-from broker_tck.properties.run import Run, walks
-from broker_tck.properties.subjects import resolve
-from broker_tck.properties.walk import Walk
-from broker_tck.spark_fuzz import shard
-from broker_tck.spark_fuzz.findings import UNREPEATED, Finder
-from broker_tck.spark_fuzz.lanework import MOST_ALIKE, MOST_FAILING
-from broker_tck.spark_fuzz.manifest import Lane
-from broker_tck.spark_fuzz.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
-from broker_tck.spark_fuzz.shard import BATCH, COUNTED, KIT, shard_rows, shard_seed
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
+from broker_tck.properties.engine.check import no_answer
+from broker_tck.properties.engine.operation import letters, shape
+from broker_tck.properties.engine.run import Run, walks
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.isolation.process import Death
+from broker_tck.spark_fuzz.driver.manifest import Lane
+from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
+from broker_tck.spark_fuzz.worker import shard
+from broker_tck.spark_fuzz.worker.findings import UNREPEATED, Finder
+from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING
+from broker_tck.spark_fuzz.worker.shard import BATCH, COUNTED, KIT, shard_rows, shard_seed
 
 MUTANT = Lane("mutant:strict-rounded-down", "timebucket-ideal")
 PLAIN = Lane("time-bucket", "timebucket-ideal")
@@ -147,7 +147,7 @@ def test_finding_has_its_story_and_what_to_do_with_it() -> None:
 
 
 def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    from broker_tck.properties import subjects
+    from broker_tck.properties.engine import subjects
 
     monkeypatch.setattr(subjects, "imported", {"m:Leaves": Leaves, "m:Raises": Raises}.__getitem__)
     died = rows(Lane("m:Leaves", PLAIN.profile))
@@ -175,7 +175,7 @@ def test_death_is_reduced_though_it_takes_as_long_as_a_walk_may() -> None:
 
 
 def test_failure_that_needs_what_went_before_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    from broker_tck.properties import subjects
+    from broker_tck.properties.engine import subjects
 
     monkeypatch.setattr(subjects, "imported", {"m:Remembers": Remembers}.__getitem__)
     (row,) = findings(rows(Lane("m:Remembers", PLAIN.profile), operations=3_000))

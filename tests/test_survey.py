@@ -16,9 +16,10 @@ from msgspec import structs
 from broker_tck.cli import pulsar as command
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import MISSING, TRIED, Release
-from broker_tck.properties import survey as asking
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.survey import (
+from broker_tck.properties.releases import survey as asking
+from broker_tck.properties.releases.page import page
+from broker_tck.properties.releases.survey import (
     BROKEN,
     CONFORMS,
     KINDS,
@@ -32,7 +33,6 @@ from broker_tck.properties.survey import (
     survey,
     to_be_had,
 )
-from broker_tck.properties.survey_page import page
 
 TRACKER, SET = "in-memory", "cursor-tree-set"
 SURE = {"operations": 1_234_567, "residual": 0.00299}

@@ -15,10 +15,10 @@ from kit import CONTRACT, MODEL, START, trace_of, walked
 from msgspec import structs
 
 from broker_tck import fixtures
-from broker_tck.properties.check import record
-from broker_tck.properties.operation import TIME, Operation, marked, shifted
-from broker_tck.properties.subjects import bundled
-from broker_tck.properties.trace import Trace, from_json, from_text, load, schema, to_json, to_text
+from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.operation import TIME, Operation, marked, shifted
+from broker_tck.properties.engine.subjects import bundled
+from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, schema, to_json, to_text
 
 SUBJECTS = {profile: s for s in bundled(CONTRACT) for profile in s.profiles}
 

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 from kit import CONTRACT, CROWDED
 
-from broker_tck.implementations.heap import HeapTracker, IllegalReferenceCountException, TripleHeap
-from broker_tck.implementations.in_memory import NEVER
-from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryTracker
-from broker_tck.implementations.number_sets import Bitmap, Runs
-from broker_tck.implementations.time_bucket import (
+from broker_tck.implementations.delayed_delivery.heap import HeapTracker, IllegalReferenceCountException, TripleHeap
+from broker_tck.implementations.delayed_delivery.in_memory import NEVER
+from broker_tck.implementations.delayed_delivery.number_sets import Bitmap, Runs
+from broker_tck.implementations.delayed_delivery.time_bucket import (
     TimeBucket50Tracker,
     TimeBucket2026Tracker,
     TimeBucketTracker,
     bucket_width,
 )
-from broker_tck.implementations.time_bucket_4_0 import TimeBucket401Tracker, TimeBucket404Tracker
-from broker_tck.implementations.time_bucket_2025 import NoSuchElementException, TimeBucket2025Tracker
-from broker_tck.implementations.time_bucket_index import TimeBucketIndex
-from broker_tck.properties.replay import declaring, on_subject
-from broker_tck.properties.trace import Trace
+from broker_tck.implementations.delayed_delivery.time_bucket_4_0 import TimeBucket401Tracker, TimeBucket404Tracker
+from broker_tck.implementations.delayed_delivery.time_bucket_2025 import NoSuchElementException, TimeBucket2025Tracker
+from broker_tck.implementations.delayed_delivery.time_bucket_index import TimeBucketIndex
+from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryTracker
+from broker_tck.properties.engine.replay import declaring, on_subject
+from broker_tck.properties.engine.trace import Trace
 
 START = 1_700_000_000_000
 LAST_TIME = 2**63 - 1

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kit import CONTRACT, MODEL, ROOT, python, walked
 
-from broker_tck.properties.choices import ByteChoices, SeededChoices, one_of, weighted
-from broker_tck.properties.subjects import bundled
-from broker_tck.properties.walk import Walk, walk_seed
+from broker_tck.properties.engine.choices import ByteChoices, SeededChoices, one_of, weighted
+from broker_tck.properties.engine.subjects import bundled
+from broker_tck.properties.engine.walk import Walk, walk_seed
 
 PAIRS = [(s, profile) for s in bundled(CONTRACT) for profile in s.profiles]
 IDS = [profile for _, profile in PAIRS]

@@ -8,7 +8,7 @@ from functools import cached_property
 from statistics import median
 
 from broker_tck.model.rules import Rule
-from broker_tck.spark_fuzz.manifest import Manifest
+from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.report.figures import Curve, Heat, LaneFigures, LaneKey, Speed, Summary, residual
 from broker_tck.spark_fuzz.report.grouping import Entry, entries

@@ -7,10 +7,10 @@ from functools import cache
 
 from broker_tck.model.rules import Rule
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.run import Run
+from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.exercised import deviating
-from broker_tck.properties.run import Run
-from broker_tck.properties.subjects import Subject, resolve
+from broker_tck.properties.worth.exercised import deviating
 
 
 def rules(contract: str) -> Mapping[str, Rule]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from broker_tck.spark_fuzz.manifest import Manifest
+from broker_tck.spark_fuzz.driver.manifest import Manifest
 
 Key = tuple[str, str, str, str]
 """A finding's subject, profile, rules and shape."""

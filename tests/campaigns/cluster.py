@@ -24,7 +24,7 @@ ROUNDS, SHARDS, OPERATIONS, SEED = 3, 3, 9_000, 11
 ELSEWHERE = '''
 """A subject in a module of the current folder."""
 
-from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 
 
 class OneTooMany(TimeBucketTracker):
@@ -34,7 +34,7 @@ class OneTooMany(TimeBucketTracker):
         return super().get_scheduled_messages(most + 1)
 '''
 SUBJECTS = ("time-bucket", "mutant:strict-rounded-down", "elsewhere:OneTooMany")
-WORKER = "broker_tck.spark_fuzz.worker"
+WORKER = "broker_tck.spark_fuzz.worker.process"
 """Shards run in processes of this module, and in forks of theirs."""
 
 
@@ -185,7 +185,7 @@ def archived(folder: Path) -> str:
 
     What has other classes than Spark's, as the script that starts it, goes without, and does not say so.
     """
-    from broker_tck.spark_fuzz.session import JVM
+    from broker_tck.spark_fuzz.driver.session import JVM
 
     archive = folder / "classes.jsa"
     little = ["--subject", "time-bucket", "--rounds", 1, "--operations", 1, "--master", "local[1]"]
@@ -219,7 +219,7 @@ def on(cluster: Any, folder: Path | None, python: Path | str = sys.executable) -
 
 def whole(store: Path) -> int:
     """How many rounds of a store are whole."""
-    from broker_tck.spark_fuzz.store import Folder
+    from broker_tck.spark_fuzz.store.places import Folder
 
     return Folder(str(store)).rounds()
 
@@ -236,7 +236,7 @@ def after_rounds(store: Path, number: int, folder: Path) -> list[Process]:
 
 def outcome(store: Path) -> dict[str, Any]:
     """All that a campaign came to, times aside: every row of its tables."""
-    from broker_tck.spark_fuzz.store import Folder
+    from broker_tck.spark_fuzz.store.places import Folder
 
     known = Folder(str(store))
     tables = {name: known.table(name).to_pylist() for name in ("summary", "states", "findings")}

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from broker_tck.implementations.time_bucket import TimeBucketTracker
-from broker_tck.spark_fuzz.manifest import Code, Goal, Lane, Manifest
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
 from broker_tck.spark_fuzz.report.facts import required
 from broker_tck.spark_fuzz.report.source import Key
 

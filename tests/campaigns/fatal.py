@@ -9,7 +9,7 @@ import sys
 from abc import ABC, abstractmethod
 from typing import Any
 
-from broker_tck.implementations.time_bucket import TimeBucketTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 
 
 class Fatal(TimeBucketTracker, ABC):

@@ -11,9 +11,9 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, ClassVar
 
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.implementations.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 
 STARTS = "RESIDENT_STARTS"
 """The variable that names the file with a line for each process in which one has come up."""

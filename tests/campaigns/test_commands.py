@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from conftest import Cli
 
-from broker_tck.spark_fuzz import bench
-from broker_tck.spark_fuzz.campaign import stop, totals_of
-from broker_tck.spark_fuzz.manifest import Goal
-from broker_tck.spark_fuzz.store import Folder
-from broker_tck.spark_fuzz.totals import Totals
+from broker_tck.bench import campaign as bench
+from broker_tck.spark_fuzz.driver.campaign import stop, totals_of
+from broker_tck.spark_fuzz.driver.manifest import Goal
+from broker_tck.spark_fuzz.driver.totals import Totals
+from broker_tck.spark_fuzz.store.places import Folder
 
 SMALL = ("--operations", "30000", "--master", "local[2]", "--seed", "5")
 pytestmark = pytest.mark.usefixtures("ground")
@@ -126,7 +126,7 @@ def test_session_ends_quietly_where_java_is_gone(tmp_path: Path) -> None:
     script = """
 import os
 import signal
-from broker_tck.spark_fuzz.session import session
+from broker_tck.spark_fuzz.driver.session import session
 
 with session("local[1]", {}, None, None) as spark:
     os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)

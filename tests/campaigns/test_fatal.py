@@ -13,11 +13,11 @@ import pytest
 from campaigns import fatal
 from campaigns.cluster import Ended
 
-from broker_tck.properties.run import Run, walks
-from broker_tck.properties.subjects import resolve
+from broker_tck.properties.engine.run import Run, walks
+from broker_tck.properties.engine.subjects import resolve
 from broker_tck.spark_fuzz.report.grouping import entries
-from broker_tck.spark_fuzz.shard import COUNTED, shard_seed
-from broker_tck.spark_fuzz.store import Folder
+from broker_tck.spark_fuzz.store.places import Folder
+from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_seed
 
 SEEN = {
     "Hangs": ("Hang", "no answer within the limit"),

@@ -33,9 +33,9 @@ from campaigns.conftest import Run, Start
 from conftest import Cli
 from kit import python
 
+from broker_tck.spark_fuzz.driver.manifest import FORMAT
 from broker_tck.spark_fuzz.loopback import Cluster
-from broker_tck.spark_fuzz.manifest import FORMAT
-from broker_tck.spark_fuzz.store import MANIFEST
+from broker_tck.spark_fuzz.store.places import MANIFEST
 
 LOCAL = ("--master", "local[2]")
 FOUND, REFUSED, FAILED, INTERRUPTED = 1, 2, 3, 130
@@ -282,7 +282,7 @@ def summed(stores: list[Path]) -> Counter[tuple[Any, ...]]:
 
 def outcome_rows(store: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a store's table."""
-    from broker_tck.spark_fuzz.store import Folder
+    from broker_tck.spark_fuzz.store.places import Folder
 
     return [row for row in Folder(str(store)).table(name).to_pylist() if row.get("name") != "milliseconds"]
 

@@ -29,7 +29,6 @@ from campaigns.fake_store import (
     table,
 )
 
-from broker_tck.spark_fuzz.findings import row_of
 from broker_tck.spark_fuzz.report.advice import steps
 from broker_tck.spark_fuzz.report.compare import compare, compare_html, compare_text
 from broker_tck.spark_fuzz.report.data import report_of
@@ -42,6 +41,7 @@ from broker_tck.spark_fuzz.report.plots import apart, brief, level_of, strip
 from broker_tck.spark_fuzz.report.stories import CELL, MOST_STORIES, told
 from broker_tck.spark_fuzz.report.words import clipped, counted, duration, listed, moment, one_in, short, small, visible
 from broker_tck.spark_fuzz.report.words import share as percent
+from broker_tck.spark_fuzz.worker.findings import row_of
 
 TIME_BUCKET, HEAP, MUTANT = BUNDLED
 MEGABYTES = 2_000_000

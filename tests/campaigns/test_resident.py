@@ -14,7 +14,7 @@ from campaigns.resident import STARTS
 
 from broker_tck.spark_fuzz.loopback import Cluster
 from broker_tck.spark_fuzz.report.grouping import entries
-from broker_tck.spark_fuzz.store import Folder
+from broker_tck.spark_fuzz.store.places import Folder
 
 ROUNDS, SHARDS = 2, 3
 SUBJECTS = ("resident:Jarred", "time-bucket", "resident:Spins")

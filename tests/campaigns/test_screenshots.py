@@ -16,10 +16,10 @@ import pytest
 from campaigns.browser import CHROMIUM, Browser, browser
 from campaigns.fake_store import BUNDLED, campaign, flood, found, rich
 
-from broker_tck.cli.comparing import page as subjects_html
-from broker_tck.properties.comparing import Column, Verdict, compared_rules
-from broker_tck.properties.deviating import deviation
-from broker_tck.properties.subjects import resolve
+from broker_tck.cli.compare import page as subjects_html
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.findings.compare import Column, Verdict, compared_rules
+from broker_tck.properties.worth.deviating import deviation
 from broker_tck.spark_fuzz.report.compare import compare_html
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.report.page import report_html

@@ -11,18 +11,18 @@ from msgspec import structs
 
 from broker_tck.implementations.interface import ActiveCursors, Durables, Hang, Ranks, Versions
 from broker_tck.implementations.released import tried
-from broker_tck.properties.active_cursors.contract import ACTIVE_CURSORS as CURSORS
-from broker_tck.properties.active_cursors.operations import Config
-from broker_tck.properties.active_cursors.rig import Cursor
-from broker_tck.properties.check import HANG, record, unanswered
 from broker_tck.properties.conforming import asked, golden_traces
-from broker_tck.properties.deviating import failing
-from broker_tck.properties.diagnose import Diagnoser
-from broker_tck.properties.finding import Finding, find
-from broker_tck.properties.replay import on_subject
-from broker_tck.properties.subjects import Subject, resolve
-from broker_tck.properties.trace import from_text
-from broker_tck.properties.walk import Walk, walk, walk_seed
+from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
+from broker_tck.properties.contracts.active_cursors.operations import Config
+from broker_tck.properties.contracts.active_cursors.rig import Cursor
+from broker_tck.properties.engine.check import HANG, record, unanswered
+from broker_tck.properties.engine.replay import on_subject
+from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.worth.deviating import failing
 
 RELEASED = ["pulsar-3.0.0/cursor-heap", *(name for name, _, _ in tried("active-cursors"))]
 LINKED = "pulsar-4.2.4/cursor-list"

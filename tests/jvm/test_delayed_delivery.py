@@ -7,11 +7,11 @@ from kit import CROWDED
 
 from broker_tck.implementations.released import tried
 from broker_tck.properties.conforming import asked, golden_traces
-from broker_tck.properties.deviating import behaves_as, broken_rules
-from broker_tck.properties.replay import on_subject
-from broker_tck.properties.run import Run, deviations, run_subject, walks
-from broker_tck.properties.subjects import resolve
-from broker_tck.properties.trace import Trace
+from broker_tck.properties.engine.replay import on_subject
+from broker_tck.properties.engine.run import Run, deviations, run_subject, walks
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import Trace
+from broker_tck.properties.worth.deviating import behaves_as, broken_rules
 
 RELEASED = [name for name, _, _ in tried("delayed-delivery")]
 PROFILES = {

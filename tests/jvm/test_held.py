@@ -16,7 +16,7 @@ from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.releases import OWN, Release
 from broker_tck.implementations.jvm.subject import Kind, loader_of
 from broker_tck.implementations.released import KINDS
-from broker_tck.properties.timer import ManualTimer, Timeout
+from broker_tck.properties.engine.timer import ManualTimer, Timeout
 
 RELEASE = Release("4.2.4")
 WALL = 1_700_000_000_123

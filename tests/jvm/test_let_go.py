@@ -7,10 +7,10 @@ import weakref
 
 import pytest
 
-from broker_tck.properties import resident
-from broker_tck.properties.check import record
-from broker_tck.properties.subjects import resolve
-from broker_tck.properties.trace import from_text
+from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.isolation import resident
 
 TRACES = {
     "pulsar-4.2.4/in-memory": "delayed-delivery timebucket-2026; add 0 0 +2000; adv 5000; get 1; add 0 1 +9000",

@@ -9,8 +9,8 @@ from broker_tck.implementations.jvm.unavailable import NotThere
 from broker_tck.implementations.negative_acks.released import KINDS
 from broker_tck.implementations.released import released
 from broker_tck.properties.conforming import golden_traces, part_golden
-from broker_tck.properties.run import Run, run_subject, walks
-from broker_tck.properties.subjects import resolve
+from broker_tck.properties.engine.run import Run, run_subject, walks
+from broker_tck.properties.engine.subjects import resolve
 
 PROFILES = {
     "3.0.7": "legacy-java-3.0",

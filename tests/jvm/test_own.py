@@ -9,11 +9,11 @@ import pytest
 from jvm.compiling import compiled
 from kit import python
 
+from broker_tck.properties.engine.run import run_subject
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.finding import Finding
-from broker_tck.properties.run import run_subject
-from broker_tck.properties.subjects import resolve
-from broker_tck.properties.trace import from_text
+from broker_tck.properties.findings.finding import Finding
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[1] / "examples" / "java-tracker" / "src"

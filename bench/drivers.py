@@ -1,0 +1,141 @@
+"""``bench drivers``: checked operations a second of the walk beside the Hypothesis machine, measured in one run."""
+
+from __future__ import annotations
+
+import gc
+import platform
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import version
+from os import cpu_count
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import msgspec
+
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.machine import run_machine
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.run import Run, walks
+from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.errors import BadInput
+
+WALKS = 320
+EXAMPLES = 60
+BULK = ("fill", "crowd", "march")
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One thing measured, in operations a second."""
+
+    what: str
+    median: float
+    low: float
+    high: float
+    note: str
+
+
+class Drivers(msgspec.Struct, frozen=True):
+    """What ``bench drivers`` measured."""
+
+    subject: str
+    machine: str
+    operations: int
+    clock_steps: float
+    """The share of clock steps among the operations of the walks."""
+    ratio: float
+    """Walk to machine."""
+    subject_share: float
+    """The share of a walk's time that the subject alone takes for the same operations."""
+    rows: list[Row]
+
+
+def machine_words() -> str:
+    """The machine and the versions, in words."""
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        model = names[0] if names else model
+    packages = ", ".join(f"{name} {version(name)}" for name in ("hypothesis", "msgspec", "pyroaring"))
+    return f"{model}, {cpu_count()} cores, CPython {platform.python_version()}, {packages}"
+
+
+def without_bulk(contract: Contract) -> Contract:
+    """The contract as it is, its bulk operations left out."""
+
+    def makers(model: Any, choices: Any, capabilities: Any) -> Any:
+        return [m for m in contract.makers(model, choices, capabilities) if m.name not in BULK]
+
+    return replace(contract, makers=makers)
+
+
+def drivers(subject_name: str, rounds: int, tell: Callable[[int], None]) -> Drivers:
+    """Measure walk and machine in turns, and the parts of a walk on the operations that it made."""
+    found = resolve(subject_name)
+    subject = replace(found, contract=without_bulk(found.contract))
+    profile = subject.profiles[0]
+    made = [(done.config, done.operations) for done in walks(Run(subject, profile, 0), range(WALKS))]
+    gc.collect()
+    gc.freeze()  # or the collector would go through the walks that are kept here again and again
+    rates: dict[str, list[float]] = {"walk": [], "machine": [], "model": [], "subject": []}
+    for number in range(rounds):
+        rates["walk"].append(walk_rate(subject, profile))
+        rates["machine"].append(machine_rate(subject, profile))
+        rates["model"].append(alone(made, subject.contract.model(profile)))
+        rates["subject"].append(alone(made, lambda config: subject.rig(config, subject.capabilities)))
+        tell(number + 1)
+    total = sum(len(operations) for _, operations in made)
+    steps = sum(o.tag == "adv" for _, operations in made for o in operations)
+    notes = {
+        "walk": "generation, both sides, comparison of result and observables; rules counted in 1 walk of 16",
+        "machine": "the Hypothesis machine over the same generator",
+        "model": "the model alone, with what is seen after each operation",
+        "subject": "the subject alone, likewise",
+    }
+    return Drivers(
+        subject=f"{subject.name} ({profile})",
+        machine=machine_words(),
+        operations=total,
+        clock_steps=steps / total,
+        ratio=median(rates["walk"]) / median(rates["machine"]),
+        subject_share=median(rates["walk"]) / median(rates["subject"]),
+        rows=[Row(what, median(r), min(r), max(r), notes[what]) for what, r in rates.items()],
+    )
+
+
+def walk_rate(subject: Subject, profile: str) -> float:
+    """Checked operations a second of walks."""
+    run = Run(subject, profile, 0)
+    began = perf_counter()
+    for done in walks(run, range(WALKS)):
+        if done.difference:
+            raise BadInput(f"{subject.name} does not conform; `broker-tck check` says why")
+    return run.operations / (perf_counter() - began)
+
+
+def machine_rate(subject: Subject, profile: str) -> float:
+    """Checked operations a second of the machine."""
+    began = perf_counter()
+    _, operations = run_machine(subject, subject.contract.model(profile), EXAMPLES, seed=1)
+    return operations / (perf_counter() - began)
+
+
+def alone(made: list[tuple[Any, list[Operation]]], make: Callable[[Any], Any]) -> float:
+    """Operations a second of one side that does what walks have done."""
+    began = perf_counter()
+    total = errors = 0
+    for config, operations in made:
+        on = make(config)
+        for operation in operations:
+            try:
+                operation.on(on)
+            except Exception:
+                errors += 1  # what some operations are to end in; suppress() would be timed as well
+            on.seen()
+        total += len(operations)
+    return total / (perf_counter() - began)

@@ -1,0 +1,106 @@
+"""``bench cache``: what eviction costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+import click
+import msgspec
+
+from broker_tck.bench import cache as cache_bench
+from broker_tck.bench.drivers import machine_words
+from broker_tck.cli.bench.plots import check_plot, plot_option, save_plot
+from broker_tck.cli.options import json_option
+from broker_tck.cli.output import print_json, print_table, progress
+
+COLORS = "#0a5bab", "#b34700"
+
+EXAMPLES = "\b\nExamples:\n  broker-tck bench cache\n  broker-tck bench cache --rounds 5 --plot passes.svg\n"
+
+
+@click.command("cache", epilog=EXAMPLES)
+@click.option(
+    "--rounds", default=3, show_default=True, type=click.IntRange(1), help="How often each policy is measured."
+)
+@click.option(
+    "--entries",
+    default=cache_bench.ENTRIES,
+    show_default=True,
+    type=click.IntRange(1_000),
+    help="How many entries are cached.",
+)
+@plot_option("Also draw the seconds a pass.")
+@json_option
+def bench_cache(rounds: int, entries: int, plot: str | None, as_json: bool) -> int:
+    """What eviction costs: one queue of removal beside a policy for each cache, each in a fresh process.
+
+    Entries of 100 bytes in caches of 200: the growth of the process for each, its value aside, and the seconds of a
+    pass that finds nothing old, one that finds a tenth, and one that is asked for a tenth of the bytes. Content is
+    verified after each. Visits are those of a size pass for one byte where reads of all entries are expected.
+    """
+    check_plot(plot)
+    caches = entries * cache_bench.CACHES // cache_bench.ENTRIES
+    found: list[cache_bench.Measurement] = []
+    with progress(rounds * len(cache_bench.POLICIES), "runs") as tell:
+        for measurement in cache_bench.rounds(rounds, entries, caches):
+            found.append(measurement)
+            tell(len(found), measurement.policy)
+    result = cache_bench.result(found)
+    if as_json:
+        print_json({"machine": machine_words(), "passed": result.passed, **msgspec.to_builtins(result)})
+    else:
+        print_passes(result)
+    if plot:
+        drawn(found, plot)
+    return 0 if result.passed else 1
+
+
+def print_passes(result: cache_bench.Result) -> None:
+    """Print what passes cost, and what they visit."""
+    rows = []
+    for policy in cache_bench.POLICIES:
+        runs = [m for m in result.measurements if m.policy == policy]
+        exact = "exact" if all(m.content_verified for m in runs) else "WRONG"
+        rows.append((policy, "bytes an entry", *spread([m.bytes_an_entry for m in runs], ".1f"), exact))
+        rows.append((policy, "insertions a second", *spread([m.puts_per_second for m in runs], ",.0f"), exact))
+        for number, name in enumerate(cache_bench.PASSES):
+            seconds = [1_000 * m.seconds[number] for m in runs]
+            rows.append((policy, f"ms, pass of {name}", *spread(seconds, ",.3f"), exact))
+    first = result.measurements[0]
+    title = f"{first.entries:,} entries in {first.caches:,} caches; {machine_words()}"
+    print_table(title, ["policy", "", "median", "spread", "content"], rows, right=(2, 3))
+    click.echo()
+    for v in result.visits:
+        told = f"a size pass over {v.entries:,} entries that reads protect {v.requeues} times visits {v.visits:,}"
+        click.echo(told if v.visits == v.most else f"{told}: OVER {v.most:,}")
+
+
+def spread(figures: Sequence[float], form: str) -> tuple[str, str]:
+    """The median, and the lowest and highest."""
+    return format(median(figures), form), f"{format(min(figures), form)} to {format(max(figures), form)}"
+
+
+def drawn(measurements: Sequence[cache_bench.Measurement], path: str) -> None:
+    """Draw the median of each pass with its spread. BadInput where the file cannot be written."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for number, (policy, color) in enumerate(zip(cache_bench.POLICIES, COLORS, strict=True)):
+        of_policy = [m.seconds for m in measurements if m.policy == policy]
+        columns = [*zip(*of_policy, strict=True)]
+        middles = [1_000 * median(column) for column in columns]
+        reach = [
+            [middle - 1_000 * min(column) for middle, column in zip(middles, columns, strict=True)],
+            [1_000 * max(column) - middle for middle, column in zip(middles, columns, strict=True)],
+        ]
+        places = [place + 0.36 * number for place in range(len(cache_bench.PASSES))]
+        axes.barh(places, middles, 0.34, xerr=reach, color=color, label=policy)
+    axes.set_yticks([place + 0.18 for place in range(len(cache_bench.PASSES))], cache_bench.PASSES)
+    axes.invert_yaxis()
+    axes.set(xscale="log", xlabel="milliseconds a pass")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25, axis="x")
+    axes.legend(frameon=False)
+    save_plot(figure, path)

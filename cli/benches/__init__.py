@@ -1,1 +1,0 @@
-"""The benches, one module for each family, with the pictures that they draw."""

@@ -1,0 +1,165 @@
+"""What the commands of campaigns have in common: how a campaign stands, while it runs and at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.properties.errors import BadInput, Failed
+from broker_tck.spark_fuzz.driver.campaign import run
+from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.session import cause
+from broker_tck.spark_fuzz.driver.totals import Totals
+from broker_tck.spark_fuzz.store.places import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+SHOWN = 5
+"""So many findings are printed; the report has them all."""
+
+
+BAR = 10
+
+
+conf_option = click.option(
+    "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark, or of Hadoop. Repeatable."
+)
+
+
+def watched(spark: SparkSession, store: Store, goal: Goal) -> Totals:
+    """Run a campaign with its progress shown. Failed says how to go on where Spark failed."""
+    try:
+        with shown(store.manifest, goal) as tell:
+            return run(spark, store, goal, tell)
+    except (BadInput, Failed):
+        raise
+    except KeyboardInterrupt:
+        click.echo(f"broker-tck: `broker-tck fuzz resume {store.where}` goes on after the last whole round", err=True)
+        raise
+    except Exception as error:
+        raise Failed(
+            f"{cause(error)}; `broker-tck fuzz resume {store.where}` goes on after the last whole round"
+        ) from error
+
+
+@contextmanager
+def shown(manifest: Manifest, goal: Goal) -> Iterator[Callable[[Totals], None]]:
+    """A progress bar of rounds or seconds, on a terminal."""
+    with progress(goal.rounds or goal.seconds, manifest.contract, BAR) as tell:
+        yield lambda totals: tell(
+            totals.rounds if goal.rounds else totals.seconds, "\n".join(", ".join(line) for line in told(totals, goal))
+        )
+
+
+def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
+    """How a campaign stands, in three lines of a few words each."""
+    left = totals.left(goal) if goal else None
+    rounds = many(totals.rounds, "round")
+    if goal and goal.rounds:
+        rounds = f"{totals.rounds:,} of {many(goal.rounds, 'round')}"
+    found = [f"{totals.sum('states'):,} states", f"{many(totals.sum('findings'), 'shape')} of findings"]
+    return [
+        [rounds] if left is None else [rounds, f"{clock(left)} left"],
+        [f"{totals.sum('walks'):,} walks", f"{totals.sum('operations'):,} operations", f"{totals.rate:,.0f}/s"],
+        [*found, f"residual < {totals.residual:.2g}"] if totals.residual < 1 else found,
+    ]
+
+
+def many(count: int, noun: str) -> str:
+    """So many of something."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def totals_text(totals: Totals) -> str:
+    """How a campaign stands, in one line."""
+    return ", ".join(part for line in told(totals) for part in line)
+
+
+def clock(seconds: float) -> str:
+    """A time as people read it."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
+    """Say what a campaign has come to; answers with the exit status."""
+    findings = shortest(store)
+    over = goal.reached(totals.rounds, totals.seconds)
+    vacuous = {lane: totals.vacuous(lane) if over else [] for lane in totals.lanes}
+    if as_json:
+        print_json(
+            {**totals_json(totals), "findings": findings, "vacuous": {n.subject: v for n, v in vacuous.items() if v}}
+        )
+    else:
+        print_summary(store, totals, findings, vacuous)
+    return 1 if findings or any(vacuous.values()) else 0
+
+
+def shortest(store: Store) -> list[dict[str, Any]]:
+    """One finding for each subject and rule, the most frequent first, as JSON."""
+    import msgspec
+
+    from broker_tck.spark_fuzz.report.grouping import entries
+
+    chosen = [entry.common[0].key for entry in entries(store.findings())]
+    texts = store.texts(chosen) if chosen else {}
+    return [msgspec.json.decode(texts[key]) for key in chosen]
+
+
+def print_summary(
+    store: Store, totals: Totals, findings: Sequence[dict[str, Any]], vacuous: dict[Lane, list[str]]
+) -> None:
+    """Say what was found, then what the campaign is worth."""
+    for finding in findings[:SHOWN]:
+        click.echo(finding["story"] + "\n")
+    if len(findings) > SHOWN:
+        click.echo(f"and {len(findings) - SHOWN} more\n")
+    rows = []
+    for lane, lane_totals in totals.lanes.items():
+        of = lane_totals.figures
+        rows.append(
+            (
+                lane.subject,
+                lane.profile,
+                f"{of['walks']:,}",
+                f"{of['operations']:,}",
+                f"{of['states']:,}",
+                f"{of['failing']:,}",
+                ", ".join(vacuous[lane]) or "-",
+                "-" if of["failing"] else f"< {lane_totals.residual:.2g}",
+            )
+        )
+    head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "residual"]
+    print_table("", head, rows, right=(2, 3, 4, 5, 7))
+    click.echo(f"\n{totals_text(totals)}")
+    click.echo(f"`broker-tck report {store.where} -o report.html` shows all of it")
+
+
+def totals_json(totals: Totals) -> dict[str, Any]:
+    """How a campaign stands, as JSON."""
+    return {
+        "contract": totals.manifest.contract,
+        "seed": totals.manifest.seed,
+        "shards": totals.manifest.shards,
+        "rounds": totals.rounds,
+        "seconds": totals.seconds,
+        "operations_a_second": round(totals.rate),
+        "lanes": [
+            {
+                "subject": lane.subject,
+                "profile": lane.profile,
+                **{name: of.figures[name] for name in ("walks", "operations", "failing", "states")},
+                "shapes": of.figures["findings"],
+                "met": dict(sorted(of.met.items())),
+                "residual": None if of.figures["failing"] else of.residual,
+            }
+            for lane, of in totals.lanes.items()
+        ],
+    }

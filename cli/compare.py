@@ -1,0 +1,125 @@
+"""``compare``: what each subject keeps and breaks of the specification, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from broker_tck.cli.options import (
+    chosen_contract,
+    chosen_subjects,
+    contract_option,
+    json_option,
+    output_option,
+    seed_option,
+    subject_option,
+)
+from broker_tck.cli.output import print_json, print_table, progress, written
+from broker_tck.model.rules import Rule
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules
+from broker_tck.properties.findings.story import config_text, finding_json, lines, replay_command
+from broker_tck.spark_fuzz.driver.session import need
+
+WALKS = 200
+WORDS = {Verdict.KEEPS: "keeps", Verdict.BREAKS: "BREAKS", Verdict.NOT_EXERCISED: "-"}
+EXAMPLES = """\b
+Examples:
+  broker-tck compare --contract negative-acks
+  broker-tck compare --contract negative-acks -o clients.html
+  broker-tck compare --subject sorted-buckets --subject my_package.tracker:MyTracker
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@contract_option
+@subject_option
+@click.option("--walks", "count", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a subject.")
+@output_option("Also write an HTML file.")
+@seed_option
+@json_option
+def compare(
+    contract_name: str | None,
+    subject_names: tuple[str, ...],
+    count: int,
+    output: str | None,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Compare subjects with the specification, rule by rule.
+
+    A subject keeps a rule, breaks it, or it was not exercised. Each rule that is broken has its shortest trace in the
+    HTML file and with --json. The exit status is 0 whatever was found.
+    """
+    if output:
+        need("pages", ("jinja2",), "report")
+    contract = chosen_contract(contract_name, subject_names)
+    subjects = chosen_subjects(contract, subject_names)
+    columns: list[Column] = []
+    with progress(len(subjects), "comparing") as tell:
+        for subject in subjects:
+
+            def told(rule: str, name: str = subject.name) -> None:
+                tell(len(columns), f"{name} {rule}".strip())
+
+            columns.append(column(subject, count, seed, told))
+    if as_json:
+        print_json({"contract": contract.name, "subjects": [column_json(each) for each in columns]})
+    else:
+        print_columns(contract, columns)
+    if output:
+        written(output, page(contract, columns))
+    return 0
+
+
+def print_columns(contract: Contract, columns: Sequence[Column]) -> None:
+    """Print the table, and what it says in a line."""
+    rows = [
+        (rule.number, *(WORDS[each.verdicts[rule.number]] for each in columns)) for rule in compared_rules(contract)
+    ]
+    print_table("", ["rule", *(each.subject.name for each in columns)], rows)
+    click.echo(f"\n-: not exercised. Specification: {contract.default}.")
+    for each in columns:
+        click.echo(summary(each))
+
+
+def summary(each: Column) -> str:
+    """What is known of a subject, in a line."""
+    broken = [number for number, verdict in each.verdicts.items() if verdict is Verdict.BREAKS]
+    behaves = f"behaves as profile {each.profile}" if each.profile else "behaves as no profile; the rest is not known"
+    return f"{each.subject.name}: {behaves}; breaks {', '.join(broken) or 'nothing'} ({each.walks:,} walks)"
+
+
+def column_json(each: Column) -> dict[str, Any]:
+    """What is known of a subject as a JSON object."""
+    return {
+        "subject": each.subject.name,
+        "behaves_as": each.profile,
+        "walks": each.walks,
+        "operations": each.operations,
+        "rules": {number: str(verdict) for number, verdict in each.verdicts.items()},
+        "findings": [finding_json(finding) for finding in each.findings.values()],
+    }
+
+
+def page(contract: Contract, columns: Sequence[Column]) -> str:
+    """The comparison as an HTML file."""
+    from broker_tck.spark_fuzz.report.rendering import rendered
+
+    return rendered("subjects.html", contract=contract, rules=compared_rules(contract), columns=columns, told=told)
+
+
+def told(each: Column, rule: Rule) -> dict[str, Any]:
+    """The trace of a rule that is broken, as the page shows it."""
+    finding = each.findings[rule.number]
+    model = finding.contract.model(finding.profile)
+    trace = lines(finding.contract, model, finding.config, finding.operations, finding.difference)
+    return {
+        "profile": finding.profile,
+        "diagnosis": finding.diagnosis.sentence,
+        "config": config_text(finding),
+        "lines": [{"number": number, **line._asdict()} for number, line in enumerate(trace, 1)],
+        "replay": replay_command(finding),
+    }

@@ -1,0 +1,53 @@
+"""``reduce``: a failing trace, as short as it gets."""
+
+from __future__ import annotations
+
+import click
+
+from broker_tck.cli.options import json_option, known_profile, one_subject_option, trace_profile_option
+from broker_tck.cli.output import print_json
+from broker_tck.properties.engine.check import unanswered
+from broker_tck.properties.engine.replay import SECONDS
+from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.trace import Trace, load
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.findings.story import finding_json, story
+from broker_tck.properties.isolation.protected import probing, replayed, stays
+
+REDUCE_EXAMPLES = """\b
+Examples:
+  broker-tck reduce failing.jsonl --subject my_package.tracker:MyTracker
+"""
+
+
+@click.command("reduce", epilog=REDUCE_EXAMPLES)
+@click.argument("trace", metavar="FILE|TEXT")
+@one_subject_option
+@trace_profile_option
+@json_option
+def reduce_command(trace: str, subject_name: str, profile: str | None, as_json: bool) -> int:
+    """Reduce the first failing trace of a file, or a text, to the shortest that breaks the same rule."""
+    subject = resolve(subject_name)
+    for candidate in load(trace):
+        model = candidate.contract.model(known_profile(candidate.contract, profile or candidate.profile))
+        if candidate.contract is not subject.contract:
+            raise BadInput(
+                f"{candidate.where}: a trace of {candidate.contract.name}; {subject.name} is no such subject"
+            )
+        diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
+        finding = found_in(subject, diagnoser, candidate)
+        if finding:
+            print_json(finding_json(finding)) if as_json else click.echo(story(finding))
+            return 1
+    raise BadInput(f"{trace}: {subject.name} does as the model on every step; there is nothing to reduce")
+
+
+def found_in(subject: Subject, diagnoser: Diagnoser, trace: Trace) -> Finding | None:
+    """The finding that a trace is reduced to. Where there is no answer, no replay is in this process if it can fork."""
+    failing = replayed(subject, diagnoser.model, trace.config, trace.operations, SECONDS)
+    if failing is None:
+        return None
+    elsewhere = probing(failing[1], SECONDS).failure if unanswered(failing[1]) and not stays(subject) else None
+    return find(subject, diagnoser, trace.config, list(trace.operations), None, elsewhere)

@@ -1,0 +1,108 @@
+"""``replay``: traces on the model, and on subjects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+
+from broker_tck.cli.options import java_options, json_option, known_profile, trace_profile_option
+from broker_tck.cli.output import print_json, progress
+from broker_tck.properties.engine.check import plain
+from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import Trace, load
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.story import lines, table
+
+subjects_option = click.option(
+    "--subject",
+    "subject_names",
+    multiple=True,
+    metavar="S",
+    help="A subject, named as for `check`. Repeatable. Default: the bundled ones that declare the profile.",
+)
+
+
+REPLAY_EXAMPLES = """\b
+Examples:
+  broker-tck replay fixtures/delayed-delivery/*.jsonl
+  broker-tck replay 'add 1 0 +2000; adv 2000; get 10'
+  broker-tck replay 'delayed-delivery heap tick=1 strict=true; add 1 0 +5; adv 5; get 1' --subject heap
+"""
+
+
+@click.command("replay", epilog=REPLAY_EXAMPLES)
+@click.argument("traces", nargs=-1, required=True, metavar="FILE|TEXT...")
+@subjects_option
+@java_options
+@trace_profile_option
+@json_option
+def replay_command(traces: tuple[str, ...], subject_names: tuple[str, ...], profile: str | None, as_json: bool) -> int:
+    """Replay traces on the model, and on subjects.
+
+    A trace is a file of JSON lines, `-` for standard input, or one line of text. Without --subject, each bundled
+    subject that declares the trace's profile takes part. Where the trace has outcomes, the model has to give them;
+    subjects have to do as the model does. The first difference of each is shown.
+    """
+    loaded = [trace for source in traces for trace in load(source)]
+    named = [resolve(name) for name in subject_names]
+    replays: list[Replay] = []
+    with progress(len(loaded), "replaying") as tell:
+        for number, trace in enumerate(loaded):
+            if profile:
+                known_profile(trace.contract, profile)
+            for subject in named:
+                if lacks := unasked(trace, subject):
+                    raise BadInput(f"{trace.where}: {subject.name} declares to lack what {lacks.tag!r} asks for")
+            declared = declaring(trace.contract, profile or trace.profile)
+            subjects = named or [subject for subject in declared if not unasked(trace, subject)]
+            replays.append(replay(trace, subjects, profile))
+            tell(number + 1)
+    steps, agreed = sum(r.steps for r in replays), sum(r.agreed for r in replays)
+    found = [d for r in replays for d in r.disagreements]
+    if as_json:
+        print_json({"steps": steps, "agreed": agreed, "disagreements": [disagreement_json(d) for d in found]})
+        return 0 if agreed == steps and not found else 1
+    if found:
+        print_disagreement(found[0])
+        if len(found) > 1:
+            click.echo(f"and {len(found) - 1} more traces or subjects that differ; --json has them all\n")
+    if len(loaded) == 1 and not found:
+        print_outcomes(loaded[0], profile)
+    click.echo(
+        f"replayed on: {', '.join(sorted({who for r in replays for who in r.who}, key=lambda w: (w != 'model', w)))}"
+    )
+    click.echo(f"{agreed} of {steps} steps agreed")
+    return 0 if agreed == steps and not found else 1
+
+
+def print_disagreement(found: Disagreement) -> None:
+    """Show a trace up to its first difference."""
+    trace = found.trace
+    upto = trace.operations[: found.step + 1]
+    told = lines(trace.contract, trace.contract.model(found.profile), trace.config, upto, found.difference)
+    click.echo(f"{trace.where}: step {found.step + 1}: {found.who} differs ({found.profile})")
+    click.echo("\n".join(table(told[-12:], first=max(1, len(told) - 11))) + "\n")
+
+
+def print_outcomes(trace: Trace, profile: str | None) -> None:
+    """Show what the model answers to each operation of a short trace."""
+    if len(trace.operations) <= 40:
+        told = lines(trace.contract, trace.contract.model(profile or trace.profile), trace.config, trace.operations)
+        click.echo("\n".join(table(told)) + "\n")
+
+
+def disagreement_json(found: Disagreement) -> dict[str, Any]:
+    """A disagreement as a JSON object."""
+    return {
+        "where": found.trace.where,
+        "profile": found.profile,
+        "who": found.who,
+        "step": found.step + 1,
+        "operation": msgspec.to_builtins(found.trace.operations[found.step]),
+        "observed": found.observed,
+        "expected": plain(found.difference.expected),
+        "seen": plain(found.difference.seen),
+    }

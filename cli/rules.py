@@ -1,0 +1,86 @@
+"""``rules``: what a contract asks for, rule by rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile
+from broker_tck.cli.output import print_json, print_table
+from broker_tck.model.rules import Rule, Strength, embodiments, rules_of
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.worth.exercised import deviating
+
+RULES_EXAMPLES = """\b
+Examples:
+  broker-tck rules
+  broker-tck rules DD-05 DD-06
+  broker-tck rules --profile heap --json
+"""
+
+
+@click.command(epilog=RULES_EXAMPLES)
+@click.argument("numbers", nargs=-1, metavar="[RULE]...")
+@contract_option
+@click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
+@json_option
+def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | None, as_json: bool) -> None:
+    """List a contract's rules; with numbers, all that is known of these."""
+    contract = chosen_contract(contract_name, rules=numbers)
+    model = contract.model(known_profile(contract, profile or contract.default))
+    known = {rule.number: rule for rule in rules_of(model)}
+    if numbers and not profile:
+        known = contract.rules
+    for number in numbers:
+        if number not in known:
+            raise BadInput(f"unknown rule {number!r} of {contract.name}; there are {min(known)} to {max(known)}")
+    models = {number: model if profile else contract.model(contract.having(number)) for number in numbers or known}
+    told = [rule_json(contract, models[number], known[number]) for number in numbers or known]
+    if as_json:
+        print_json({"contract": contract.name, "profile": model.PROFILE, "rules": told})
+    elif numbers:
+        for rule in told:
+            print_rule(rule)
+    else:
+        rows = [(r["number"], r["strength"], len(r["ways"]), len(r["mutants"]), r["sentence"]) for r in told]
+        print_table("", ["rule", "strength", "ways", "mutants", "sentence"], rows, right=(2, 3))
+
+
+def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
+    """All that is known of a rule."""
+    parts = [e for e in embodiments(model) if e.rule == rule]
+    return {
+        "number": rule.number,
+        "sentence": rule.sentence,
+        "strength": strength(model, rule),
+        "source": rule.source,
+        "look": rule.look,
+        "clauses": [e.clause for e in parts],
+        "ways": [f"{e.clause}: {way}" for e in parts for way in e.ways],
+        "mutants": [m.name for m in mutants(contract) if m.rule == rule.number],
+    }
+
+
+def strength(model: Any, rule: Rule) -> str:
+    """How binding a rule is under the model's profile."""
+    if rule.number in model.BREAKS or rule.number in deviating(model):
+        return "deviation"
+    if rule.number in model.MOOT:
+        return "moot"
+    return "law" if rule.law else str(rule.strength)
+
+
+def print_rule(rule: dict[str, Any]) -> None:
+    """Print all that is known of a rule."""
+    click.echo(f"{rule['number']}  {rule['sentence']}")
+    click.echo(f"  strength  {rule['strength']}")
+    click.echo(f"  source    {rule['source']}")
+    label = "why so" if rule["strength"] == Strength.INFORMATIVE else "look at"
+    click.echo(f"  {label:<9} {rule['look']}")
+    for name in ("clauses", "ways", "mutants"):
+        if rule[name]:
+            click.echo(f"  {name:<9} {', '.join(rule[name]).replace('_', ' ' if name == 'ways' else '_')}")
+    click.echo("")

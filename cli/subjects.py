@@ -1,0 +1,64 @@
+"""``subjects``: what can be checked, by name."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from broker_tck.cli.options import chosen_contract, contract_option, json_option
+from broker_tck.cli.output import print_json, print_table
+from broker_tck.implementations.released import tried
+from broker_tck.properties.engine.subjects import bundled, declared, plugged_in
+
+
+@click.command(epilog="\b\nExamples:\n  broker-tck subjects\n  broker-tck subjects --json\n")
+@contract_option
+@json_option
+def subjects(contract_name: str | None, as_json: bool) -> None:
+    """List the subjects of a contract: bundled ones, those of other installed packages, and released classes of Pulsar.
+
+    Of other releases with the same classes, each is a subject as well: pulsar-VERSION/CLASS. Where the kit
+    was never run on a class of a release, its profile is a guess, and commands that go by it say so.
+    """
+    contract = chosen_contract(contract_name)
+    found = [(subject, "bundled") for subject in bundled(contract)]
+    for name, entry in plugged_in().items():
+        try:
+            subject = declared(name, entry.load())
+        except Exception as error:
+            click.echo(f"broker-tck: the entry point {name!r} cannot be loaded: {error}", err=True)
+            continue
+        if subject.contract is contract:
+            found.append((subject, entry.value))
+    classes = [(name, kind, kind.line(release)) for name, kind, release in tried(contract.name)]
+    told = [
+        {
+            "subject": subject.name,
+            "profiles": list(subject.profiles),
+            "capabilities": msgspec.to_builtins(subject.capabilities),
+            "source": source,
+        }
+        for subject, source in found
+    ] + [
+        {
+            "subject": name,
+            "profiles": [line.profile],
+            "capabilities": dict(line.capabilities),
+            "source": f"released class {kind.java}",
+        }
+        for name, kind, line in classes
+        if line
+    ]
+    if as_json:
+        print_json({"contract": contract.name, "subjects": told})
+        return
+    rows = [
+        (
+            t["subject"],
+            ", ".join(t["profiles"]),
+            ", ".join(f"{k}={str(v).lower()}" for k, v in t["capabilities"].items()),
+            t["source"],
+        )
+        for t in told
+    ]
+    print_table("", ["subject", "profiles", "capabilities", "source"], rows)

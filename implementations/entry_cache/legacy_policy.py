@@ -1,0 +1,257 @@
+"""Entry caches that evict each for itself, as before the queue of removal (profile ``legacy``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import inf
+from typing import ClassVar, NamedTuple
+
+from sortedcontainers import SortedDict
+
+from broker_tck.implementations.entry_cache.removal_queue import give_back
+from broker_tck.implementations.interface import (
+    Clock,
+    Entry,
+    EntryCacheConfig,
+    Execute,
+    IllegalArgumentException,
+    Position,
+    ReadCount,
+)
+
+FIRST: Position = (-1, 0)
+CONSIDERED = 2
+"""A pass takes from the largest caches that hold one part of so many of all bytes."""
+
+
+class Kept(NamedTuple):
+    """A value with what was known of it when it was inserted."""
+
+    value: Entry
+    size: int
+    stamp: int
+
+
+class SortedCache:
+    """The cache of one topic: its values in the order of their positions."""
+
+    __slots__ = ("_broker", "_disabled", "_kept", "size")
+
+    def __init__(self, broker: PerCachePolicy) -> None:
+        self._broker = broker
+        self._disabled = broker.max_size == 0
+        self._kept: SortedDict[Position, Kept] = SortedDict()
+        self.size = 0
+
+    def put(self, position: Position, value: Entry) -> bool:
+        """Insert a value, if there is space and its position is not cached. IllegalArgumentException for another's."""
+        if value.position != position:
+            raise IllegalArgumentException(f"the value is of {value.position}, not of {position}")
+        if self._disabled or not self._broker.has_space() or position in self._kept:
+            return False
+        value.retain()
+        self._kept[position] = kept = Kept(value, value.length, self._broker.clock())
+        self.size += kept.size
+        self._broker.added(kept.size)
+        return True
+
+    def get(self, position: Position) -> Entry | None:
+        """The value of a position, retained."""
+        kept = self._kept.get(position)
+        return kept.value if kept and kept.value.retain() else None
+
+    def get_range(self, first: Position, last: Position) -> list[Entry]:
+        """The values of a range, retained, in ascending order."""
+        values = (self._kept[position].value for position in self._kept.irange(first, last))
+        return [value for value in values if value.retain()]
+
+    def remove_range(self, first: Position, last: Position, last_inclusive: bool) -> tuple[int, int]:
+        """Remove a range; answers with entries and bytes."""
+        return self._remove([*self._kept.irange(first, last, (True, last_inclusive))])
+
+    def invalidate_entries(self, last: Position) -> None:
+        """Remove what is before a position."""
+        self.remove_range(FIRST, last, False)
+
+    def invalidate_all_entries(self, ledger: int) -> None:
+        """Remove all of a ledger."""
+        self.remove_range((ledger, 0), (ledger + 1, 0), False)
+
+    def clear(self) -> tuple[int, int]:
+        """Remove everything; answers with entries and bytes."""
+        return self._remove([*self._kept])
+
+    def evict_before(self, timestamp: int) -> tuple[int, int]:
+        """Remove from the lowest position on what was inserted before a time; answers with entries and bytes."""
+        return self._remove(self._old(timestamp))
+
+    def evict_least(self, size: int) -> tuple[int, int]:
+        """Remove from the lowest position on until so many bytes are gone; answers with entries and bytes."""
+        return self._remove(self._first(size))
+
+    def get_number_of_entries(self) -> int:
+        """How many entries are cached."""
+        return len(self._kept)
+
+    def get_size(self) -> int:
+        """Their bytes."""
+        return self.size
+
+    def _old(self, timestamp: int) -> list[Position]:
+        old: list[Position] = []
+        for position, kept in self._kept.items():
+            if kept.stamp >= timestamp:
+                break
+            old.append(position)
+        return old
+
+    def _first(self, size: int) -> list[Position]:
+        first: list[Position] = []
+        for position, kept in self._kept.items():
+            if size <= 0:
+                break
+            first.append(position)
+            size -= kept.size
+        return first
+
+    def _remove(self, positions: Iterable[Position]) -> tuple[int, int]:
+        gone = [self._kept.pop(position) for position in positions]
+        for kept in gone:
+            give_back(kept.value)
+        size = sum(kept.size for kept in gone)
+        self.size -= size
+        self._broker.removed(len(gone), size)
+        return len(gone), size
+
+
+class PerCachePolicy:
+    """The caches of a broker. A pass looks at each of them; what it takes from which is decided by their sizes."""
+
+    contract = "entry-cache"
+    profiles: tuple[str, ...] = ("legacy",)
+    capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False, "reads": False, "steps": False}
+
+    def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
+        self.clock = clock
+        self.size = 0
+        self._execute = execute
+        self._caches: dict[str, SortedCache] = {}
+        self._ttl = config.ttl
+        self._watermark = config.watermark
+        self._ordered = False
+        self._counters = [0, 0, 0]
+        self.update_max_size(config.max_size)
+
+    def get_entry_cache(self, topic: str) -> SortedCache:
+        """The cache of a topic, made where there is none."""
+        return self._caches.setdefault(topic, SortedCache(self))
+
+    def remove_entry_cache(self, topic: str) -> None:
+        """A topic is closed. No pass looks at what is inserted into its cache later."""
+        self._caches.pop(topic).clear()
+
+    def new_read_count(self, expected: int) -> ReadCount | None:
+        """Reads are not counted."""
+        return None
+
+    # ---- What the caches ask and tell
+
+    def has_space(self) -> bool:
+        """Whether an entry may be inserted. A pass is ordered where one is due."""
+        if self.size > self._trigger and not self._ordered:
+            self._ordered = True
+            self._execute(self._run_ordered)
+        return self.size < self.max_size
+
+    def added(self, size: int) -> None:
+        """An entry was inserted."""
+        self.size += size
+        self._counters[0] += 1
+
+    def removed(self, entries: int, size: int) -> None:
+        """Entries left their cache."""
+        self.size -= size
+        self._counters[1] += entries
+
+    # ---- Passes
+
+    def evict_entries_before_timestamp(self, timestamp: int) -> tuple[int, int]:
+        """Remove old entries from every cache; answers with entries and bytes."""
+        return added_up(cache.evict_before(timestamp) for cache in self._caches.values())
+
+    def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
+        """Remove so many bytes, as the policy shares them out. IllegalArgumentException where nothing is asked for."""
+        if size <= 0:
+            raise IllegalArgumentException(f"{size} bytes cannot be evicted")
+        return added_up(cache.evict_least(share) for cache, share in self._shares(size))
+
+    def get_non_evictable_size(self) -> tuple[int, int]:
+        """Nothing is kept from eviction."""
+        return 0, 0
+
+    def _shares(self, size: int) -> list[tuple[SortedCache, int]]:
+        """The caches to take from, and the bytes that each has to give."""
+        largest = sorted(self._caches.items(), key=lambda item: (-item[1].size, item[0]))
+        goal, taken = sum(cache.size for _, cache in largest) // CONSIDERED, 0
+        chosen: list[SortedCache] = []
+        for _, cache in largest:
+            chosen.append(cache)
+            taken += cache.size
+            if taken >= goal:
+                break
+        return [(cache, size * cache.size // taken) for cache in chosen] if taken else []
+
+    # ---- When passes are made
+
+    def do_cache_eviction(self) -> None:
+        """The scheduled run: a time pass, then a size pass if it is needed."""
+        self.evict_entries_before_timestamp(self.clock() - self._ttl)
+        self._relieve()
+
+    def _run_ordered(self) -> None:
+        self._ordered = False
+        self._relieve()
+
+    def _relieve(self) -> None:
+        excess = self.size - self._goal
+        if self.size > self._trigger and excess > 0:
+            self._counters[2] += 1
+            self.evict_least_accessed_entries(int(excess))
+
+    def update_max_size(self, size: int | None) -> None:
+        """Set the largest size in bytes; None for no limit. Nothing is removed before the next pass."""
+        self.max_size = inf if size is None else size
+        self._trigger = inf if size is None else size * 98 // 100
+        self._set_goal()
+
+    def update_watermark(self, percent: int) -> None:
+        """Set the percentage that a size pass goes down to."""
+        self._watermark = percent
+        self._set_goal()
+
+    def _set_goal(self) -> None:
+        self._goal = inf if self.max_size == inf else int(self.max_size) * self._watermark // 100
+
+    def update_max_requeue_count(self, count: int) -> None:
+        """Nothing is requeued."""
+
+    def update_extend_ttl_of_recently_accessed(self, extend: bool) -> None:
+        """Access extends nothing."""
+
+    def get_size(self) -> int:
+        """The bytes of all caches, those that were closed included."""
+        return self.size
+
+    def get_counters(self) -> tuple[int, int, int]:
+        """Insertions, removals, size passes that had something to do."""
+        inserted, evicted, passes = self._counters
+        return inserted, evicted, passes
+
+
+def added_up(removed: Iterator[tuple[int, int]]) -> tuple[int, int]:
+    """The entries and bytes of several removals together."""
+    entries = size = 0
+    for n, length in removed:
+        entries += n
+        size += length
+    return entries, size

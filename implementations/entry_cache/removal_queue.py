@@ -1,0 +1,397 @@
+"""Entry caches over one queue of removal (profiles ``ideal`` and ``queue``)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from math import inf
+from typing import ClassVar
+
+from broker_tck.implementations.entry_cache.reads import CacheReads, ReadLimiter, WholeReads
+from broker_tck.implementations.interface import (
+    Clock,
+    Entry,
+    EntryCacheConfig,
+    Execute,
+    ExpectedReads,
+    IllegalArgumentException,
+    LedgerHandle,
+    Position,
+    ReadAnswered,
+    ReadCount,
+)
+
+BLANKS = 1_024
+"""The queue is rid of what left its cache when there are so many of them, and more than of the others."""
+
+
+class Count:
+    """Reads of an entry that are still expected."""
+
+    __slots__ = ("expected",)
+
+    def __init__(self, expected: int) -> None:
+        self.expected = expected
+
+    def get_expected_read_count(self) -> int:
+        """The count now; it may be below 0."""
+        return self.expected
+
+    def increment_expected_read_count(self) -> None:
+        """One more read is expected."""
+        self.expected += 1
+
+    def mark_read(self) -> None:
+        """A reader is done."""
+        self.expected -= 1
+
+
+class Slot:
+    """The place of a value in its cache and in the queue. Without a value it has left the cache."""
+
+    __slots__ = ("accessed", "cache", "requeued", "size", "stamp", "value")
+
+    def __init__(self, cache: TopicCache, value: Entry, size: int, stamp: int) -> None:
+        self.cache = cache
+        self.value: Entry | None = value
+        self.size = size
+        """As it was inserted: the value's own length is not asked for again."""
+        self.stamp = stamp
+        self.requeued = 0
+        self.accessed = False
+
+
+class TopicCache:
+    """The cache of one topic: its slots by ledger and entry."""
+
+    __slots__ = ("added", "added_size", "broker", "disabled", "entries", "ledgers", "reads", "size")
+
+    def __init__(self, broker: RemovalQueue) -> None:
+        self.broker = broker
+        self.disabled = broker.max_size == 0
+        self.added = self.added_size = 0
+        self.reads = broker.new_reads(self)
+        self.ledgers: dict[int, dict[int, Slot]] = {}
+        self.entries = 0
+        self.size = 0
+
+    def put(self, position: Position, value: Entry) -> bool:
+        """Insert a value, unless its position is cached. IllegalArgumentException for a value of another position."""
+        if value.position != position:
+            raise IllegalArgumentException(f"the value is of {value.position}, not of {position}")
+        if self.disabled:
+            return False
+        ledger, entry = position
+        slots = self.ledgers.get(ledger)
+        if slots is None:
+            slots = self.ledgers[ledger] = {}
+        elif there := slots.get(entry):
+            self.broker.meet_again(there, value)
+            return False
+        value.retain()
+        slots[entry] = slot = Slot(self, value, value.length, self.broker.clock())
+        self.entries += 1
+        self.size += slot.size
+        self.added += 1
+        self.added_size += slot.size
+        self.broker.added(slot)
+        return True
+
+    def get(self, position: Position) -> Entry | None:
+        """The value of a position, retained."""
+        slots = self.ledgers.get(position[0])
+        slot = slots and slots.get(position[1])
+        return self._read(slot) if slot else None
+
+    def get_range(self, first: Position, last: Position) -> list[Entry]:
+        """The values of a range, retained, in ascending order."""
+        return [value for slot in self._within(first, last, True) if (value := self._read(slot))]
+
+    def remove_range(self, first: Position, last: Position, last_inclusive: bool) -> tuple[int, int]:
+        """Remove a range; answers with entries and bytes."""
+        return self._remove(self._within(first, last, last_inclusive))
+
+    def invalidate_entries(self, last: Position) -> None:
+        """Remove what is before a position."""
+        self._remove(self._within((-1, 0), last, False))
+
+    def invalidate_all_entries(self, ledger: int) -> None:
+        """Remove all of a ledger."""
+        self._remove(self._within((ledger, 0), (ledger + 1, 0), False))
+        self.reads.forget(ledger)
+
+    def clear(self) -> tuple[int, int]:
+        """Remove everything; answers with entries and bytes."""
+        self.reads.forget_all()
+        return self._remove(slot for slots in self.ledgers.values() for slot in slots.values())
+
+    def get_number_of_entries(self) -> int:
+        """How many entries are cached."""
+        return self.entries
+
+    def get_size(self) -> int:
+        """Their bytes."""
+        return self.size
+
+    def read_entries(
+        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
+    ) -> None:
+        """Answer a reader, out of the cache and the storage."""
+        self.reads.read(handle, first, last, expected, answered)
+
+    def read_entry(self, handle: LedgerHandle, entry: int, answered: ReadAnswered) -> None:
+        """The same of a single entry, of which no reads are expected."""
+        self.reads.read(handle, entry, entry, lambda: 0, answered)
+
+    def take_out(self, slot: Slot) -> bool:
+        """Take a slot out of the maps, and let go of its value; answers whether it counts as removed."""
+        give_back(self.unmap(slot))
+        return True
+
+    def unmap(self, slot: Slot) -> Entry:
+        """Take a slot out of the maps, and blank it; answers with its value, which is to be released."""
+        value = slot.value
+        assert value is not None
+        ledger, entry = value.position
+        slots = self.ledgers[ledger]
+        del slots[entry]
+        if not slots:
+            del self.ledgers[ledger]
+        slot.value = None
+        self.entries -= 1
+        self.size -= slot.size
+        return value
+
+    def _read(self, slot: Slot) -> Entry | None:
+        value = slot.value
+        slot.accessed = True
+        return value if value is not None and value.retain() else None
+
+    def _within(self, first: Position, last: Position, inclusive: bool) -> Iterator[Slot]:
+        """The slots of a range in ascending order; entries of one ledger are probed where they are few."""
+        for ledger in sorted(n for n in self.ledgers if first[0] <= n <= last[0]):
+            slots = self.ledgers[ledger]
+            low = first[1] if ledger == first[0] else -inf
+            high = last[1] + inclusive if ledger == last[0] else inf
+            if high - low <= len(slots):
+                yield from (slots[entry] for entry in range(int(low), int(high)) if entry in slots)
+            else:
+                yield from (slots[entry] for entry in sorted(slots) if low <= entry < high)
+
+    def _remove(self, slots: Iterable[Slot]) -> tuple[int, int]:
+        gone = [slot for slot in [*slots] if self.take_out(slot)]
+        size = sum(slot.size for slot in gone)
+        self.broker.removed(len(gone), size, blanks=len(gone))
+        return len(gone), size
+
+
+class RemovalQueue:
+    """The caches of a broker. Removal goes by one queue, in which every slot stands once.
+
+    A pass costs what it visits. Slots that left their cache by another way stay where they are until a pass meets them,
+    or until they are the greater part of the queue.
+    """
+
+    contract = "entry-cache"
+    profiles: tuple[str, ...] = ("ideal",)
+    capabilities: ClassVar[dict[str, object]] = {"steps": False}
+    cache_type: ClassVar[type[TopicCache]] = TopicCache
+    reads: ClassVar[type[CacheReads]] = CacheReads
+
+    def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
+        self.clock = clock
+        self.queue: deque[Slot] = deque()
+        self.size = 0
+        self._execute = execute
+        self._caches: dict[str, TopicCache] = {}
+        self._blanks = 0
+        self._most_requeued = config.max_requeue_count
+        self._extends_accessed = config.extend_ttl_of_recently_accessed
+        self._ttl = config.ttl
+        self._watermark = config.watermark
+        self._ordered = False
+        self._counters = [0, 0, 0]
+        self._set_max_size(config.max_size)
+        self._read_counters = [0, 0, 0, 0]
+        self._limiter: ReadLimiter | None = None
+        if config.max_reads_in_flight > 0:
+            self._limiter = ReadLimiter(config.max_reads_in_flight, config.acquire_queue, config.acquire_timeout, clock)
+
+    def new_reads(self, cache: TopicCache) -> CacheReads:
+        """What answers the readers of a cache."""
+        return self.reads(cache, self._limiter, self._read_counters, self.new_read_count)
+
+    def get_entry_cache(self, topic: str) -> TopicCache:
+        """The cache of a topic, made where there is none."""
+        return self._caches.setdefault(topic, self.cache_type(self))
+
+    def remove_entry_cache(self, topic: str) -> None:
+        """A topic is closed."""
+        self._caches.pop(topic).clear()
+
+    def new_read_count(self, expected: int) -> ReadCount | None:
+        """A count, if reads are expected."""
+        return Count(expected) if expected > 0 else None
+
+    # ---- What the caches tell
+
+    def meet_again(self, there: Slot, value: Entry) -> None:
+        """A value was refused because its position is cached: nothing changes."""
+
+    def added(self, slot: Slot) -> None:
+        """A slot was made."""
+        self.queue.append(slot)
+        self.size += slot.size
+        self._counters[0] += 1
+        if self.size > self._trigger and not self._ordered:
+            self._ordered = True
+            self._execute(self._run_ordered)
+
+    def removed(self, entries: int, size: int, blanks: int = 0) -> None:
+        """Slots left their caches; so many of them are still in the queue."""
+        self.size -= size
+        self._counters[1] += entries
+        self._blanks += blanks
+        if self._blanks > BLANKS and self._blanks > len(self.queue) // 2:
+            self.queue = deque(slot for slot in self.queue if slot.value is not None)
+            self._blanks = 0
+
+    # ---- Passes
+
+    def evict_entries_before_timestamp(self, timestamp: int) -> tuple[int, int]:
+        """Remove from the head what was put there before a time; answers with entries and bytes."""
+        return self._take_from_head(timestamp, inf)
+
+    def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
+        """Remove from the head until so many bytes are gone. IllegalArgumentException where nothing is asked for."""
+        if size <= 0:
+            raise IllegalArgumentException(f"{size} bytes cannot be evicted")
+        return self._take_from_head(inf, size)
+
+    def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
+        entries = size = looks = 0
+        queue, requeues, most = self.queue, self.requeues, self.most_looks()
+        while queue:
+            slot = queue[0]
+            looks += 1
+            if slot.value is None:
+                self._blanks -= 1
+            elif slot.stamp >= before or size >= wanted:
+                break
+            elif looks <= most and requeues(slot):
+                slot.requeued += 1
+                slot.stamp = self.clock()
+                slot.accessed = False
+                queue.append(slot)
+            elif slot.cache.take_out(slot):
+                entries += 1
+                size += slot.size
+            queue.popleft()
+        self.removed(entries, size)
+        return entries, size
+
+    def most_looks(self) -> float:
+        """After so many looks at the head a pass gives no slot another turn."""
+        return inf
+
+    def requeues(self, slot: Slot) -> bool:
+        """Whether a slot at the head is given another turn."""
+        if slot.accessed and self._extends_accessed:
+            return True
+        return slot.requeued < self._most_requeued and expects_reads(slot)
+
+    def get_non_evictable_size(self) -> tuple[int, int]:
+        """What reads are expected of, or not counted for; entries and bytes."""
+        sizes = [slot.size for slot in self.queue if slot.value and (slot.value.reads is None or expects_reads(slot))]
+        return len(sizes), sum(sizes)
+
+    # ---- When passes are made
+
+    def do_cache_eviction(self) -> None:
+        """The scheduled run: a time pass, then a size pass if it is needed."""
+        self.evict_entries_before_timestamp(self.clock() - self._ttl)
+        self._relieve()
+
+    def _run_ordered(self) -> None:
+        self._ordered = False
+        self._relieve()
+
+    def _relieve(self) -> None:
+        excess = self.size - self._goal
+        if self.size > self._trigger and excess > 0:
+            self._counters[2] += 1
+            self.evict_least_accessed_entries(int(excess))
+
+    def update_max_size(self, size: int) -> None:
+        """Set the largest size in bytes. Nothing is removed before the next pass."""
+        self._set_max_size(size)
+
+    def update_watermark(self, percent: int) -> None:
+        """Set the percentage that a size pass goes down to."""
+        self._watermark = percent
+        self._set_max_size(self.max_size)
+
+    def _set_max_size(self, size: int | None) -> None:
+        self.max_size = size
+        self._trigger = inf if size is None else size * 98 // 100
+        self._goal = inf if size is None else size * self._watermark // 100
+
+    def update_max_requeue_count(self, count: int) -> None:
+        """Set how often reads that are expected have an entry requeued."""
+        self._most_requeued = count
+
+    def update_extend_ttl_of_recently_accessed(self, extend: bool) -> None:
+        """Set whether entries that were accessed are requeued."""
+        self._extends_accessed = extend
+
+    def get_size(self) -> int:
+        """The bytes of all caches, those that were closed included."""
+        return self.size
+
+    def get_counters(self) -> tuple[int, int, int]:
+        """Insertions, removals, size passes that had something to do."""
+        inserted, evicted, passes = self._counters
+        return inserted, evicted, passes
+
+    def get_read_counters(self) -> tuple[int, int, int, int]:
+        """Entries and bytes of hits, entries and bytes of misses."""
+        hits, hit_bytes, misses, missed_bytes = self._read_counters
+        return hits, hit_bytes, misses, missed_bytes
+
+    def get_remaining_permits(self) -> int:
+        """The bytes that are left of the limit of reads in flight."""
+        return self._limiter.remaining if self._limiter else 0
+
+    def time_out_reads(self) -> None:
+        """Refuse the reads that have waited for too long."""
+        if self._limiter:
+            self._limiter.time_out()
+
+
+class FifoQueue(RemovalQueue):
+    """First in, first out: nothing is requeued."""
+
+    profiles = ("queue",)
+    reads = WholeReads
+    capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False, "steps": False}
+
+    def new_read_count(self, expected: int) -> ReadCount | None:
+        """Reads are not counted."""
+        return None
+
+    def requeues(self, slot: Slot) -> bool:
+        """Nothing is."""
+        return False
+
+
+def expects_reads(slot: Slot) -> bool:
+    """Whether reads of a slot's value are still expected."""
+    count = slot.value.reads if slot.value else None
+    return count is not None and count.get_expected_read_count() >= 1
+
+
+def give_back(value: Entry) -> None:
+    """Release a value, unless somebody did so already that should not have."""
+    if value.retain():
+        value.release()
+        value.release()

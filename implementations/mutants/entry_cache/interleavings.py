@@ -1,0 +1,222 @@
+"""Mutants of the entry caches that are wrong only where calls overlap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_tck.implementations.entry_cache.removal_queue import give_back
+from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
+from broker_tck.implementations.interface import LOOKS, MARKS, WAITS, Entry, Position, Steps
+from broker_tck.implementations.mutants.mutant import mutant
+
+
+def in_queue(broken: type[StepwiseCache]) -> type[StepwiseQueue]:
+    """The queue whose caches are broken."""
+    return type("StepwiseQueue", (StepwiseQueue,), {"stepped_type": broken})
+
+
+# ---- Insertions and removals
+
+
+@mutant("IL-1", conditions=2, inside=in_queue)
+class RemovedBeforeQueued(StepwiseCache):
+    """Removes an entry whose insertion has not come to the queue yet."""
+
+    def is_held(self, wrapper: Wrapper) -> bool:
+        """Nothing is."""
+        return False
+
+
+@mutant("IL-1", source="issue 15707", conditions=3, inside=in_queue)
+class SizeReadLate(StepwiseCache):
+    """Counts an insertion by a size that it reads at its end, when the entry may be gone."""
+
+    def count(self, wrapper: Wrapper, size: int) -> None:
+        """Count by what the wrapper has now."""
+        super().count(wrapper, wrapper.size)
+
+
+@mutant("EC-12", source="issue 10433", conditions=3, inside=in_queue)
+class RemovedTwice(StepwiseCache):
+    """Removes what it found, though another removal has taken it since."""
+
+    def __init__(self, broker: StepwiseQueue) -> None:
+        super().__init__(broker)
+        self.sizes: dict[Position, int] = {}
+        """As large as each entry was when a removal found it."""
+
+    def next_within(
+        self, first: Position, last: Position, from_first: bool, last_inclusive: bool
+    ) -> tuple[Position, Wrapper] | None:
+        """The lowest position of a range that is mapped, and its wrapper."""
+        found = super().next_within(first, last, from_first, last_inclusive)
+        if found:
+            self.sizes[found[0]] = found[1].size
+        return found
+
+    def remove(self, key: Position, wrapper: Wrapper) -> int | None:
+        """Unmap a wrapper; answers with its bytes, as it was found, though that is over."""
+        removed = super().remove(key, wrapper)
+        return self.sizes[key] if removed is None else removed
+
+
+@mutant("EC-12", source="PR 22789", conditions=4, deep=True, inside=in_queue)
+class RemovedLateByKey(StepwiseCache):
+    """Unmaps whatever is under the key of the wrapper that it found, and lets go of what the wrapper had."""
+
+    def remove(self, key: Position, wrapper: Wrapper) -> int | None:
+        """Unmap what is under a key; answers with the bytes."""
+        if self.wrappers.pop(key, None) is None:
+            return None
+        value: Any = wrapper.value
+        size = wrapper.size
+        wrapper.blank()
+        give_back(value)
+        return size
+
+
+@mutant("EC-16", source="PR 10225", conditions=2, inside=in_queue)
+class AnswersWhatWasThere(StepwiseCache):
+    """Answers a clear with entries and bytes as they were at its begin, and takes so much off the broker's size."""
+
+    def clear_steps(self) -> Steps[tuple[int, int]]:
+        """Remove everything; answers with what is there now, as it is begun."""
+        there = [wrapper.size for wrapper in self.wrappers.values() if not wrapper.locked]
+        return self.answering(super().clear_steps(), len(there), sum(there))
+
+    def answering(self, removal: Steps[tuple[int, int]], entries: int, size: int) -> Steps[tuple[int, int]]:
+        """Make a removal, and answer otherwise than it does."""
+        removed, removed_size = yield from removal
+        self.broker.removed(entries - removed, size - removed_size)
+        return entries, size
+
+
+@mutant("IL-5", conditions=2, deep=True, inside=in_queue)
+class EndsWhereOneIsGone(StepwiseCache):
+    """Ends a removal at an entry that another removal has taken."""
+
+    is_gone = False
+    """Whether another removal had taken the entry that was to go last."""
+
+    def remove(self, key: Position, wrapper: Wrapper) -> int | None:
+        """Unmap a wrapper, and note whether that was over."""
+        removed = super().remove(key, wrapper)
+        self.is_gone = removed is None
+        return removed
+
+    def next_within(
+        self, first: Position, last: Position, from_first: bool, last_inclusive: bool
+    ) -> tuple[Position, Wrapper] | None:
+        """None after one that is gone."""
+        return None if self.is_gone and not from_first else super().next_within(first, last, from_first, last_inclusive)
+
+
+# ---- Reads
+
+
+@mutant("IL-3", conditions=2, inside=in_queue)
+class TakenUnretained(StepwiseCache):
+    """Hands out a value whether or not it could be retained."""
+
+    def get_steps(self, position: Position) -> Steps[Entry | None]:
+        """The value of a position."""
+        wrapper = self.wrappers.get(position)
+        if wrapper is None:
+            return None
+        yield LOOKS
+        while wrapper.locked:
+            yield WAITS
+        if wrapper.key != position or wrapper.cache is not self:
+            return None
+        value: Entry = wrapper.value
+        wrapper.accessed = True
+        yield MARKS
+        if not value.retain() and self.wrappers.get(position) is wrapper:
+            return None
+        return value
+
+
+@mutant("IL-4", conditions=5, deep=True, inside=in_queue)
+class WhateverTheWrapperHas(StepwiseCache):
+    """Hands out the value of the wrapper that was found, whatever key that is for by now."""
+
+    def get_steps(self, position: Position) -> Steps[Entry | None]:
+        """The value of a position."""
+        wrapper = self.wrappers.get(position)
+        if wrapper is None:
+            return None
+        yield LOOKS
+        while wrapper.locked:
+            yield WAITS
+        value: Entry | None = wrapper.value
+        if wrapper.key == position and wrapper.cache is self:
+            wrapper.accessed = True
+            yield MARKS
+        return value if value is not None and value.retain() else None
+
+
+# ---- Passes
+
+
+@mutant("IL-2", source="PR 18076", conditions=3, deep=True)
+class TakesTheFirstNow(StepwiseQueue):
+    """Removes what is first in the queue, where the entry that it looked at is gone by then."""
+
+    def judge_steps(self, before: float, wanted: float) -> Steps[tuple[Any, object]]:
+        """Look at the head; where it is gone by then, what was to become of it becomes of the first that is left."""
+        then = self.fate(self.queue[0], before, wanted)
+        wrapper, fate = yield from super().judge_steps(before, wanted)
+        first = next((other for other in self.queue if other.key is not None), None)
+        if fate is not None or then is None or first is None:
+            return wrapper, fate
+        while self.queue[0] is not first:
+            self.free.append(self.queue.popleft())
+        return first, then
+
+
+@mutant("IL-2", conditions=2)
+class JudgesWhenItLooks(StepwiseQueue):
+    """Decides what becomes of an entry when it looks at it, not when it has its lock."""
+
+    def judge_steps(self, before: float, wanted: float) -> Steps[tuple[Any, object]]:
+        """Look at the head, and judge it then."""
+        fate = self.fate(self.queue[0], before, wanted)
+        wrapper, now = yield from super().judge_steps(before, wanted)
+        return wrapper, None if now is None else fate
+
+
+@mutant("IL-2", conditions=2, deep=True)
+class RecycledBeforePolled(StepwiseQueue):
+    """Has a wrapper used again before it is out of the queue, so that it may be in there twice."""
+
+    def take_out(self, wrapper: Wrapper) -> Steps[None]:
+        """Take the head out of the queue, after it may be used again."""
+        self.free.append(wrapper)
+        yield LOOKS
+        self.queue.popleft()
+
+
+@mutant("IL-11", conditions=2)
+class PassesSideBySide(StepwiseQueue):
+    """Makes a pass while another is under way."""
+
+    def is_evicting(self) -> bool:
+        """No pass knows of another."""
+        return False
+
+
+@mutant("EC-17", conditions=2)
+class TakenOffEntryByEntry(StepwiseQueue):
+    """Takes what a pass removes off the broker's size at once, entry by entry."""
+
+    def evict(self, wrapper: Wrapper) -> int:
+        """Remove the entry of a wrapper from its cache; answers with its bytes."""
+        size = super().evict(wrapper)
+        self.size -= size
+        return size
+
+    def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
+        """A pass."""
+        entries, size = yield from super().pass_steps(before, wanted)
+        self.size += size
+        return entries, size

@@ -1,0 +1,447 @@
+"""Trackers of negative acks that behave as the clients' own do, their defects included."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from broker_tck.implementations.interface import (
+    Clocks,
+    Consumer,
+    MessageId,
+    NackTimer,
+    NegativeAcksConfig,
+    Position,
+    Timeout,
+)
+from broker_tck.implementations.negative_acks.deleting_walk import DeletingWalk
+from broker_tck.implementations.negative_acks.long_pair_map import LongPairMap
+from broker_tck.implementations.negative_acks.parts import MS, SHORTEST_MS, backoff_of, emit
+
+
+class Client(ABC):
+    """What all clients have: a timeout that may be pending."""
+
+    contract: ClassVar[str] = "negative-acks"
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        self.clocks = clocks
+        self.timer = timer
+        self.consumer = consumer
+        self.backoff = backoff_of(config)
+        self.timeout: Timeout | None = None
+
+    def arm(self, wait: int) -> None:
+        """Have the timer fire after so many nanoseconds."""
+        self.timeout = self.timer.new_timeout(self.clocks.monotonic() + wait, self.fired)
+
+    def fired(self, timeout: Timeout) -> None:
+        """What the timer calls."""
+        if not timeout.cancelled:
+            self.timeout = None
+            self.fire()
+
+    @abstractmethod
+    def fire(self) -> None:
+        """Do what a firing does."""
+
+    def disarm(self) -> None:
+        """Cancel the timeout that is pending."""
+        if self.timeout:
+            self.timeout.cancel()
+            self.timeout = None
+
+
+class JavaClient(Client):
+    """What the Java clients have: a firing that never looks whether its timeout was cancelled."""
+
+    def fired(self, timeout: Timeout) -> None:
+        """What the timer calls."""
+        self.timeout = None
+        self.fire()
+
+
+class JavaPip393(JavaClient):
+    """The Java client from 4.0.2 on: buckets of wall clock milliseconds; whoever finds a timer pending leaves it."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("pip-393-java",)
+    capabilities: ClassVar[dict[str, object]] = {"precision_bits": 72}
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self.fixed = max(config.delay_us // 1_000, SHORTEST_MS)
+        self.bits = config.precision_bits % 64
+        self.buckets: dict[int, set[Position]] = {}
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message by its id alone."""
+        self.add_message(message_id, 0)
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
+        delay = self.backoff(redelivery_count) if self.backoff else self.fixed
+        bucket = (self.clocks.wall() + delay) >> self.bits << self.bits
+        self.buckets.setdefault(bucket, set()).add(message_id[:2])
+        if self.timeout is None:
+            self.arm(delay * MS)
+
+    def fire(self) -> None:
+        """Take what is due, arm for the first bucket left, then call."""
+        now = self.clocks.wall()
+        due = [p for bucket in [b for b in self.buckets if b <= now] for p in self.buckets.pop(bucket)]
+        if self.buckets:
+            self.arm((min(self.buckets) - now) * MS)
+        emit(self.consumer, sorted({emitted for position in due for emitted in self.ids(position)}))
+
+    def ids(self, position: Position) -> list[Position]:
+        """What is emitted for an entry: its chunks are not known any more."""
+        return [position]
+
+    def get_nacked_messages_count(self) -> int:
+        """How many items are tracked."""
+        return sum(map(len, self.buckets.values()))
+
+    def close(self) -> None:
+        """Disarm and forget; what is added later is tracked all the same."""
+        self.disarm()
+        self.buckets.clear()
+
+
+class Java42(JavaPip393):
+    """The Java client from 4.2 on: the chunks of an entry are kept beside the buckets, for the first that fires."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("pip-393-java-4.2",)
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self.chunks: dict[Position, Sequence[int]] = {}
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
+        if message_id.chunks:
+            self.chunks[message_id[:2]] = message_id.chunks
+        super().add_message(message_id, redelivery_count)
+
+    def ids(self, position: Position) -> list[Position]:
+        """What is emitted for an entry: all chunks, which are forgotten then."""
+        ledger, entry = position
+        return [(ledger, chunk) for chunk in self.chunks.pop(position, (entry,))]
+
+    def close(self) -> None:
+        """Disarm and forget."""
+        super().close()
+        self.chunks.clear()
+
+
+class Cpp(Client):
+    """The C++ client from v3.8.0 on: buckets of nanoseconds, and a countdown that every nack starts anew."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("cpp",)
+    capabilities: ClassVar[dict[str, object]] = {"backoff": False}
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self.delay = max(config.delay_us * 1_000, SHORTEST_MS * MS)
+        self.bits = config.precision_bits
+        self.buckets: dict[int, set[Position]] = {}
+        self.closed = False
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message."""
+        bucket = (self.clocks.monotonic() + self.delay) >> self.bits << self.bits
+        self.buckets.setdefault(bucket, set()).add(message_id[:2])
+        self.count_down()
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message; there is no backoff."""
+        self.add(message_id)
+
+    def count_down(self) -> None:
+        """Start the one countdown anew."""
+        if not self.closed:
+            self.disarm()
+            self.arm(self.delay // 3)
+
+    def fire(self) -> None:
+        """Take what is due; go on only if there was anything at all."""
+        if not self.buckets:
+            return
+        now = self.clocks.monotonic()
+        ids = sorted({p for bucket in [b for b in self.buckets if b <= now] for p in self.buckets.pop(bucket)})
+        self.count_down()
+        emit(self.consumer, ids, at_once=max(len(ids), 1))
+
+    def get_nacked_messages_count(self) -> int:
+        """How many items are tracked."""
+        return sum(map(len, self.buckets.values()))
+
+    def close(self) -> None:
+        """Disarm and forget."""
+        self.closed = True
+        self.disarm()
+        self.buckets.clear()
+
+
+class Go(Client):
+    """The Go client from v0.18.0 on: a ticker, and buckets that are deleted from the tree that is walked through."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("go",)
+    capabilities: ClassVar[dict[str, object]] = {"precision_bits": 72, "failing_requests": False, "no_delay": False}
+    by_id: ClassVar[int] = 1
+    """The redelivery count that a nack by id is taken for."""
+    default_us: ClassVar[int] = 60_000_000
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self.fixed = (config.delay_us or self.default_us) * 1_000
+        self.bits = config.precision_bits
+        self.prepare()
+        self.arm(self.interval())
+
+    def interval(self) -> int:
+        """How far apart ticks are."""
+        return max(self.delay(self.by_id) // 3, 1)
+
+    def prepare(self) -> None:
+        """Begin with nothing."""
+        self.buckets = DeletingWalk()
+
+    def delay(self, count: int) -> int:
+        """The delay for a redelivery count in nanoseconds."""
+        return self.backoff(count) * MS if self.backoff else self.fixed
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message by its id alone."""
+        self.add_message(message_id, self.by_id)
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
+        at = self.clocks.wall() + self.delay(redelivery_count) // MS
+        self.buckets.at(at >> self.bits << self.bits).add(message_id[:2])
+
+    def fire(self) -> None:
+        """Take what the walk meets; the next tick comes whatever was found."""
+        ids = sorted(self.due())
+        self.arm(self.interval())
+        emit(self.consumer, ids, at_once=max(len(ids), 1))
+
+    def due(self) -> list[Position]:
+        """The ids of the buckets that are met."""
+        now = self.clocks.wall()
+        return [p for bucket in self.buckets.walk_off(lambda at: at <= now) for p in bucket]
+
+    def get_nacked_messages_count(self) -> int:
+        """How many items are tracked."""
+        return sum(map(len, self.buckets.values()))
+
+    def close(self) -> None:
+        """End the ticker."""
+        self.disarm()
+        self.prepare()
+
+
+class PairMap(JavaClient):
+    """The Java client of 4.0.1: a flat map from entry to instant, looked through every third of a delay.
+
+    The last nack of an entry counts.
+    """
+
+    profiles: ClassVar[tuple[str, ...]] = ("legacy-java",)
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self.fixed = max(config.delay_us * 1_000, SHORTEST_MS * MS)
+        first = self.backoff(0) * MS if self.backoff else self.fixed
+        self.interval = max(first, SHORTEST_MS * MS) // 3
+        self.instants = LongPairMap()
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message by its id alone."""
+        self.add_message(message_id, 0)
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
+        delay = self.backoff(redelivery_count) * MS if self.backoff else self.fixed
+        self.put(message_id[:2], self.clocks.monotonic() + delay)
+        if self.timeout is None:
+            self.arm(self.interval)
+
+    def put(self, position: Position, at: int) -> None:
+        """Note when an entry is due."""
+        self.instants.put(*position, at)
+
+    def fire(self) -> None:
+        """Take what is due; go on unless there was nothing at all."""
+        if len(self.instants):
+            ids = self.instants.take_before(self.clocks.monotonic())
+            self.arm(self.interval)
+            self.emit(sorted(ids))
+
+    def emit(self, ids: list[Position]) -> None:
+        """Call the application, and request."""
+        emit(self.consumer, ids)
+
+    def get_nacked_messages_count(self) -> int:
+        """How many entries are tracked."""
+        return len(self.instants)
+
+    def close(self) -> None:
+        """Disarm and forget; what is added later is tracked all the same."""
+        self.disarm()
+        self.instants = LongPairMap()
+
+
+class HashMap(JavaClient):
+    """The Java client up to 4.0.0: a map from id to instant, looked through every third of a delay, which keeps chunks.
+
+    It calls before it arms. What throws leaves it to take the timeout that has fired for pending, until close.
+    """
+
+    profiles: ClassVar[tuple[str, ...]] = ("legacy-java-3.0",)
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self.fixed = max(config.delay_us * 1_000, SHORTEST_MS * MS)
+        first = self.backoff(0) * MS if self.backoff else self.fixed
+        self.interval = max(first, SHORTEST_MS * MS) // 3
+        self.instants: dict[Position, tuple[int, Sequence[int]]] | None = None
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message by its id alone."""
+        self.add_message(message_id, 0)
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
+        delay = self.backoff(redelivery_count) * MS if self.backoff else self.fixed
+        if self.instants is None:
+            self.instants = {}
+        ledger, entry, _, chunks = message_id
+        self.instants[ledger, entry] = self.clocks.monotonic() + delay, chunks or (entry,)
+        if self.timeout is None:
+            self.arm(self.interval)
+
+    def fired(self, timeout: Timeout) -> None:
+        """What the timer calls: as long as nothing else is armed, the timeout counts as pending."""
+        if self.instants is not None:
+            self.fire()
+
+    def fire(self) -> None:
+        """Take what is due, call, then arm unless there was nothing at all."""
+        if not self.instants:
+            self.timeout = None
+            return
+        now = self.clocks.monotonic()
+        due = [position for position, (at, _) in self.instants.items() if at < now]
+        emit(self.consumer, sorted({(p[0], entry) for p in due for entry in self.instants.pop(p)[1]}))
+        self.arm(self.interval)
+
+    def get_nacked_messages_count(self) -> int:
+        """How many entries are tracked."""
+        return len(self.instants or ())
+
+    def close(self) -> None:
+        """Disarm and forget; what is added later is tracked all the same."""
+        self.disarm()
+        self.instants = None
+
+
+class CppOld(PairMap):
+    """The C++ client before v3.3.0: as the old Java client, with one request however large."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("cpp-old",)
+    capabilities: ClassVar[dict[str, object]] = {"backoff": False}
+    fired = Client.fired
+
+    def emit(self, ids: list[Position]) -> None:
+        """Call the application, and request all at once."""
+        emit(self.consumer, ids, at_once=max(len(ids), 1))
+
+
+class GoOld(Client):
+    """The Go client up to v0.17.0: a ticker, and a map in which the first nack of an entry stays."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("go-old",)
+    capabilities: ClassVar[dict[str, object]] = {"failing_requests": False, "no_delay": False}
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self.fixed = self.fixed_delay(config)
+        self.instants: dict[tuple[int, ...], int] = {}
+        self.arm(self.interval())
+
+    def fixed_delay(self, config: NegativeAcksConfig) -> int:
+        """The fixed delay in nanoseconds."""
+        return (config.delay_us or 60_000_000) * 1_000
+
+    def delay(self, count: int) -> int:
+        """The delay for a redelivery count in nanoseconds."""
+        return self.backoff(count) * MS if self.backoff else self.fixed
+
+    def interval(self) -> int:
+        """How far apart ticks are."""
+        return max(self.delay(1) // 3, 1)
+
+    def item(self, message_id: MessageId) -> tuple[int, ...]:
+        """What of an id is the key."""
+        return message_id[:2]
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message by its id alone."""
+        self.add_message(message_id, 1)
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
+        self.instants.setdefault(self.item(message_id), self.clocks.monotonic() + self.delay(redelivery_count))
+
+    def fire(self) -> None:
+        """Take what is due; the next tick comes whatever was found."""
+        now = self.clocks.monotonic()
+        due = [item for item, at in self.instants.items() if at < now]
+        for item in due:
+            del self.instants[item]
+        self.arm(self.interval())
+        ids = sorted({(item[0], item[1]) for item in due})
+        emit(self.consumer, ids, at_once=max(len(ids), 1))
+
+    def get_nacked_messages_count(self) -> int:
+        """How many items are tracked."""
+        return len(self.instants)
+
+    def close(self) -> None:
+        """End the ticker."""
+        self.disarm()
+        self.instants.clear()
+
+
+class FSharp(GoOld):
+    """The F# client: a ticker, whole ids as keys, at least 100 ms, and nothing is taken after close."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("fsharp",)
+    closed = False
+
+    def fixed_delay(self, config: NegativeAcksConfig) -> int:
+        """The fixed delay in nanoseconds."""
+        return max(config.delay_us * 1_000, SHORTEST_MS * MS)
+
+    def interval(self) -> int:
+        """How far apart ticks are."""
+        return max(self.delay(0), SHORTEST_MS * MS) // 3
+
+    def item(self, message_id: MessageId) -> tuple[int, ...]:
+        """What of an id is the key: all of it."""
+        return message_id[:3]
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message by its id alone."""
+        self.add_message(message_id, 0)
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message, unless closed."""
+        if not self.closed:
+            super().add_message(message_id, redelivery_count)
+
+    def close(self) -> None:
+        """End for good."""
+        self.closed = True
+        super().close()

@@ -1,8 +1,0 @@
-"""The contracts that there are, by name; the first is the default."""
-
-from broker_tck.properties.active_cursors.contract import ACTIVE_CURSORS
-from broker_tck.properties.delayed_delivery.contract import DELAYED_DELIVERY
-from broker_tck.properties.entry_cache.contract import ENTRY_CACHE
-from broker_tck.properties.negative_acks.contract import NEGATIVE_ACKS
-
-CONTRACTS = {contract.name: contract for contract in (DELAYED_DELIVERY, NEGATIVE_ACKS, ACTIVE_CURSORS, ENTRY_CACHE)}

@@ -1,0 +1,238 @@
+"""What a walk does next: cursors with few names at few positions, so that they meet, pass each other and are the last.
+
+Moves go where containers differ: onto another cursor, past it, ahead of the last one, back, from the slowest position
+on. The generator keeps its own record of where it has sent whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from string import ascii_lowercase
+
+from broker_tck.model.active_cursors.specification import ActiveCursors, Position
+from broker_tck.properties.contracts.active_cursors.operations import (
+    Add,
+    AddDurable,
+    Advance,
+    AnyOperation,
+    Caches,
+    Capabilities,
+    Config,
+    Count,
+    Crowd,
+    Get,
+    HasDurable,
+    Listed,
+    March,
+    Oldest,
+    Remove,
+    Size,
+    Slowest,
+    Update,
+)
+from broker_tck.properties.engine.choices import Choices, one_of, weighted
+from broker_tck.properties.engine.contract import Maker
+
+GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
+CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
+POOLS = (2, 3, 4, 5, 6, 8, 8, 10, 12, 12)
+"""How many names a walk has."""
+SPANS = (2, 4, 6, 12, 30, 30)
+"""How many entries of a ledger it uses."""
+LEDGERS = (1, 1, 1, 1, 0, -1, 2**31 - 1, 2**63 - 3, -(2**63))
+ENTRIES = (0, 0, 0, 0, -1, -1, -5, 2**32 - 3, 2**63 - 40)
+CROWDS = weighted([((1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((300, 1_000), 1)])
+MOST_DRAINED = 14
+LAST = 3
+"""One move in sixteen takes a position away, if the walk does that; those below this are of the last cursor."""
+SLOWEST = (4, 8, 14, 14)
+"""Those below one of these are of the slowest cursor."""
+
+
+def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
+    """A configuration for a walk."""
+    grace, clock = one_of(choices, GRACES), one_of(choices, CLOCKS)
+    return Config(clock, grace if capabilities.grace else 0)
+
+
+def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+    """The kinds of operations that this subject is asked for."""
+    cursors = Cursors(model, choices, capabilities)
+    slowest, size, listed, caches, oldest, durables = Slowest(), Size(), Listed(), Caches(), Oldest(), HasDurable()
+    kinds = [
+        Maker("add", (20, 40, 60), cursors.add),
+        Maker("update", (40, 80, 160), cursors.update),
+        Maker("remove", (0, 10, 30, 60), cursors.remove),
+        Maker("crowd", (0,) * 11 + (1,), cursors.crowd),
+        Maker("march", (0, 0, 1), cursors.march),
+        Maker("slowest", (20, 60, 160), lambda: slowest),
+        Maker("size", (0, 2, 5), lambda: size),
+        Maker("get", (0, 5, 15), cursors.get),
+        Maker("list", (0, 1, 3), lambda: listed),
+    ]
+    if capabilities.grace:
+        kinds.append(Maker("caches", (0, 2, 10), lambda: caches))
+    kinds.append(Maker("adv", (0, 2, 10), cursors.advance))
+    if capabilities.ranks:
+        kinds.append(Maker("count", (10, 30, 80), cursors.count))
+    if capabilities.versions:
+        kinds.append(Maker("oldest", (0, 3, 10), lambda: oldest))
+    if capabilities.durables:
+        kinds += [Maker("durable", (0, 5, 20), cursors.durable), Maker("durables", (0, 3, 10), lambda: durables)]
+    return kinds
+
+
+class Cursors:
+    """Names and positions of one walk."""
+
+    def __init__(self, model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> None:
+        self.nulls = capabilities.null_updates
+        self.below = choices.below
+        self.names = [*ascii_lowercase[: one_of(choices, POOLS)]]
+        ledger, entry = one_of(choices, LEDGERS), one_of(choices, ENTRIES)
+        ledgers, self.span = one_of(choices, (1, 1, 2)), one_of(choices, SPANS)
+        self.pool = [(ledger + i % ledgers, entry + i // ledgers) for i in range(ledgers * self.span)]
+        self.at: dict[str, Position] = {}
+        """Where each cursor was sent last that has a position."""
+        self.crowds: list[Crowd] = []
+        self.takes_away = choices.below(8) == 0 and self.nulls
+        self.adds_again = choices.below(8) == 0
+        """Whether updates take positions away, and whether names are added that are there: neither is what a broker
+        does every day, and after either some containers do nothing more that is right."""
+        self.there: dict[str, None] = {}
+        self.placed = one_of(choices, (12, 12, 12, 2))
+        """One in so many cursors is added without position."""
+        self.slowest = one_of(choices, SLOWEST)
+        self.tails = choices.below(2) == 0
+        """Whether the slowest cursor, where it moves, comes to be the last."""
+        grace = model.config.grace
+        self.steps = [0, 1, *(max(0, grace + by) for by in (-1, 0, 0, 1)), max(0, grace // 2)]
+
+    def name(self) -> str:
+        """A name; rarely one out of a crowd."""
+        if self.crowds and self.below(4) == 0:
+            crowd = self.crowds[self.below(len(self.crowds))]
+            return f"{crowd.name}{self.below(crowd.n + 1)}"
+        name: str = self.names[self.below(len(self.names))]
+        return name
+
+    def position(self) -> Position:
+        """A position out of the pool."""
+        return self.pool[self.below(len(self.pool))]
+
+    def ahead(self, of: Position) -> Position:
+        """A position a little ahead of another."""
+        return of[0], min(of[1] + self.below(3), 2**63 - 2)
+
+    def add(self) -> Add | Update:
+        """A cursor added, most often with a position; where all are there, one moves instead."""
+        name = self.new_name()
+        return Add(name, self.first_place(name)) if name else self.update()
+
+    def durable(self) -> AddDurable | Update:
+        """A durable cursor added, likewise."""
+        name = self.new_name()
+        return AddDurable(name, self.first_place(name)) if name else self.update()
+
+    def new_name(self) -> str:
+        """A name to add; empty if all are there, and none is to be added again."""
+        name = self.name()
+        if self.adds_again or name not in self.there:
+            return name
+        return next((other for other in self.names if other not in self.there), "")
+
+    def first_place(self, name: str) -> Position | None:
+        """Where a cursor is added."""
+        unplaced = self.below(self.placed) == 0 and (self.nulls or name not in self.there)
+        self.there[name] = None
+        return self.sent(name, None if unplaced else self.position())
+
+    def update(self) -> Update:
+        """A move: anywhere, onto or past another cursor, ahead, or of the last or the slowest; rarely to nowhere."""
+        kind, at = self.below(16), self.at
+        if kind == 0 or not at:
+            name = self.name()
+            return Update(name, self.sent(name, None if kind == 0 and self.takes_away else self.position()))
+        if kind < LAST:
+            name = max(at, key=at.__getitem__)
+        elif kind < self.slowest:
+            name = min(at, key=at.__getitem__)
+        else:
+            name = self.name()
+        where = self.below(4)
+        if self.tails and LAST <= kind < self.slowest:
+            to = self.ahead(max(at.values()))
+        elif where < 2 or name not in at:
+            to = self.position()
+        elif where == 2:
+            to = self.ahead(at[name])
+        else:
+            to = self.ahead(at.get(self.names[self.below(len(self.names))], at[name]))
+        at[name] = to
+        return Update(name, to)
+
+    def sent(self, name: str, to: Position | None) -> Position | None:
+        """Note where a cursor was sent."""
+        if to is None:
+            self.at.pop(name, None)
+        else:
+            self.at[name] = to
+        return to
+
+    def remove(self) -> Remove:
+        """A cursor removed."""
+        name = self.name()
+        self.at.pop(name, None)
+        self.there.pop(name, None)
+        return Remove(name)
+
+    def count(self) -> Count:
+        """A rank asked for."""
+        return Count(self.name())
+
+    def get(self) -> Get:
+        """A cursor asked for."""
+        return Get(self.name())
+
+    def crowd(self) -> Crowd | Update:
+        """Many cursors. The large crowds are rare, as every question about them costs as much as whole walks do."""
+        (ledger, entry), name = self.position(), self.names[self.below(len(self.names))]
+        if not self.adds_again and any(crowd.name == name for crowd in self.crowds):
+            return self.update()
+        sizes = CROWDS[self.below(len(CROWDS))]
+        n, step = sizes[self.below(len(sizes))], (0, 0, 1, 3)[self.below(4)]
+        crowd = Crowd(name, n, (ledger, min(entry, 2**62)), step)
+        self.crowds.append(crowd)
+        self.there.update((f"{name}{i}", None) for i in range(n))
+        return crowd
+
+    def march(self) -> March | Update:
+        """A whole crowd moved, or as many of it as there are of another."""
+        if not self.crowds:
+            return self.update()
+        crowd = self.crowds[self.below(len(self.crowds))]
+        ledger, entry = self.position()
+        n = crowd.n if self.below(2) else self.below(crowd.n + 1)
+        return March(crowd.name, n, (ledger, min(entry, 2**62)), (0, 0, 1, 3)[self.below(4)])
+
+    def advance(self) -> Advance:
+        """A step of time."""
+        return Advance(self.steps[self.below(len(self.steps))])
+
+
+def drain(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """How a walk ends: some cursors are asked for and removed one after the other, and time passes."""
+    names = [*model.objects][:MOST_DRAINED]
+    yield from (Slowest(), Size(), Listed())
+    for name in names:
+        if capabilities.ranks:
+            yield Count(name)
+        yield Get(name)
+    while names:
+        yield Remove(names.pop(choices.below(len(names))))
+        yield Slowest()
+        if names and capabilities.ranks:
+            yield Count(names[0])
+    yield Listed()
+    if capabilities.grace:
+        yield from (Caches(), Advance(1), Caches(), Advance(max(0, model.config.grace - 1)), Caches())

@@ -1,0 +1,197 @@
+"""What can be done to a container of active cursors, and with what it is configured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from broker_tck.properties.engine.operation import PLACE, POSITION, Bulk, Duration, Operation
+
+Id = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Position = tuple[Id, Id]
+Place = Annotated[Position | None, Meta(extra=PLACE)]
+Name = Annotated[str, Meta(pattern="^[^\\s;]{1,64}$", extra=POSITION)]
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Configuration of a trace. ``clock`` is the time at the start, ``grace`` how long caching goes on, both in ms.
+
+    A grace time of 0 or less: added entries are cached only while there is a cursor.
+    """
+
+    clock: Annotated[int, Meta(ge=0, le=2**53)] = 1_700_000_000_000
+    grace: Annotated[int, Meta(ge=-(2**31), le=2**53)] = 2_000
+
+
+class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a subject may declare. A subject is never asked for what it says that it lacks.
+
+    ``ranks``: it counts the cursors at a position or before. ``grace``: it goes on caching after the last removal.
+    ``versions``: it knows the cursor with the oldest position, and has a version. ``durables``: it tells whether there
+    are durable cursors. ``null_updates``: the position of a cursor that is there can be taken away, by an update or by
+    an add under its name; without it, a cursor may still be added that has no position yet.
+    """
+
+    ranks: bool = True
+    grace: bool = True
+    versions: bool = True
+    durables: bool = True
+    null_updates: bool = True
+
+
+class Add(Operation, frozen=True, tag="add"):
+    """``add`` of a new cursor object, which is not durable; no result. The position may be none."""
+
+    name: Name
+    at: Place
+
+    def on(self, to: Any) -> Any:
+        return to.add(self.name, self.at)
+
+
+class AddDurable(Operation, frozen=True, tag="durable"):
+    """``add`` of a new cursor object, which is durable; no result. The position may be none."""
+
+    name: Name
+    at: Place
+
+    def on(self, to: Any) -> Any:
+        return to.durable(self.name, self.at)
+
+
+class Update(Operation, frozen=True, tag="update"):
+    """``update_cursor``; no result. Without a position the cursor is not tracked any more."""
+
+    name: Name
+    at: Place
+
+    def on(self, to: Any) -> Any:
+        return to.update(self.name, self.at)
+
+
+class Remove(Operation, frozen=True, tag="remove"):
+    """``remove_cursor``; result: whether the name was there."""
+
+    name: Name
+
+    def on(self, to: Any) -> Any:
+        return to.remove(self.name)
+
+
+class Crowd(Operation, frozen=True, tag="crowd"):
+    """``add`` of n cursors ``name0``, ``name1`` …, each ``step`` entries after the one before; no result."""
+
+    name: Name
+    n: Bulk
+    at: Position
+    step: Annotated[int, Meta(ge=0, le=65_536)]
+
+    def on(self, to: Any) -> Any:
+        return to.crowd(self.name, self.n, self.at, self.step)
+
+
+class March(Operation, frozen=True, tag="march"):
+    """``update_cursor`` of n cursors ``name0``, ``name1`` …, to ``step`` entries after each other; no result."""
+
+    name: Name
+    n: Bulk
+    at: Position
+    step: Annotated[int, Meta(ge=0, le=65_536)]
+
+    def on(self, to: Any) -> Any:
+        return to.march(self.name, self.n, self.at, self.step)
+
+
+class Slowest(Operation, frozen=True, tag="slowest"):
+    """``get_slowest_cursor_position``; result: the position or null."""
+
+    def on(self, to: Any) -> Any:
+        return to.slowest()
+
+
+class Count(Operation, frozen=True, tag="count"):
+    """``get_number_of_cursors_at_same_position_or_before``; result: the number, 0 without a position."""
+
+    name: Name
+
+    def on(self, to: Any) -> Any:
+        return to.count(self.name)
+
+
+class Size(Operation, frozen=True, tag="size"):
+    """``size``; result: the number of cursors, those without position included."""
+
+    def on(self, to: Any) -> Any:
+        return to.size()
+
+
+class Get(Operation, frozen=True, tag="get"):
+    """``get``; result: the number of the cursor object, counted by adds from 1, or null."""
+
+    name: Name
+
+    def on(self, to: Any) -> Any:
+        return to.get(self.name)
+
+
+class Listed(Operation, frozen=True, tag="list"):
+    """Going through the container; result: the numbers of all its cursor objects, sorted."""
+
+    def on(self, to: Any) -> Any:
+        return to.listed()
+
+
+class Caches(Operation, frozen=True, tag="caches"):
+    """``should_cache_added_entry``; result: yes or no."""
+
+    def on(self, to: Any) -> Any:
+        return to.caches()
+
+
+class Oldest(Operation, frozen=True, tag="oldest"):
+    """``get_cursor_with_oldest_position``; result: ``[object, position, version]``, or null without tracked cursors."""
+
+    def on(self, to: Any) -> Any:
+        return to.oldest()
+
+
+class HasDurable(Operation, frozen=True, tag="durables"):
+    """``has_durable_cursors``; result: yes or no."""
+
+    def on(self, to: Any) -> Any:
+        return to.has_durable()
+
+
+class Advance(Operation, frozen=True, tag="adv"):
+    """Time passes; no result."""
+
+    ms: Duration
+
+    def on(self, to: Any) -> Any:
+        return to.advance(self.ms)
+
+
+AnyOperation = (
+    Add
+    | AddDurable
+    | Update
+    | Remove
+    | Crowd
+    | March
+    | Slowest
+    | Count
+    | Size
+    | Get
+    | Listed
+    | Caches
+    | Oldest
+    | HasDurable
+    | Advance
+)
+QUESTIONS = Slowest | Count | Size | Get | Listed | Caches | Oldest | HasDurable
+"""Operations that change nothing that can be seen."""
+
+LACKED = {"count": "ranks", "caches": "grace", "oldest": "versions", "durable": "durables", "durables": "durables"}
+"""The capability that an operation needs, whatever was before it."""

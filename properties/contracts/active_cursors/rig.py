@@ -1,0 +1,100 @@
+"""A container of active cursors on its rig: a clock, and the cursor objects that it is given."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from broker_tck.implementations.interface import ActiveCursorsFactory, Position
+from broker_tck.properties.contracts.active_cursors.operations import Capabilities, Config
+
+
+class Cursor(NamedTuple):
+    """A cursor object."""
+
+    name: str
+    number: int
+    """Counted by adds, from 1; 0 for one that was never added."""
+    durable: bool
+
+
+class Rig:
+    """A subject under test. Its methods are the operations."""
+
+    def __init__(self, factory: ActiveCursorsFactory, config: Config, capabilities: Capabilities) -> None:
+        self.now = config.clock
+        self.added = 0
+        self.made: dict[str, Cursor] = {}
+        """The newest object of each name."""
+        container = self.container = factory(config, self.clock)
+        self.remove = container.remove_cursor
+        self.slowest = container.get_slowest_cursor_position
+        self.size = container.size
+        self.caches = container.should_cache_added_entry
+        if capabilities.ranks:
+            self.rank = container.get_number_of_cursors_at_same_position_or_before
+
+    def clock(self) -> int:
+        """The time now, in milliseconds."""
+        return self.now
+
+    def add(self, name: str, at: Position | None) -> None:
+        """Add a new object."""
+        self.add_object(name, at, False)
+
+    def durable(self, name: str, at: Position | None) -> None:
+        """Add a new object that is durable."""
+        self.add_object(name, at, True)
+
+    def add_object(self, name: str, at: Position | None, durable: bool) -> None:
+        """Make a cursor object and add it."""
+        self.added += 1
+        cursor = self.made[name] = Cursor(name, self.added, durable)
+        self.container.add(cursor, at)
+
+    def crowd(self, name: str, n: int, at: Position, step: int) -> None:
+        """Add n cursors."""
+        for i in range(n):
+            self.add(f"{name}{i}", (at[0], at[1] + i * step))
+
+    def update(self, name: str, at: Position | None) -> None:
+        """Update a cursor, also one that was never added."""
+        self.container.update_cursor(self.made.get(name) or Cursor(name, 0, False), at)
+
+    def march(self, name: str, n: int, at: Position, step: int) -> None:
+        """Update n cursors."""
+        for i in range(n):
+            self.update(f"{name}{i}", (at[0], at[1] + i * step))
+
+    def count(self, name: str) -> Any:
+        """Ask for a rank."""
+        return self.rank(self.made.get(name) or Cursor(name, 0, False))
+
+    def get(self, name: str) -> Any:
+        """Ask for a cursor; answers with its number."""
+        return number(self.container.get(name))
+
+    def listed(self) -> Any:
+        """Go through all cursors; answers with their numbers."""
+        return sorted(map(number, self.container))
+
+    def oldest(self) -> Any:
+        """Ask for the cursor with the oldest position."""
+        found = self.container.get_cursor_with_oldest_position()
+        return None if found is None else (number(found[0]), *found[1:])
+
+    def has_durable(self) -> Any:
+        """Ask whether there are durable cursors."""
+        return self.container.has_durable_cursors()
+
+    def advance(self, ms: int) -> None:
+        """Let time pass."""
+        self.now += ms
+
+    def seen(self) -> tuple[()]:
+        """Nothing: every question is an operation."""
+        return ()
+
+
+def number(cursor: Any) -> Any:
+    """The number of a cursor object; what is none is told as it is."""
+    return cursor.number if isinstance(cursor, Cursor) else cursor

@@ -1,0 +1,219 @@
+"""What a walk does next: operations chosen with the model's state in view.
+
+Times are aimed at the edges where trackers differ: the cut-off, the tick, both ends of a bucket, the armed deadline.
+Positions come from a small pool, so that they meet again; now and then the pool lies on an edge of a container.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from broker_tck.model.delayed_delivery.specification import LAST, DelayedDelivery
+from broker_tck.properties.contracts.delayed_delivery.operations import (
+    Add,
+    Advance,
+    AnyOperation,
+    Capabilities,
+    Clear,
+    Close,
+    Config,
+    Fill,
+    Get,
+    Has,
+    Memory,
+    Pause,
+    ResetTick,
+    Stale,
+)
+from broker_tck.properties.engine.choices import Choices, one_of, weighted
+from broker_tck.properties.engine.contract import Maker
+
+TICKS = (1000, 1000, 1, 2, 3, 8, 64, 100, 500, 512, 1000, 1024, 5000, 60_000)
+CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 1_699_999_999_744, 1_700_000_000_001, 2**41 - 5_000)
+LOOKAHEADS = (0, 1, 2, 2, 3, 5, 10, 30)
+ENTRY_BASES = (0, 0, 0, 0, 0, 0, 250, 4_090, 49_995, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48)
+LEDGER_BASES = (1, 1, 1, 1, 1, 10_000, -2, 2**31 - 2, 2**32 - 2, 2**63 - 5)
+FILLS = weighted(
+    [
+        ((1, 2, 5, 17, 64), 140),
+        ((100, 255, 256, 257), 45),
+        ((4_095, 4_096, 4_097), 14),
+        ((4_096, 65_535, 65_536, 65_537), 1),
+    ]
+)
+STYLES = (
+    ((4, 3, 3, 0, 1), 12),
+    ((2, 6, 1, 1, 1), 60),
+    ((1, 1, 8, 0, 1), 60),
+    ((1, 1, 1, 9, 3), 150),
+    ((1, 0, 1, 10, 20), 60),
+    ((0, 0, 0, 8, 1), 100),
+    ((0, 0, 0, 2, 9), 1000),
+)
+"""How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, or near the highest;
+and one time in how many is an odd one."""
+
+
+def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
+    """A configuration for a walk."""
+    return Config(one_of(choices, TICKS), bool(choices.below(2)), one_of(choices, LOOKAHEADS), one_of(choices, CLOCKS))
+
+
+def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+    """The kinds of operations that this subject is asked for."""
+    times = Times(model, choices)
+    ticks = Ticks(model, choices)
+    adds = Adds(choices, times, capabilities)
+    has, pause, memory, stale, clear = Has(), Pause(), Memory(), Stale(), Clear()
+    kinds = [
+        Maker("add", (20, 40, 80), adds.add),
+        Maker("again", (0, 0, 0, 4, 12), adds.again),
+        Maker("fill", (0,) * 11 + (1,), adds.fill),
+        Maker("has", (4, 12, 25), lambda: has),
+        Maker("get", (6, 14, 30), lambda: Get(budget(model, choices))),
+        Maker("pause", (0, 5, 15, 25), lambda: pause),
+        Maker("tick", (0, 0, 2, 10), lambda: ResetTick(ticks.next())),
+        Maker("adv", (10, 30, 50), lambda: Advance(times.step())),
+        Maker("stale", (0, 1, 4), lambda: stale),
+        Maker("clear", (0, 0, 1, 2), lambda: clear),
+    ]
+    return [*kinds, Maker("memory", (0, 1, 4), lambda: memory)] if capabilities.memory_estimate else kinds
+
+
+class Times:
+    """Deliver-at times and clock steps of one walk, in a style of its own."""
+
+    def __init__(self, model: DelayedDelivery, choices: Choices) -> None:
+        self.model = model
+        self.below = choices.below
+        tick, width = model.tick, model.width
+        near = [0, 1, tick - 1, tick, tick + 1, width - 1, width, width + 1, tick + width - 1, tick + width]
+        self.edges = [*near, 2 * width, 2 * tick + 1, 3 * width + 1, 5 * tick, 8 * width]
+        self.steps = (0, 1, 1, tick - 1, tick, width - 1, width, tick + 1, width + 1, 2 * tick, 5 * width)
+        self.spread = one_of(choices, (4, 4, 20, 200)) * width
+        self.delay = tick + one_of(choices, (1, 2, width, tick, 4 * width + 1, 20 * width))
+        weights, self.odd = one_of(choices, STYLES)
+        self.styles = weighted(enumerate(weights))
+
+    def at(self) -> int:
+        """A deliver-at time."""
+        now, below = self.model.now, self.below
+        if below(self.odd) == 0:
+            return (-1, -1, 0, now - 1, now + 2**40, LAST, LAST - 1, LAST - self.model.width + 1)[below(8)]
+        style = self.styles[below(len(self.styles))]
+        if style == 3:
+            return now + self.delay
+        if style == 4:
+            at = self.model.highest + (-2, -1, 0, 1, 2)[below(5)] - (0, 1, 2)[below(3)] * self.model.tick
+            return min(at, LAST) if at > self.model.cutoff() else now + self.delay
+        if style == 0:
+            return now + self.edges[below(len(self.edges))]
+        if style == 1:
+            edge = now + self.edges[below(len(self.edges))]
+            return (edge & -self.model.width) + below(3) - 1
+        return now + below(self.spread)
+
+    def step(self) -> int:
+        """How far the clock moves."""
+        below, model = self.below, self.model
+        kind = below(10)
+        if kind < 5:
+            return self.steps[below(len(self.steps))]
+        if kind < 8 and model.held:
+            armed = model.armed[0] if model.armed and kind < 7 else model.wake(min(model.held))
+            return min(max(0, armed - model.now + below(3) - 1), 2**45)
+        if kind == 8:
+            return below(self.spread)
+        return below(3 * model.tick + 1)
+
+
+class Adds:
+    """Positions of one walk, and the adds that it has made of late."""
+
+    def __init__(self, choices: Choices, times: Times, capabilities: Capabilities) -> None:
+        self.choices = choices
+        self.times = times
+        largest = 2**capabilities.entry_id_bits - 1
+        base = one_of(choices, [b for b in ENTRY_BASES if b + 64 < largest or b + 12 == largest + 1])
+        ledger = one_of(choices, LEDGER_BASES)
+        ledgers = one_of(choices, (1, 2, 3, 4))
+        size = one_of(choices, (3, 8, 12, 24))
+        self.pool = [(ledger + i % ledgers, min(base + i // ledgers, largest)) for i in range(size)]
+        self.recent: deque[Add] = deque(
+            [Add(*self.pool[0], times.model.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
+        )
+        self.largest = largest
+
+    def add(self) -> Add:
+        """An add of a position out of the pool."""
+        ledger, entry = self.pool[self.choices.below(len(self.pool))]
+        add = Add(ledger, entry, self.times.at())
+        self.recent.append(add)
+        return add
+
+    def again(self) -> Add:
+        """An add that was made before, as it was."""
+        return self.recent[self.choices.below(len(self.recent))]
+
+    def fill(self) -> Fill:
+        """Many adds. The large ones are rare, as each costs as much as whole walks do."""
+        ledger, entry = one_of(self.choices, self.pool)
+        n = one_of(self.choices, one_of(self.choices, FILLS))
+        step = one_of(self.choices, (1, 1, 1, 2, 16))
+        if entry + n * step > self.largest:
+            entry, n = 0, min(n, self.largest // step)
+        return Fill(ledger, entry, step, n, self.times.at())
+
+
+def budget(model: DelayedDelivery, choices: Choices) -> int:
+    """How many messages to ask for."""
+    kind = choices.below(9)
+    if kind < 5:
+        return (0, 1, 2, 3, 1000)[kind]
+    held = model.count()
+    return (held - 1, held, held + 1, choices.below(held + 1))[kind - 5]
+
+
+class Ticks:
+    """Tick changes of one walk: mostly between the first tick and another, so that old times count again."""
+
+    def __init__(self, model: DelayedDelivery, choices: Choices) -> None:
+        self.model = model
+        self.choices = choices
+        self.first = model.tick
+        self.other = self.any()
+
+    def any(self) -> int:
+        """Any tick, or one beside the width of the buckets."""
+        if self.choices.below(3) == 0:
+            return one_of(self.choices, TICKS)
+        width = self.model.width
+        return max(0, one_of(self.choices, (width - 2, width - 1, width, width // 2, width // 4, 2 * width)))
+
+    def next(self) -> int:
+        """The tick to change to."""
+        if self.choices.below(4) == 0:
+            return self.any()
+        return self.other if self.model.tick == self.first else self.first
+
+
+def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """How a walk ends: everything comes out, in pieces, and the tracker is closed."""
+    yield Has()
+    if choices.below(8) == 0:
+        yield Clear()
+        yield Close()
+        return
+    last = max((key for key in model.held if key < 2**60), default=model.now)
+    yield Advance(max(0, last + model.width + model.tick - model.now))
+    yield Has()
+    for part in (3, 2, 1):
+        yield Get(model.count() // part)
+        if capabilities.memory_estimate:
+            yield Memory()
+    yield Get(1)
+    yield Has()
+    yield Close()
+    if choices.below(4) == 0:
+        yield Close()

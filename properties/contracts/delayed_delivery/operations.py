@@ -1,0 +1,131 @@
+"""What can be done to a delayed-delivery tracker, and with what it is configured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from broker_tck.properties.engine.operation import BUDGET, POSITION, Bulk, Duration, Operation, Time
+
+Tick = Annotated[int, Meta(ge=0, le=2**40)]
+LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
+EntryId = Annotated[int, Meta(ge=0, le=2**63 - 1, extra=POSITION)]
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Configuration of a trace. Times in milliseconds."""
+
+    tick: Tick = 1000
+    strict: bool = False
+    lookahead: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+    clock: Annotated[int, Meta(ge=1, le=2**53)] = 1_700_000_000_000
+
+
+class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a subject may declare. A subject is never asked for what it says that it lacks.
+
+    ``entry_id_bits``: entry ids are below 2 to this power. ``memory_estimate``: there is one. ``batch_adds``:
+    ``add_messages`` is there, and ``fill`` uses it.
+    """
+
+    entry_id_bits: Annotated[int, Meta(ge=16, le=63)] = 32
+    memory_estimate: bool = True
+    batch_adds: bool = False
+
+
+class Add(Operation, frozen=True, tag="add"):
+    """``add_message``; result: whether it was taken."""
+
+    ledger: LedgerId
+    entry: EntryId
+    at: Time
+
+    def on(self, to: Any) -> Any:
+        return to.add(self.ledger, self.entry, self.at)
+
+
+class Fill(Operation, frozen=True, tag="fill"):
+    """n adds of one ledger, every ``step``-th entry from ``entry`` on, for one time; result: how many were taken."""
+
+    ledger: LedgerId
+    entry: EntryId
+    step: Annotated[int, Meta(ge=1, le=65_536)]
+    n: Bulk
+    at: Time
+
+    def on(self, to: Any) -> Any:
+        return to.fill(self.ledger, self.entry, self.step, self.n, self.at)
+
+
+class Has(Operation, frozen=True, tag="has"):
+    """``has_message_available``; result: the answer."""
+
+    def on(self, to: Any) -> Any:
+        return to.has()
+
+
+class Get(Operation, frozen=True, tag="get"):
+    """``get_scheduled_messages``; result: the positions."""
+
+    most: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1, extra=BUDGET)]
+
+    def on(self, to: Any) -> Any:
+        return to.get(self.most)
+
+
+class Pause(Operation, frozen=True, tag="pause"):
+    """``should_pause_all_deliveries``; result: the answer."""
+
+    def on(self, to: Any) -> Any:
+        return to.pause()
+
+
+class ResetTick(Operation, frozen=True, tag="tick"):
+    """``reset_tick_time``; no result."""
+
+    tick: Tick
+
+    def on(self, to: Any) -> Any:
+        return to.reset_tick(self.tick)
+
+
+class Advance(Operation, frozen=True, tag="adv"):
+    """The clock moves, timers fire on the way; result: the times at which a firing asked for a read."""
+
+    ms: Duration
+
+    def on(self, to: Any) -> Any:
+        return to.advance(self.ms)
+
+
+class Stale(Operation, frozen=True, tag="stale"):
+    """The timeout that was cancelled last fires all the same; result: whether it asked for a read."""
+
+    def on(self, to: Any) -> Any:
+        return to.stale()
+
+
+class Memory(Operation, frozen=True, tag="memory"):
+    """``get_buffer_memory_usage``; result: bytes."""
+
+    def on(self, to: Any) -> Any:
+        return to.memory()
+
+
+class Clear(Operation, frozen=True, tag="clear"):
+    """``clear``; no result."""
+
+    def on(self, to: Any) -> Any:
+        return to.clear()
+
+
+class Close(Operation, frozen=True, tag="close"):
+    """``close``; no result."""
+
+    def on(self, to: Any) -> Any:
+        return to.close()
+
+
+AnyOperation = Add | Fill | Has | Get | Pause | ResetTick | Advance | Stale | Memory | Clear | Close

@@ -1,0 +1,92 @@
+"""The rig: a delayed-delivery subject with a clock and a timer of its own, behind the names of the operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory, Position
+from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Config
+from broker_tck.properties.engine.timer import ManualTimer
+
+MOST_FIRINGS = 10_000
+"""A subject whose timer fires more often than this in one step of the clock never lets it move."""
+
+
+class Rig(ManualTimer):
+    """A subject under test. Its methods are the operations; it knows nothing of the reference model."""
+
+    def __init__(self, factory: DelayedDeliveryFactory, config: Config, capabilities: Capabilities) -> None:
+        super().__init__(config.clock)
+        self.batch_adds = capabilities.batch_adds
+        self.tracker = factory(config, lambda: self.now, self)
+        self.count: Callable[[], int | None] = self.tracker.get_number_of_delayed_messages
+
+    def add(self, ledger: int, entry: int, at: int) -> bool:
+        """Track a message."""
+        return self.tracker.add_message(ledger, entry, at)
+
+    def fill(self, ledger: int, entry: int, step: int, n: int, at: int) -> int:
+        """Track n messages, in one call where the subject has batch adds."""
+        entries = range(entry, entry + n * step, step)
+        if self.batch_adds:
+            return sum(cast(BatchAdds, self.tracker).add_messages(ledger, entries, [at] * n))
+        return sum([self.tracker.add_message(ledger, e, at) for e in entries])
+
+    def has(self) -> bool:
+        """Whether a message is available."""
+        return self.tracker.has_message_available()
+
+    def get(self, most: int) -> Sequence[Position]:
+        """Hand out what is due, as a list."""
+        return [*self.tracker.get_scheduled_messages(most)]
+
+    def pause(self) -> bool:
+        """Whether all deliveries should pause."""
+        return self.tracker.should_pause_all_deliveries()
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick."""
+        self.tracker.reset_tick_time(tick)
+
+    def memory(self) -> int:
+        """The memory estimate in bytes."""
+        return self.tracker.get_buffer_memory_usage()
+
+    def clear(self) -> None:
+        """Forget every message. What the call returns is its own affair: the broker's answers with a future."""
+        self.tracker.clear()
+
+    def close(self) -> None:
+        """Close the subject."""
+        self.tracker.close()
+        self.count = self.count_closed
+
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock; timers fire on the way."""
+        until = self.now + ms
+        asked: list[int] = []
+        fired = 0
+        while timeout := self.due(until):
+            if (fired := fired + 1) > MOST_FIRINGS:
+                raise RuntimeError(f"the timer fired {MOST_FIRINGS} times in one step of the clock")
+            if timeout.fired(timeout):
+                asked.append(self.now)
+        self.now = until
+        return asked
+
+    def stale(self) -> bool:
+        """Let the timeout that was cancelled last fire all the same."""
+        return self.last_cancelled is not None and bool(self.last_cancelled.fired(self.last_cancelled))
+
+    def seen(self) -> tuple[Any, list[int]]:
+        """The number of messages, and the times of all armed timeouts."""
+        armed = [timeout.deadline for timeout in self.live]
+        return self.count(), sorted(armed) if len(armed) > 1 else armed
+
+    def count_closed(self) -> int | None:
+        """The number of messages that a closed tracker tells; it need not tell any."""
+        try:
+            return self.tracker.get_number_of_delayed_messages()
+        except Exception:
+            return None

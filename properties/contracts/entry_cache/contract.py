@@ -1,0 +1,115 @@
+"""Contract ``entry-cache``, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from broker_tck.implementations.interface import EntryCaches
+from broker_tck.model.entry_cache.overlapping import overlapping
+from broker_tck.model.entry_cache.reads import Reads
+from broker_tck.model.entry_cache.specification import PROFILES
+from broker_tck.model.rules import rules_of
+from broker_tck.properties.contracts.entry_cache import steps
+from broker_tck.properties.contracts.entry_cache.abstract import abstract
+from broker_tck.properties.contracts.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
+from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
+from broker_tck.properties.contracts.entry_cache.reading_laws import READING_LAWS
+from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import Operation
+
+RULES = {
+    "put": "EC-04",
+    "late": "EC-18",
+    "misput": "EC-06",
+    "get": "EC-09",
+    "hold": "EC-13",
+    "free": "EC-13",
+    "spoil": "EC-12",
+    "range": "EC-10",
+    "read": "RC-08",
+    "expect": "RC-08",
+    "remove": "EC-14",
+    "invalidate": "EC-14",
+    "trim": "EC-15",
+    "clear": "EC-16",
+    "reopen": "EC-18",
+    "ttl": "EC-21",
+    "size": "EC-32",
+    "pinned": "RC-02",
+    "background": "EC-30",
+    "run": "EC-38",
+    "total": "EC-01",
+    "counters": "EC-40",
+    "resize": "EC-19",
+    "watermark": "EC-19",
+    "append": "RC-03",
+    "cursor": "EC-57",
+    "uncursor": "EC-57",
+    "fetch": "EC-45",
+    "single": "EC-49",
+    "complete": "EC-47",
+    "fail": "EC-54",
+    "done": "RC-06",
+    "replay": "RC-09",
+    "share": "RC-06",
+    "timeouts": "EC-55",
+    "permits": "EC-55",
+    "hits": "EC-46",
+}
+
+
+READING = {kind.__struct_config__.tag: "reads" for kind in get_args(ReadingOperation)}
+LACKED = {
+    "pinned": "pinned",
+    **dict.fromkeys(("requeues", "extend"), "settings"),
+    **dict.fromkeys(("background", "run", "total", "counters", "resize", "watermark"), "manager"),
+    **READING,
+    **{kind.__struct_config__.tag: "steps" for kind in steps.ORDINARY},
+    "step": "steps",
+}
+"""The capability that an operation needs."""
+
+
+def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:
+    """Of each operation, whether a subject can be asked for it."""
+    return (o.tag not in LACKED or bool(getattr(capabilities, LACKED[o.tag])) for o in operations)
+
+
+def blame(operations: Sequence[Operation], observed: str) -> str:
+    """The rule to name for a difference that no wrong way explains."""
+    if steps.overlap(operations):
+        return steps.blame(operations)
+    return "EC-12" if observed == "references" else RULES.get(operations[-1].tag, "EC-24")
+
+
+ENTRY_CACHE = Contract(
+    name="entry-cache",
+    profiles=overlapping(PROFILES),
+    config=Config,
+    capabilities=Capabilities,
+    operations=AnyOperation,
+    interface=EntryCaches,
+    call="Factory(config, clock, execute)",
+    rig=steps.rig,
+    draw_config=steps.draw_config,
+    makers=steps.makers,
+    drain=steps.drain,
+    abstract=abstract,
+    observables=("caches", "references"),
+    laws=(*map(steps.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
+    variations=tuple(map(steps.unless_overlapping, VARIATIONS)),
+    needs={
+        "manager": "EC-19 EC-30 EC-31 EC-38 EC-40",
+        "settings": "",
+        "pinned": "EC-26",
+        "reads": " ".join(rule.number for rule in rules_of(Reads)),
+        "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11",
+    },
+    blame=blame,
+    asks=asks,
+    rewrites=steps.rewrites,
+    scenarios=SCENARIOS,
+)

@@ -1,0 +1,362 @@
+"""What holds of the entry caches whatever the model says: judged on what was observed alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+
+from msgspec.structs import replace
+
+from broker_tck.model.entry_cache.specification import CACHES, Position
+from broker_tck.properties.contracts.entry_cache.operations import (
+    Advance,
+    Background,
+    Clear,
+    Config,
+    EvictOld,
+    EvictSize,
+    Expect,
+    Extend,
+    Free,
+    Get,
+    GoOn,
+    Hold,
+    Invalidate,
+    Late,
+    Put,
+    Range,
+    Read,
+    Remove,
+    Reopen,
+    Scheduled,
+    Spoil,
+    Total,
+    Trim,
+)
+from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
+from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.contract import Law, Step, Variation
+from broker_tck.properties.engine.operation import Operation
+
+Judged = Iterator[tuple[int, str | None]]
+Sizes = list[list[int]]
+"""Entries and bytes of each cache."""
+Key = tuple[int, int, int]
+"""Topic, ledger and entry."""
+
+EMPTY: Sizes = [[0, 0]] * CACHES
+WRAP = 2**32 - 1
+"""A ledger after which those come whose low 32 bits are lower."""
+
+
+def told(steps: Sequence[Step]) -> Iterator[tuple[int, Step, Sizes, Sizes]]:
+    """Each step with the sizes before it and after, up to a read, or one at which the caches could not be looked at."""
+    before = EMPTY
+    for index, step in enumerate(steps):
+        if len(step.seen) != 2 or isinstance(step.operation, ReadingOperation):
+            return
+        yield index, step, before, step.seen[0]
+        before = step.seen[0]
+
+
+def is_late(step: Step) -> bool:
+    """Whether an entry went to a cache that was left, where it is not seen."""
+    return isinstance(step.operation, Late) and step.result is True
+
+
+def unspoiled(steps: Sequence[Step]) -> list[Step]:
+    """The steps before somebody lets go of a value once too often: what that does to sizes is the model's to judge."""
+    return [*takewhile(lambda step: not (isinstance(step.operation, Spoil) and step.result), steps)]
+
+
+def key(operation: Put | Read | Expect) -> Key:
+    """What an operation names."""
+    return operation.cache, operation.ledger, operation.entry
+
+
+def sizes_add_up(config: Config, steps: Sequence[Step]) -> Judged:
+    """P1, EC-01: a cache without entries has no bytes, and the broker's size is that of its caches.
+
+    The latter as long as none was left behind with entries, both as long as nobody lets go once too often.
+    """
+    late = False
+    for index, step, _, after in told(unspoiled(steps)):
+        late = late or is_late(step)
+        bytes_of_nothing = [cache[1] for cache in after if cache[1] and not cache[0]]
+        yield index, f"a cache without entries has {bytes_of_nothing[0]} bytes" if bytes_of_nothing else None
+        if isinstance(step.operation, Total) and not late:
+            size = sum(cache[1] for cache in after)
+            yield index, None if step.result == size else f"the caches have {size} bytes, the broker {step.result}"
+
+
+def removed_is_gone(config: Config, steps: Sequence[Step]) -> Judged:
+    """EC-12: what a removal says that it removed is what is gone, of the cache that was named and of no other.
+
+    As long as nobody lets go once too often.
+    """
+    late = False
+    for index, step, before, after in told(unspoiled(steps)):
+        operation = step.operation
+        late = late or is_late(step)
+        gone = [[a - b for a, b in zip(*pair, strict=True)] for pair in zip(before, after, strict=True)]
+        if isinstance(operation, Remove | Clear | Invalidate | Trim | Reopen):
+            elsewhere = [n for number, n in enumerate(gone) if number != operation.cache and n != [0, 0]]
+            yield index, f"{elsewhere[0]} is gone from another cache" if elsewhere else None
+            said = step.result if isinstance(operation, Remove | Clear) else gone[operation.cache]
+            yield index, differing(said, gone[operation.cache])
+        elif isinstance(operation, EvictOld | EvictSize) and isinstance(step.result, list) and not late:
+            yield index, differing(step.result, [sum(part) for part in zip(*gone, strict=True)])
+
+
+def differing(said: object, gone: list[int]) -> str | None:
+    """How what a removal said differs from what is gone."""
+    return None if said == gone and min(gone) >= 0 else f"{said} is said to be removed, and {gone} is gone"
+
+
+def references_are_cached_or_held(config: Config, steps: Sequence[Step]) -> Judged:
+    """P3: as long as nobody lets go once too often, every cached value is referred to, and no other but held ones."""
+    held = 0
+    for index, step, _, after in told(unspoiled(steps)):
+        if is_late(step):
+            return
+        held += isinstance(step.operation, Hold) and step.result == "hit"
+        held -= isinstance(step.operation, Free) and step.result is True
+        cached, references = sum(cache[0] for cache in after), step.seen[1]
+        kept = cached <= references <= cached + held
+        yield index, None if kept else f"{cached} values are cached, {held} held, {references} have references"
+
+
+def young_ones_stay(config: Config, steps: Sequence[Step]) -> Judged:
+    """P4: what a time pass need not remove, and nothing else has, is cached after it."""
+    now = 0
+    sure: list[dict[Position, int]] = [{} for _ in range(CACHES)]
+    for index, step, _, after in told(steps):
+        operation = step.operation
+        if isinstance(operation, Advance):
+            now += operation.ms
+        elif isinstance(operation, Put) and step.result is True:
+            sure[operation.cache][operation.ledger, operation.entry] = now
+        elif isinstance(operation, Remove | Clear | Invalidate | Trim | Reopen):
+            sure[operation.cache].clear()
+        elif isinstance(operation, EvictSize | Background | Scheduled):
+            sure = [{} for _ in range(CACHES)]
+        elif isinstance(operation, EvictOld):
+            threshold = now - operation.age
+            sure = [{p: at for p, at in cache.items() if at >= threshold} for cache in sure]
+            lost = [len(young) - cache[0] for young, cache in zip(sure, after, strict=True)]
+            yield index, f"{max(lost)} young entries are gone" if max(lost) > 0 else None
+
+
+def all_or_enough(config: Config, steps: Sequence[Step]) -> Judged:
+    """P6: a size pass that removes less than it was asked for leaves nothing."""
+    for index, step, _, after in told(steps):
+        if isinstance(step.operation, EvictSize) and isinstance(step.result, list):
+            left = sum(cache[0] for cache in after)
+            if step.result[1] < step.operation.bytes:
+                yield index, f"{step.result[1]} bytes were removed, and {left} entries left" if left else None
+
+
+def no_entry_too_many(config: Config, steps: Sequence[Step]) -> Judged:
+    """P7: a size pass removes less than an entry more than it was asked for."""
+    largest = 0
+    for index, step, _, _ in told(steps):
+        operation = step.operation
+        if isinstance(operation, Put | Late) and step.result is True:
+            largest = max(largest, operation.size)
+        elif isinstance(operation, EvictSize) and isinstance(step.result, list):
+            over = step.result[1] - operation.bytes
+            if over >= 0:
+                yield index, f"{over} bytes too many were removed" if over >= largest else None
+
+
+def counts_add_up(config: Config, steps: Sequence[Step]) -> Judged:
+    """P12: a count is its start with one more for each increment and one less for each read."""
+    counts: dict[Key, int | None] = {}
+    for index, step, _, _ in told(steps):
+        operation = step.operation
+        if isinstance(operation, Put) and step.result is True:
+            counts[key(operation)] = operation.expected_reads if operation.expected_reads > 0 else None
+        elif isinstance(operation, Read | Expect):
+            count = counts.get(key(operation))
+            if count is not None:
+                counts[key(operation)] = count = count + (1 if isinstance(operation, Expect) else -1)
+            due = "none" if count is None else count
+            yield index, None if step.result == due else f"the count is {step.result}, and {due} by what was done"
+
+
+def reads_answer_for_their_own(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
+    """IL-4: a read that was begun answers with a hit, or a miss, and with no other position."""
+    for index, step in enumerate(steps):
+        if isinstance(step.operation, GoOn) and isinstance(step.result, list) and step.result[0] == "ends":
+            answer = step.result[1]
+            if isinstance(answer, str):
+                yield index, None if answer in ("hit", "miss") else f"the read is a {answer}"
+
+
+STEP_LAWS = (Law("IL-4", reads_answer_for_their_own),)
+"""What holds of the steps of calls, and is judged where calls overlap, too."""
+
+LAWS: tuple[Law, ...] = (
+    Law("EC-01", sizes_add_up),
+    Law("EC-12", removed_is_gone),
+    Law("EC-P3", references_are_cached_or_held),
+    Law("EC-P4", young_ones_stay),
+    Law("EC-P6", all_or_enough),
+    Law("EC-P7", no_entry_too_many),
+    Law("EC-P12", counts_add_up),
+)
+
+
+# ---- Variations
+
+Varied = tuple[Config, list[Operation]] | None
+
+
+def other_topics(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied:
+    """The same with each topic in the place of the next."""
+    return config, [
+        replace(o, cache=(getattr(o, "cache", 0) + 1) % CACHES) if "cache" in o.__struct_fields__ else o
+        for o in operations
+    ]
+
+
+def turned(config: Config, steps: Sequence[Step], other: Config, others: Sequence[Step]) -> bool:
+    """Whether the caches have changed places, and nothing else."""
+    return len(steps) == len(others) and all(
+        named(a.result) == named(b.result)
+        and (len(a.seen) != 2 or ([a.seen[0][-1], *a.seen[0][:-1]], a.seen[1]) == b.seen)
+        for a, b in zip(steps, others, strict=True)
+    )
+
+
+def named(value: object) -> object:
+    """What was observed; of an error its name, as the message may hold what is another each time."""
+    return value["error"] if isinstance(value, dict) else value
+
+
+def ledger_fields(operation: Operation) -> list[str]:
+    """The fields that name a ledger of the broker's."""
+    return [name for name in ("ledger", "l1", "l2") if getattr(operation, name, -1) >= 0]
+
+
+def further_ledgers(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied:
+    """The same with all ledgers moved, so that the first of an insertion is the last of 32 bits."""
+    inserted = [o.ledger for o in operations if isinstance(o, Put)]
+    if not inserted:
+        return None
+    by = WRAP - min(inserted)
+    named = [(o, ledger_fields(o)) for o in operations]
+    if any(getattr(o, name) + by < 0 for o, names in named for name in names):
+        return None
+    return config, [replace(o, **{name: getattr(o, name) + by for name in names}) for o, names in named]
+
+
+def ledgers_moved(config: Config, steps: Sequence[Step], other: Config, others: Sequence[Step]) -> bool:
+    """Whether positions are moved, and nothing else."""
+    inserted = [s.operation.ledger for s in steps if isinstance(s.operation, Put)]
+    by = WRAP - min(inserted)
+    return len(steps) == len(others) and all(
+        (moved(a, by), outcome(a)[1]) == (moved(b, 0), outcome(b)[1]) for a, b in zip(steps, others, strict=True)
+    )
+
+
+def moved(step: Step, by: int) -> object:
+    """A step's result with its positions moved; of an error, its name."""
+    if isinstance(step.operation, Range) and isinstance(step.result, list):
+        return [[ledger + by, entry] for ledger, entry in step.result]
+    return named(step.result)
+
+
+def before_reads(operations: Sequence[Operation]) -> list[Operation]:
+    """The operations before the first read: what readers were given is nowhere else to be seen."""
+    return [*takewhile(lambda o: not isinstance(o, ReadingOperation), operations)]
+
+
+def without_extending(operations: Sequence[Operation]) -> list[Operation]:
+    """Of these, all but those that set whether access extends a life."""
+    return [o for o in before_reads(operations) if not isinstance(o, Extend)]
+
+
+def unread(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied:
+    """The same without what reads and lets go at once, where access extends nothing."""
+    kept = [o for o in operations if not isinstance(o, Get | Range)]
+    return None if config.extend_ttl_of_recently_accessed or len(kept) == len(operations) else (config, kept)
+
+
+def others_alike(config: Config, steps: Sequence[Step], other: Config, others: Sequence[Step]) -> bool:
+    """Whether all that is left comes out as before."""
+    kept = [s for s in steps if not isinstance(s.operation, Get | Range)]
+    return len(kept) == len(others) and all(map(alike, kept, others))
+
+
+def doubled(operations: Sequence[Operation], twins: Sequence[Operation | None]) -> list[Operation]:
+    """The operations, each followed by its twin if it has one."""
+    return [o for pair in zip(operations, twins, strict=True) for o in pair if o is not None]
+
+
+def again(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied:
+    """The same with each insertion made again, of another size and with other reads."""
+    twins = [replace(o, size=o.size + 1, expected_reads=3) if isinstance(o, Put) else None for o in operations]
+    return (config, doubled(operations, twins)) if any(twins) else None
+
+
+def invalidated_again(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied:
+    """The same with each invalidation made twice."""
+    twins = [o if isinstance(o, Invalidate) else None for o in operations]
+    return (config, doubled(operations, twins)) if any(twins) else None
+
+
+def twins_do_nothing(kind: type[Operation]) -> Callable[[Config, Sequence[Step], Config, Sequence[Step]], bool]:
+    """Whether, where operations of a kind were doubled, all comes out as before, and no twin changes what is seen."""
+
+    def equal(config: Config, steps: Sequence[Step], other: Config, others: Sequence[Step]) -> bool:
+        rest = iter(others)
+        for step in steps:
+            if not alike(next(rest), step):
+                return False
+            if isinstance(step.operation, kind):
+                twin = next(rest)
+                if twin.result or outcome(twin)[1] != outcome(step)[1]:
+                    return False
+        return True
+
+    return equal
+
+
+def alike(step: Step, other: Step) -> bool:
+    """Whether two steps come out alike."""
+    return outcome(step) == outcome(other)
+
+
+def outcome(step: Step) -> tuple[object, tuple[object, ...]]:
+    """A step's result, and what was seen after it."""
+    return named(step.result), tuple(map(named, step.seen))
+
+
+VARIATIONS: tuple[Variation, ...] = (
+    Variation(
+        "topics",
+        "With its topics in other places, a trace has the same outcomes there.",
+        other_topics,
+        turned,
+        before_reads,
+    ),
+    Variation(
+        "ledgers",
+        "With its ledgers moved, a trace has its positions moved.",
+        further_ledgers,
+        ledgers_moved,
+        before_reads,
+    ),
+    Variation(
+        "EC-P9",
+        "Where access extends no life, reads that let go at once change nothing else.",
+        unread,
+        others_alike,
+        without_extending,
+    ),
+    Variation("EC-P10", "An insertion that is refused changes nothing.", again, twins_do_nothing(Put), before_reads),
+    Variation(
+        "EC-P11", "To invalidate twice is to invalidate.", invalidated_again, twins_do_nothing(Invalidate), before_reads
+    ),
+)

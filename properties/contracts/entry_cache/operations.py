@@ -1,0 +1,435 @@
+"""What can be done to the entry caches of a broker, and with what they are configured."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
+from broker_tck.properties.engine.operation import BUDGET, POSITION, Duration, Operation
+
+CacheNumber = Annotated[int, Meta(ge=0, le=2)]
+LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
+EntryId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
+Id = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Size = Annotated[int, Meta(ge=0, le=2**40)]
+Reads = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Requeued = Annotated[int, Meta(ge=0, le=1_000)]
+Percent = Annotated[int, Meta(ge=0, le=100)]
+Flag = Annotated[int, Meta(ge=0, le=1)]
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Configuration of a trace: the settings of the broker at its start.
+
+    ``ttl`` is in milliseconds and ``max_size`` in bytes, null for no limit; ``watermark`` is a percentage of it.
+    ``by_read_count``: whether reads that are expected are counted. ``grace`` is in milliseconds.
+    ``max_reads_in_flight`` is in bytes, 0 for no limit; a read waits for its permits for ``acquire_timeout``
+    milliseconds at most, 0 for ever, and no more than ``acquire_queue`` of them wait.
+    """
+
+    max_requeue_count: Requeued = 5
+    extend_ttl_of_recently_accessed: bool = True
+    ttl: Annotated[int, Meta(ge=0, le=2**40)] = 1_000
+    max_size: Size | None = None
+    watermark: Percent = 90
+    by_read_count: bool = True
+    grace: Annotated[int, Meta(ge=0, le=2**40)] = 2_000
+    max_reads_in_flight: Size = 0
+    acquire_timeout: Annotated[int, Meta(ge=0, le=2**40)] = 60_000
+    acquire_queue: Annotated[int, Meta(ge=1, le=2**20)] = 10_000
+
+
+class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a subject may declare. A subject is never asked for what it says that it lacks.
+
+    ``manager``: it decides itself when a pass is due, and for how much. ``settings``: how requeueing is set may change.
+    ``pinned``: it tells what is not to be evicted. ``reads``: it answers readers, out of the cache and the storage.
+    ``steps``: its calls are there step by step, too.
+    """
+
+    manager: bool = True
+    settings: bool = True
+    pinned: bool = True
+    reads: bool = True
+    steps: bool = True
+
+
+class Put(Operation, frozen=True, tag="put"):
+    """Insert an entry of so many bytes and expected reads; result: whether it was inserted."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+    size: Size
+    expected_reads: Reads
+
+    def on(self, to: Any) -> Any:
+        return to.put(self.cache, self.ledger, self.entry, self.size, self.expected_reads)
+
+
+class Late(Operation, frozen=True, tag="late"):
+    """Insert into the cache that the topic had before it was reopened; result: as of :class:`Put`, null for none."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+    size: Size
+    expected_reads: Reads
+
+    def on(self, to: Any) -> Any:
+        return to.late(self.cache, self.ledger, self.entry, self.size, self.expected_reads)
+
+
+class Misput(Operation, frozen=True, tag="misput"):
+    """Insert a value under the position after its own; result: an error."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+
+    def on(self, to: Any) -> Any:
+        return to.misput(self.cache, self.ledger, self.entry)
+
+
+class Get(Operation, frozen=True, tag="get"):
+    """Read an entry and let go of it; result: ``hit`` or ``miss``."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+
+    def on(self, to: Any) -> Any:
+        return to.get(self.cache, self.ledger, self.entry)
+
+
+class Hold(Operation, frozen=True, tag="hold"):
+    """Read an entry and keep it; result: ``hit`` or ``miss``."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+
+    def on(self, to: Any) -> Any:
+        return to.hold(self.cache, self.ledger, self.entry)
+
+
+class Free(Operation, frozen=True, tag="free"):
+    """Let go of the value that is held longest; result: whether there was one."""
+
+    def on(self, to: Any) -> Any:
+        return to.free()
+
+
+class Spoil(Operation, frozen=True, tag="spoil"):
+    """Let go of a value that only its cache holds, once too often; result: whether it was."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+
+    def on(self, to: Any) -> Any:
+        return to.spoil(self.cache, self.ledger, self.entry)
+
+
+class Range(Operation, frozen=True, tag="range"):
+    """Read a range, both ends included, and let go of it; result: the positions in ascending order."""
+
+    cache: CacheNumber
+    l1: Id
+    e1: Id
+    l2: Id
+    e2: Id
+
+    def on(self, to: Any) -> Any:
+        return to.range(self.cache, self.l1, self.e1, self.l2, self.e2)
+
+
+class Read(Operation, frozen=True, tag="read"):
+    """A reader is done with the value stored last under a key; result: its read count then, or ``none``."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+
+    def on(self, to: Any) -> Any:
+        return to.read(self.cache, self.ledger, self.entry)
+
+
+class Expect(Operation, frozen=True, tag="expect"):
+    """One more read of the value stored last under a key is expected; result: its read count then, or ``none``."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+
+    def on(self, to: Any) -> Any:
+        return to.expect(self.cache, self.ledger, self.entry)
+
+
+class Remove(Operation, frozen=True, tag="remove"):
+    """Remove a range of one cache; result: entries and bytes removed."""
+
+    cache: CacheNumber
+    l1: Id
+    e1: Id
+    l2: Id
+    e2: Id
+    last_inclusive: Flag
+
+    def on(self, to: Any) -> Any:
+        return to.remove(self.cache, self.l1, self.e1, self.l2, self.e2, self.last_inclusive)
+
+
+class Invalidate(Operation, frozen=True, tag="invalidate"):
+    """Remove what is before a position; no result."""
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+
+    def on(self, to: Any) -> Any:
+        return to.invalidate(self.cache, self.ledger, self.entry)
+
+
+class Trim(Operation, frozen=True, tag="trim"):
+    """A ledger is dropped; no result."""
+
+    cache: CacheNumber
+    ledger: Id
+
+    def on(self, to: Any) -> Any:
+        return to.trim(self.cache, self.ledger)
+
+
+class Clear(Operation, frozen=True, tag="clear"):
+    """Empty a cache; result: entries and bytes removed."""
+
+    cache: CacheNumber
+
+    def on(self, to: Any) -> Any:
+        return to.clear(self.cache)
+
+
+class Reopen(Operation, frozen=True, tag="reopen"):
+    """The topic is closed and opened again; no result."""
+
+    cache: CacheNumber
+
+    def on(self, to: Any) -> Any:
+        return to.reopen(self.cache)
+
+
+class EvictOld(Operation, frozen=True, tag="ttl"):
+    """A time pass over what is older; result: entries and bytes removed."""
+
+    age: Annotated[int, Meta(ge=0, le=2**53)]
+
+    def on(self, to: Any) -> Any:
+        return to.ttl(self.age)
+
+
+class EvictSize(Operation, frozen=True, tag="size"):
+    """A size pass for so many bytes; result: entries and bytes removed, an error where nothing is asked for."""
+
+    bytes: Annotated[int, Meta(ge=-(2**53), le=2**53, extra=BUDGET)]
+
+    def on(self, to: Any) -> Any:
+        return to.size(self.bytes)
+
+
+class Pinned(Operation, frozen=True, tag="pinned"):
+    """What is not to be evicted; result: entries and bytes."""
+
+    def on(self, to: Any) -> Any:
+        return to.pinned()
+
+
+class Background(Operation, frozen=True, tag="background"):
+    """What was ordered to be done soon is done; result: how many tasks there were."""
+
+    def on(self, to: Any) -> Any:
+        return to.background()
+
+
+class Scheduled(Operation, frozen=True, tag="run"):
+    """The scheduled run; no result."""
+
+    def on(self, to: Any) -> Any:
+        return to.run()
+
+
+class Total(Operation, frozen=True, tag="total"):
+    """The bytes of all caches, those that were closed included; result: so many."""
+
+    def on(self, to: Any) -> Any:
+        return to.size_of_all()
+
+
+class Counters(Operation, frozen=True, tag="counters"):
+    """What the broker counts; result: insertions, removals, size passes."""
+
+    def on(self, to: Any) -> Any:
+        return to.counters()
+
+
+class Resize(Operation, frozen=True, tag="resize"):
+    """Set the largest size in bytes; no result."""
+
+    bytes: Size
+
+    def on(self, to: Any) -> Any:
+        return to.resize(self.bytes)
+
+
+class Watermark(Operation, frozen=True, tag="watermark"):
+    """Set the watermark, a percentage; no result."""
+
+    percent: Percent
+
+    def on(self, to: Any) -> Any:
+        return to.set_watermark(self.percent)
+
+
+class Requeues(Operation, frozen=True, tag="requeues"):
+    """Set how often reads that are expected have an entry requeued; no result."""
+
+    n: Requeued
+
+    def on(self, to: Any) -> Any:
+        return to.requeues(self.n)
+
+
+class Extend(Operation, frozen=True, tag="extend"):
+    """Set whether entries that were accessed are requeued; no result."""
+
+    on_access: Flag
+
+    def on(self, to: Any) -> Any:
+        return to.extend(self.on_access)
+
+
+class Advance(Operation, frozen=True, tag="adv"):
+    """Time passes; no result."""
+
+    ms: Duration
+
+    def on(self, to: Any) -> Any:
+        return to.advance(self.ms)
+
+
+Thread = Annotated[int, Meta(ge=0, le=15)]
+
+
+class Begin(Operation, frozen=True):
+    """Begin on a thread what the base beside this one does; result: whether the thread was in no other call."""
+
+    @property
+    @abstractmethod
+    def thread(self) -> int:
+        """The thread: the last field of each."""
+
+    def on(self, to: Any) -> Any:
+        return to.begin(self.thread, super().on)
+
+
+class BeginPut(Begin, Put, frozen=True, tag="begin-put"):
+    """Begin to insert, on a thread; result: whether the thread was in no other call."""
+
+    thread: Thread
+
+
+class BeginGet(Begin, Get, frozen=True, tag="begin-get"):
+    """Begin to read an entry, on a thread; result: whether the thread was in no other call."""
+
+    thread: Thread
+
+
+class BeginRemove(Begin, Remove, frozen=True, tag="begin-remove"):
+    """Begin to remove a range, on a thread; result: whether the thread was in no other call."""
+
+    thread: Thread
+
+
+class BeginInvalidate(Begin, Invalidate, frozen=True, tag="begin-invalidate"):
+    """Begin to remove what is before a position, on a thread; result: whether the thread was in no other call."""
+
+    thread: Thread
+
+
+class BeginTrim(Begin, Trim, frozen=True, tag="begin-trim"):
+    """Begin to remove all of a ledger, on a thread; result: whether the thread was in no other call."""
+
+    thread: Thread
+
+
+class BeginClear(Begin, Clear, frozen=True, tag="begin-clear"):
+    """Begin to empty a cache, on a thread; result: whether the thread was in no other call."""
+
+    thread: Thread
+
+
+class BeginOld(Begin, EvictOld, frozen=True, tag="begin-ttl"):
+    """Begin a time pass, on a thread; result: whether the thread was in no other call."""
+
+    thread: Thread
+
+
+class BeginSize(Begin, EvictSize, frozen=True, tag="begin-size"):
+    """Begin a size pass for so many bytes, on a thread; result: whether the thread was in no other call."""
+
+    bytes: Annotated[int, Meta(ge=1, le=2**53, extra=BUDGET)]
+    thread: Thread
+
+
+class GoOn(Operation, frozen=True, tag="step"):
+    """Go on by a step with the call of a thread; result: what it did, ``ends`` and the call's result, null for none."""
+
+    thread: Thread
+
+    def on(self, to: Any) -> Any:
+        return to.step(self.thread)
+
+
+AnyOperation = (
+    Put
+    | Late
+    | Misput
+    | Get
+    | Hold
+    | Free
+    | Spoil
+    | Range
+    | Read
+    | Expect
+    | Remove
+    | Invalidate
+    | Trim
+    | Clear
+    | Reopen
+    | EvictOld
+    | EvictSize
+    | Pinned
+    | Background
+    | Scheduled
+    | Total
+    | Counters
+    | Resize
+    | Watermark
+    | Requeues
+    | Extend
+    | Advance
+    | ReadingOperation
+    | BeginPut
+    | BeginGet
+    | BeginRemove
+    | BeginInvalidate
+    | BeginTrim
+    | BeginClear
+    | BeginOld
+    | BeginSize
+    | GoOn
+)

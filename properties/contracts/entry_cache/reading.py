@@ -1,0 +1,189 @@
+"""What readers, cursors and the storage do: the operations of contract ``entry-cache`` that need its reads.
+
+Those that can have consequences answer with all of them, sorted: ``["asks", topic, ledger, first, last]`` for each
+request to the storage, ``["answers", reader, entries, counts]`` and ``["fails", reader]`` for each reader, and last
+``["counts", n]`` where start values were asked for n times. Readers are numbered as they come.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from broker_tck.properties.engine.operation import BULK, POSITION, Operation
+
+Topic = Annotated[int, Meta(ge=0, le=2)]
+Ledger = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
+Entry = Annotated[int, Meta(ge=0, le=2**40, extra=POSITION)]
+Flag = Annotated[int, Meta(ge=0, le=1)]
+Name = Annotated[int, Meta(ge=0, le=9)]
+Which = Annotated[int, Meta(ge=0, le=2**31)]
+Length = Annotated[int, Meta(ge=1, le=64)]
+
+
+class Append(Operation, frozen=True, tag="append"):
+    """Add the next entry of a ledger; result: whether it was inserted, null where it is not to be cached."""
+
+    topic: Topic
+    ledger: Ledger
+
+    def on(self, to: Any) -> Any:
+        return to.append(self.topic, self.ledger)
+
+
+class Written(Operation, frozen=True, tag="written"):
+    """A ledger has n entries more, written before all this; no result."""
+
+    topic: Topic
+    ledger: Ledger
+    n: Annotated[int, Meta(ge=0, le=1_000, extra=BULK)]
+
+    def on(self, to: Any) -> Any:
+        return to.write(self.topic, self.ledger, self.n)
+
+
+class Cursor(Operation, frozen=True, tag="cursor"):
+    """An active cursor is added, or moves; ``caching``: where reads are not counted, what it reads is cached."""
+
+    topic: Topic
+    name: Name
+    ledger: Ledger
+    entry: Entry
+    caching: Flag
+
+    def on(self, to: Any) -> Any:
+        return to.cursor(self.topic, self.name, self.ledger, self.entry, self.caching)
+
+
+class Uncursor(Operation, frozen=True, tag="uncursor"):
+    """A cursor is removed; result: whether it was there."""
+
+    topic: Topic
+    name: Name
+
+    def on(self, to: Any) -> Any:
+        return to.uncursor(self.topic, self.name)
+
+
+class Fetch(Operation, frozen=True, tag="fetch"):
+    """A cursor reads n entries; with ``again`` once more when it is answered, before it returns."""
+
+    topic: Topic
+    cursor: Name
+    ledger: Ledger
+    first: Entry
+    n: Length
+    again: Flag
+
+    def on(self, to: Any) -> Any:
+        return to.fetch(self.topic, self.cursor, self.ledger, self.first, self.n, self.again)
+
+
+class FetchOne(Operation, frozen=True, tag="single"):
+    """A single entry is read."""
+
+    topic: Topic
+    ledger: Ledger
+    entry: Entry
+
+    def on(self, to: Any) -> Any:
+        return to.fetch_one(self.topic, self.ledger, self.entry)
+
+
+class Complete(Operation, frozen=True, tag="complete"):
+    """One of the pending storage reads completes, by its number in the order of topic, ledger and entries."""
+
+    i: Which
+
+    def on(self, to: Any) -> Any:
+        return to.complete(self.i)
+
+
+class Fail(Operation, frozen=True, tag="fail"):
+    """One of them fails; ``kind`` 0: of too many requests, 1: of anything else, 2: its handle was closed."""
+
+    i: Which
+    kind: Annotated[int, Meta(ge=0, le=2)]
+
+    def on(self, to: Any) -> Any:
+        return to.fail(self.i, self.kind)
+
+
+class Storage(Operation, frozen=True, tag="storage"):
+    """While nothing of a ledger is pending the storage 0 waits, 1 completes at once, 2 fails at once, 3 raises."""
+
+    mode: Annotated[int, Meta(ge=0, le=3)]
+
+    def on(self, to: Any) -> Any:
+        return to.storage(self.mode)
+
+
+class Done(Operation, frozen=True, tag="done"):
+    """One of the readers who hold entries lets go of them, by its place among them."""
+
+    i: Which
+
+    def on(self, to: Any) -> Any:
+        return to.done(self.i)
+
+
+class Replay(Operation, frozen=True, tag="replay"):
+    """What one of them holds is put back to be replayed; result: its counts."""
+
+    i: Which
+
+    def on(self, to: Any) -> Any:
+        return to.replay(self.i)
+
+
+class Share(Operation, frozen=True, tag="share"):
+    """One of them retains what it holds, and releases it; result: its counts."""
+
+    i: Which
+
+    def on(self, to: Any) -> Any:
+        return to.share(self.i)
+
+
+class Timeouts(Operation, frozen=True, tag="timeouts"):
+    """The timer of those who wait for permits."""
+
+    def on(self, to: Any) -> Any:
+        return to.timeouts()
+
+
+class Permits(Operation, frozen=True, tag="permits"):
+    """What is left of the limit; result: bytes."""
+
+    def on(self, to: Any) -> Any:
+        return to.permits()
+
+
+class Hits(Operation, frozen=True, tag="hits"):
+    """What reads found; result: entries and bytes of hits, entries and bytes of misses."""
+
+    def on(self, to: Any) -> Any:
+        return to.hits()
+
+
+ReadingOperation = (
+    Append
+    | Written
+    | Cursor
+    | Uncursor
+    | Fetch
+    | FetchOne
+    | Complete
+    | Fail
+    | Storage
+    | Done
+    | Replay
+    | Share
+    | Timeouts
+    | Permits
+    | Hits
+)
+
+Answers = Fetch | FetchOne | Complete | Fail | Done | Timeouts
+"""Those in which readers may be answered, and caches populated, also ones that their topics have left."""

@@ -1,0 +1,154 @@
+"""What readers do next in a walk: they read where entries are, where reads run already, and a little beside both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from broker_tck.model.entry_cache.reads import WAITS
+from broker_tck.model.entry_cache.specification import EntryCaches, Position
+from broker_tck.properties.contracts.entry_cache.operations import Advance
+from broker_tck.properties.contracts.entry_cache.reading import (
+    Append,
+    Complete,
+    Cursor,
+    Done,
+    Fail,
+    Fetch,
+    FetchOne,
+    Hits,
+    Permits,
+    ReadingOperation,
+    Replay,
+    Share,
+    Storage,
+    Timeouts,
+    Uncursor,
+    Written,
+)
+from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.contract import Maker
+
+GRACES = (0, 1, 2, 10, 50, 2_000)
+LIMITS = (0, 0, 0, 0, 100, 250, 400, 740, 740, 11_000, 25_000, 52_000)
+TIMEOUTS = (0, 1, 10, 50, 51, 1_000)
+QUEUES = (1, 2, 3, 10_000)
+MOST_AT_ONCE = 6
+
+
+class Readers:
+    """Topics, ledgers and cursors of one walk; it makes operations of readers, or none at all."""
+
+    def __init__(
+        self, model: EntryCaches, choices: Choices, topics: Sequence[int], pool: Sequence[Position], reading: bool
+    ) -> None:
+        self.model = model
+        self.below = choices.below
+        self.reading = reading
+        self.topics = topics
+        self.ledgers = [ledger for ledger, _ in pool]
+        self.low = min(entry for _, entry in pool)
+        self.width = max(entry for _, entry in pool) - self.low + 4
+        self.names = 1 + choices.below(4)
+
+    def makers(self) -> list[Maker]:
+        """The kinds of operations."""
+        timeouts, permits, hits = Timeouts(), Permits(), Hits()
+        limited = self.model.config.max_reads_in_flight > 0
+        return [
+            Maker("append", self.weights(3, 8, 15), self.append),
+            Maker("written", self.weights(0, 0, 1), self.written),
+            Maker("cursor", self.weights(4, 8, 12), self.cursor),
+            Maker("uncursor", self.weights(0, 1, 3, 6), self.uncursor),
+            Maker("fetch", self.weights(10, 20, 30), self.fetch),
+            Maker("single", self.weights(2, 5, 10), self.fetch_one),
+            Maker("complete", self.weights(8, 15, 25), self.complete),
+            Maker("fail", self.weights(0, 1, 3, 6), self.fail),
+            Maker("storage", self.weights(0, 0, 1, 2), self.storage),
+            Maker("done", self.weights(5, 10, 20), self.done),
+            Maker("replay", self.weights(1, 3, 6), self.replay),
+            Maker("share", self.weights(0, 0, 2), self.share),
+            Maker("timeouts", self.weights(1, 4) if limited else (0,), lambda: timeouts),
+            Maker("permits", self.weights(2, 4) if limited else (0,), lambda: permits),
+            Maker("hits", self.weights(1, 3), lambda: hits),
+        ]
+
+    def weights(self, *weights: int) -> tuple[int, ...]:
+        """These, if there are readers in this walk."""
+        return weights if self.reading else (0,)
+
+    def place(self) -> tuple[int, int]:
+        """A topic and a ledger."""
+        return self.topics[self.below(len(self.topics))], self.ledgers[self.below(len(self.ledgers))]
+
+    def entry(self) -> int:
+        """An entry of a ledger."""
+        return self.low + self.below(self.width)
+
+    def append(self) -> Append:
+        """An entry is added."""
+        return Append(*self.place())
+
+    def written(self) -> Written:
+        """Entries that nobody saw being added."""
+        return Written(*self.place(), 1 + self.below(9))
+
+    def cursor(self) -> Cursor:
+        """A cursor moves."""
+        topic, ledger = self.place()
+        return Cursor(topic, self.below(self.names), ledger, self.entry(), self.below(4) and 1)
+
+    def uncursor(self) -> Uncursor:
+        """A cursor leaves."""
+        return Uncursor(self.topics[self.below(len(self.topics))], self.below(self.names))
+
+    def fetch(self) -> Fetch:
+        """A read, now and then of a part of what runs, and a little more."""
+        topic, ledger = self.place()
+        first, n = self.entry(), 1 + self.below(MOST_AT_ONCE)
+        running = self.model.running
+        if running and self.below(2):
+            request = running[self.below(len(running))]
+            topic, ledger = request.creator.topic, request.ledger
+            first = max(request.first + self.below(4) - 2, 0)
+            n = max(request.last - first + self.below(4) - 1, 1)
+        return Fetch(topic, self.below(self.names), ledger, first, min(n, 12), (self.below(10) == 0 and 1) or 0)
+
+    def fetch_one(self) -> FetchOne:
+        """A single read."""
+        return FetchOne(*self.place(), self.entry())
+
+    def complete(self) -> Complete:
+        """The storage answers."""
+        return Complete(self.below(4))
+
+    def fail(self) -> Fail:
+        """The storage fails."""
+        return Fail(self.below(4), self.below(3))
+
+    def storage(self) -> Storage:
+        """How the storage answers."""
+        return Storage(max(self.below(6) - 2, WAITS))
+
+    def done(self) -> Done:
+        """A reader lets go."""
+        return Done(self.below(4))
+
+    def replay(self) -> Replay:
+        """What a reader holds is put back."""
+        return Replay(self.below(4))
+
+    def share(self) -> Share:
+        """What a reader holds is retained and released."""
+        return Share(self.below(4))
+
+
+def drain_readers(model: EntryCaches) -> Iterator[ReadingOperation | Advance]:
+    """How readers end: the storage answers all, everybody lets go, and who waited for too long is refused."""
+    while model.pending or model.returned:
+        yield Complete(0) if model.pending else Done(0)
+    if model.waiting:
+        yield Advance(max(model.config.acquire_timeout, 1))
+        yield Timeouts()
+    if model.config.max_reads_in_flight:
+        yield Permits()
+    yield Hits()

@@ -1,0 +1,164 @@
+"""What can be done to a negative-acks tracker, and with what it is configured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from broker_tck.properties.engine.operation import POSITION, Bulk, Duration, Operation
+
+LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
+EntryId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Ms = Annotated[int, Meta(ge=0, le=2**40)]
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Configuration of a trace. ``clock`` is what both clocks show at the start, in milliseconds.
+
+    ``backoff_ms`` has the delay for each redelivery count, the last one for all above. ``multiplier`` is another
+    backoff: the first delay and the longest in milliseconds, and the factor. Without either the delay is ``delay_us``.
+    """
+
+    delay_us: Annotated[int, Meta(ge=0, le=2**50)] = 1_000_000
+    precision_bits: Annotated[int, Meta(ge=0, le=72)] = 8
+    clock: Annotated[int, Meta(ge=0, le=2**53)] = 1_700_000_000_000
+    backoff_ms: Annotated[tuple[Ms, ...], Meta(min_length=1)] | None = None
+    multiplier: tuple[Ms, Ms, Annotated[float, Meta(gt=1, le=100)]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.multiplier and self.multiplier[1] < self.multiplier[0]:
+            raise ValueError("the longest delay of the multiplier is below its first")
+
+
+class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a subject may declare. A subject is never asked for what it says that it lacks.
+
+    ``backoff``: it takes a backoff. ``precision_bits``: how many it takes at most. ``negative_ids``: ids below 0.
+    ``failing_requests``: a request may throw. ``no_delay``: a backoff may answer with 0.
+    """
+
+    backoff: bool = True
+    precision_bits: Annotated[int, Meta(ge=0, le=72)] = 40
+    negative_ids: bool = True
+    failing_requests: bool = True
+    no_delay: bool = True
+
+
+class Nack(Operation, frozen=True, tag="nack"):
+    """``add_message``, of a message that was redelivered so often before; no result."""
+
+    ledger: LedgerId
+    entry: EntryId
+    redelivery_count: Count
+
+    def on(self, to: Any) -> Any:
+        return to.nack(self.ledger, self.entry, self.redelivery_count)
+
+
+class NackId(Operation, frozen=True, tag="id"):
+    """``add``, by id; no result."""
+
+    ledger: LedgerId
+    entry: EntryId
+
+    def on(self, to: Any) -> Any:
+        return to.nack_id(self.ledger, self.entry)
+
+
+class Batch(Operation, frozen=True, tag="batch"):
+    """``add_message`` of one message of a batch; no result."""
+
+    ledger: LedgerId
+    entry: EntryId
+    index: Annotated[int, Meta(ge=0, le=2**31 - 1)]
+    redelivery_count: Count
+
+    def on(self, to: Any) -> Any:
+        return to.batch(self.ledger, self.entry, self.index, self.redelivery_count)
+
+
+class Chunked(Operation, frozen=True, tag="chunked"):
+    """``add_message`` of a message in so many chunks, of which the entry is the last; no result."""
+
+    ledger: LedgerId
+    entry: EntryId
+    chunks: Annotated[int, Meta(ge=1, le=64)]
+    redelivery_count: Count
+
+    def on(self, to: Any) -> Any:
+        return to.chunked(self.ledger, self.entry, self.chunks, self.redelivery_count)
+
+
+class Fill(Operation, frozen=True, tag="fill"):
+    """``add_message`` of n messages of one ledger, every ``step``-th entry from ``entry`` on; no result."""
+
+    ledger: LedgerId
+    entry: EntryId
+    step: Annotated[int, Meta(ge=1, le=65_536)]
+    n: Bulk
+    redelivery_count: Count
+
+    def on(self, to: Any) -> Any:
+        return to.fill(self.ledger, self.entry, self.step, self.n, self.redelivery_count)
+
+
+class Advance(Operation, frozen=True, tag="adv"):
+    """Time passes, timers fire on the way; result: ``[time, ids, requests]`` of each firing that called.
+
+    The ids are sorted, repeated ones included. Requests are 1 for one that went out, 0 for one that threw, and the
+    number of ids of each where there were several.
+    """
+
+    ms: Duration
+
+    def on(self, to: Any) -> Any:
+        return to.advance(self.ms)
+
+
+class Jump(Operation, frozen=True, tag="jump"):
+    """The wall clock jumps; no result."""
+
+    by: Annotated[int, Meta(ge=-(2**41), le=2**41)]
+
+    def on(self, to: Any) -> Any:
+        return to.jump(self.by)
+
+
+class Fail(Operation, frozen=True, tag="fail"):
+    """The next request throws, after the callback; no result."""
+
+    def on(self, to: Any) -> Any:
+        return to.fail()
+
+
+class Close(Operation, frozen=True, tag="close"):
+    """``close``; no result."""
+
+    def on(self, to: Any) -> Any:
+        return to.close()
+
+
+class Inside(Operation, frozen=True, tag="inside"):
+    """The application nacks a message, or closes the tracker, inside the next callback; no result."""
+
+    what: Literal["nack", "close"]
+    ledger: LedgerId
+    entry: EntryId
+    redelivery_count: Count
+
+    def on(self, to: Any) -> Any:
+        inner = Close() if self.what == "close" else Nack(self.ledger, self.entry, self.redelivery_count)
+        return to.inside(inner)
+
+
+class Stale(Operation, frozen=True, tag="stale"):
+    """The timeout that was cancelled last fires all the same; result: as of :class:`Advance`."""
+
+    def on(self, to: Any) -> Any:
+        return to.stale()
+
+
+AnyOperation = Nack | NackId | Batch | Chunked | Fill | Advance | Jump | Fail | Close | Inside | Stale

@@ -1,0 +1,136 @@
+"""A negative-acks tracker on its rig: two clocks, a timer exact to the nanosecond, and the consumer that is called."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any
+
+from broker_tck.implementations.interface import MessageId, NegativeAcksFactory, Position
+from broker_tck.model.negative_acks.specification import MOST_AT_ONCE, MS
+from broker_tck.properties.contracts.negative_acks.operations import Capabilities, Config
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.timer import ManualTimer, Timeout
+
+
+class RequestFailed(Exception):
+    """What a request throws that was told to."""
+
+
+class Rig(ManualTimer):
+    """A subject under test, and all that it deals with. Its methods are the operations."""
+
+    def __init__(self, factory: NegativeAcksFactory, config: Config, capabilities: Capabilities) -> None:
+        super().__init__(config.clock * MS)
+        self.ahead = 0
+        self.failing = False
+        self.inner: list[Operation] = []
+        self.emissions: list[list[Any]] = []
+        self.tracker = factory(config, self, self, self)
+
+    # ---- What the tracker is given: clocks, timer, consumer
+
+    def wall(self) -> int:
+        """Milliseconds since the epoch; they may jump."""
+        return self.now // MS + self.ahead
+
+    def monotonic(self) -> int:
+        """Nanoseconds that only go forward."""
+        return self.now
+
+    def on_negative_acks_send(self, ids: Collection[Position]) -> None:
+        """The application's callback."""
+        self.emissions.append([-(-self.now // MS), sorted(map(tuple, ids)), []])
+        inner, self.inner = self.inner, []
+        for operation in inner:
+            operation.on(self)
+
+    def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
+        """One request to the broker."""
+        if self.failing:
+            self.failing = False
+            raise RequestFailed
+        self.emissions[-1][2].append(sorted(map(tuple, ids)))
+
+    # ---- Operations
+
+    def nack(self, ledger: int, entry: int, count: int) -> None:
+        """Nack by message."""
+        self.tracker.add_message(MessageId(ledger, entry), count)
+
+    def nack_id(self, ledger: int, entry: int) -> None:
+        """Nack by id."""
+        self.tracker.add(MessageId(ledger, entry))
+
+    def batch(self, ledger: int, entry: int, index: int, count: int) -> None:
+        """Nack a message of a batch."""
+        self.tracker.add_message(MessageId(ledger, entry, index), count)
+
+    def chunked(self, ledger: int, entry: int, chunks: int, count: int) -> None:
+        """Nack a message in chunks."""
+        self.tracker.add_message(MessageId(ledger, entry, -1, range(entry - chunks + 1, entry + 1)), count)
+
+    def fill(self, ledger: int, entry: int, step: int, n: int, count: int) -> None:
+        """Nack n messages of one ledger."""
+        add = self.tracker.add_message
+        for e in range(entry, entry + n * step, step):
+            add(MessageId(ledger, e), count)
+
+    def advance(self, ms: int) -> list[list[Any]]:
+        """Let time pass; timers fire on the way."""
+        until = self.now + ms * MS
+        at_once, before = 0, self.now
+        while timeout := self.due(until):
+            at_once = at_once + 1 if self.now == before else 0
+            before = self.now
+            if at_once > MOST_AT_ONCE:
+                raise RuntimeError("the timer fires and fires, and time does not move")
+            self.fire(timeout)
+        self.now = until
+        return self.told()
+
+    def fire(self, timeout: Timeout) -> None:
+        """Run a timeout's callback, as a timer's thread does: what the request throws ends there."""
+        with suppress(RequestFailed):
+            timeout.fired(timeout)
+
+    def told(self) -> list[list[Any]]:
+        """What was emitted since the last time."""
+        told, self.emissions = self.emissions, []
+        return [[at, ids, requests(ids, made)] for at, ids, made in told]
+
+    def jump(self, by: int) -> None:
+        """The wall clock jumps."""
+        self.ahead += by
+
+    def fail(self) -> None:
+        """The next request throws."""
+        self.failing = True
+
+    def inside(self, operation: Operation) -> None:
+        """Have the application do something in the next callback."""
+        self.inner.append(operation)
+
+    def stale(self) -> list[list[Any]]:
+        """Let the timeout that was cancelled last fire all the same."""
+        if self.last_cancelled:
+            self.fire(self.last_cancelled)
+        return self.told()
+
+    def close(self) -> None:
+        """Close the subject."""
+        self.tracker.close()
+
+    def seen(self) -> tuple[Any, list[int]]:
+        """The number of items, and the times of all armed timeouts in milliseconds."""
+        armed = [-(-timeout.deadline // MS) for timeout in self.live]
+        return self.tracker.get_nacked_messages_count(), sorted(armed) if len(armed) > 1 else armed
+
+
+def requests(ids: list[Position], made: list[list[Position]]) -> Any:
+    """The requests of one callback, in few words; in full where they are not for what the callback was given."""
+    if not made:
+        return 0
+    if sorted(p for request in made for p in request) != ids:
+        return made
+    return 1 if len(made) == 1 else [len(request) for request in made]

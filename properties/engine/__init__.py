@@ -1,0 +1,1 @@
+"""What makes, performs and compares traces, whatever the contract."""

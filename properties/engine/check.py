@@ -1,0 +1,217 @@
+"""The one comparison of the kit: an operation on the model and on the rig, and whether the outcome is allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.model.reference import UNDEFINED, Allowed, Fault
+from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.contract import Step, Variation
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.isolation.resident import noted
+
+RESULT = "result"
+HANG = "Hang"
+NO_ANSWERS = (HANG, "MemoryError", "Exited", "Killed")
+"""Why a subject may give no answer: it does not come back, wants too much memory, or ends its own process."""
+Recorder = Callable[[Any, Sequence[Operation]], list[Step]]
+"""Says what a subject does alone, given a configuration and operations."""
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+class Difference(NamedTuple):
+    """Where a subject left the specification. ``observed`` is the result, or the index of an observable."""
+
+    observed: str | int
+    expected: Any
+    seen: Any
+
+
+def failed(error: BaseException) -> dict[str, str]:
+    """An error as an outcome. A hang is none, nor is a class that does not fit here: these exceptions go on."""
+    if isinstance(error, Hang | KeyboardInterrupt | Unavailable):
+        raise error
+    if isinstance(error, Fault):
+        return {"error": str(error)}
+    return {"error": type(error).__name__, "message": str(error)}
+
+
+def named(error: BaseException) -> dict[str, str]:
+    """An error as it is recorded and compared: without its message, which may say where an object lies, or vanish."""
+    return {"error": failed(error)["error"]}
+
+
+def check(operation: Operation, model: Any, rig: Any) -> Difference | None:
+    """Perform an operation on both sides and compare. Anything that a subject raises is an outcome."""
+    try:
+        want = operation.on(model)
+    except Fault as fault:
+        want = failed(fault)
+    try:
+        got = operation.on(rig)
+        same = got == want and type(got) is type(want)
+    except BaseException as error:
+        got, same = failed(error), False
+    if not same and (bad := disallowed(want, picked(got))):
+        return bad
+    want = model.seen()
+    try:
+        got = rig.seen()
+        same = want == got
+    except BaseException as error:
+        got, same = (failed(error),), False
+    return None if same else apart(want, got)
+
+
+def picked(got: Any) -> Any:
+    """What a subject answered, as :func:`concrete` has it; the error, where a model cannot go on with its own pick."""
+    try:
+        return concrete(got)
+    except Exception as error:
+        return failed(error)
+
+
+def concrete(got: Any) -> Any:
+    """What a subject answered; of a model that is the subject, the answer that it picks."""
+    if type(got) is not Allowed:
+        return got
+    got.follow(got.example)
+    return got.example
+
+
+def disallowed(want: Any, got: Any) -> Difference | None:
+    """The difference between two results, unless the model leaves the choice."""
+    given = plain(got)
+    if type(want) is Allowed:
+        if alike(want.example, given) and want.permits(given):
+            want.follow(given)
+            return None
+        return Difference(RESULT, want.says, given)
+    if isinstance(want, dict) and isinstance(got, dict) and want["error"] == got.get("error"):
+        return None
+    wanted = plain(want)
+    return None if wanted == given and type(wanted) is type(given) else Difference(RESULT, wanted, given)
+
+
+def alike(want: Any, got: Any) -> bool:
+    """Whether both are of one kind: a bool is no number and no answer is no ``False``."""
+    return type(plain(want)) is type(plain(got))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: sequences are lists. What JSON cannot hold is its ``repr``."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    try:
+        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=undefined))
+    except Exception:
+        return shown(value)
+
+
+def undefined(value: Any) -> str:
+    """What is left open, in a word; TypeError for anything else that JSON cannot hold."""
+    if value is UNDEFINED:
+        return repr(value)
+    raise TypeError(f"JSON cannot hold {type(value).__name__}")
+
+
+def shown(value: Any) -> str:
+    """The ``repr`` of a value, the same in every process: without addresses."""
+    try:
+        return ADDRESS.sub("", repr(value))
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference:
+    """The first observable that differs; where there is an error instead of them all, the first."""
+    where = next((i for i, pair in enumerate(zip(want, got, strict=False)) if pair[0] != pair[1]), 0)
+    return Difference(where, plain(want[where]), plain(got[where]))
+
+
+def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> tuple[int, Difference] | None:
+    """Replay operations on both sides up to the first difference; None: there is none."""
+    for i, operation in enumerate(noted(operations, rig, model)):
+        try:
+            bad = check(operation, model, rig)
+        except Hang as hang:
+            bad = no_answer(HANG, str(hang))
+        if bad:
+            return i, bad
+    return None
+
+
+def no_answer(error: str, message: str) -> Difference:
+    """A hang, or the end of the subject's process, as what was seen in place of an answer."""
+    return Difference(RESULT, "an answer", {"error": error, "message": message})
+
+
+def unanswered(difference: Difference) -> str:
+    """Why there was no answer, one of :data:`NO_ANSWERS`; empty where there was one."""
+    error = difference.seen.get("error") if isinstance(difference.seen, dict) else ""
+    return error if error in NO_ANSWERS else ""
+
+
+class Recorded:
+    """Stands in for a rig on which a trace was recorded: it answers as that one did."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self._steps = iter(steps)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._answer
+
+    def _answer(self, *arguments: Any) -> Any:
+        self._step = next(self._steps)
+        return self._step.result
+
+    def seen(self) -> tuple[Any, ...]:
+        """What was seen after the operation."""
+        return self._step.seen
+
+
+def record(operations: Iterable[Operation], on: Any) -> list[Step]:
+    """Perform operations on a fresh rig or model alone, and write down every outcome, of an error its name alone."""
+    steps = []
+    for operation in noted(operations, on):
+        try:
+            result = plain(concrete(operation.on(on)))
+        except BaseException as error:
+            result = named(error)
+        try:
+            seen = tuple(map(plain, on.seen()))
+        except BaseException as error:
+            seen = (named(error),)
+        steps.append(Step(operation, result, seen))
+    return steps
+
+
+def recorder(rigged: Callable[[Any], Any]) -> Recorder:
+    """Records what a subject does alone on a trace: a fresh one for each, and each trace once.
+
+    ``rigged`` makes a fresh subject, on a rig, for a configuration.
+    """
+
+    @cache
+    def recorded(config: Any, operations: tuple[Operation, ...]) -> list[Step]:
+        return record(operations, rigged(config))
+
+    return lambda config, operations: recorded(config, tuple(operations))
+
+
+def kept(
+    variation: Variation, config: Any, operations: Sequence[Operation], choices: Choices, recorded: Recorder
+) -> bool | None:
+    """Whether a trace and what it is varied to come out as they should; None where there is nothing to vary."""
+    part = variation.part(operations)
+    varied = variation.vary(config, part, choices)
+    if varied is None:
+        return None
+    return variation.equal(config, recorded(config, part), varied[0], recorded(*varied))

@@ -1,0 +1,214 @@
+"""A contract, written once: what every driver needs to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import msgspec
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Rule, deviations_of, replaced, rules_of
+from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.operation import Operation
+
+
+class Maker(NamedTuple):
+    """Makes one kind of operation; ``weights`` are those that a walk draws its own from."""
+
+    name: str
+    weights: tuple[int, ...]
+    make: Callable[[], Operation]
+
+
+class Step(NamedTuple):
+    """An operation with its outcome: the result, and what was seen after it."""
+
+    operation: Operation
+    result: Any
+    seen: tuple[Any, ...]
+
+
+class Law(NamedTuple):
+    """Something that holds of all that is observed, judged without the model."""
+
+    number: str
+    """The rule that the law is."""
+    judge: Callable[[Any, Sequence[Step]], Iterator[tuple[int, str | None]]]
+    """By configuration and steps: each step that meets the condition, with what is wrong there, None if nothing is."""
+
+    def check(self, config: Any, steps: Sequence[Step]) -> tuple[int, int | None, str]:
+        """How often the condition was met, and the first step where it was not kept with what is wrong there."""
+        met = 0
+        for index, complaint in self.judge(config, steps):
+            met += 1
+            if complaint:
+                return met, index, complaint
+        return met, None, ""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A change of a trace that changes the outcomes in a known way."""
+
+    name: str
+    sentence: str
+    vary: Callable[[Any, Sequence[Operation], Choices], tuple[Any, list[Operation]] | None]
+    """The configuration and operations varied; None where the trace leaves nothing to vary."""
+    equal: Callable[[Any, Sequence[Step], Any, Sequence[Step]], bool]
+    """Whether the outcomes of both are what they should be to each other."""
+    part: Callable[[Sequence[Operation]], Sequence[Operation]] = tuple
+    """What it makes of a trace before it varies it: the operations that it is about, say."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Scripts of calls whose steps may come in any order, see :mod:`~broker_tck.properties.engine.interleaving`."""
+
+    name: str
+    sentence: str
+    """What meets what."""
+    config: Any
+    before: tuple[Operation, ...]
+    """Done first, one after the other."""
+    scripts: tuple[tuple[Operation, ...], ...]
+    """One a thread, by number: calls that are begun on it, which have a field ``thread``, and other operations."""
+    after: tuple[Operation, ...]
+    """Done when all have ended."""
+    step: Callable[[int], Operation]
+    """Goes on with the call of a thread; the result's first word is ``ends`` or ``waits`` where it does."""
+
+
+@dataclass(frozen=True)
+class Life:
+    """A narrower way to make a contract's traces: what happens in the life of a broker, and nothing else."""
+
+    name: str
+    sentence: str
+    """What happens in it."""
+    makers: Callable[[Any, Choices, Any], Sequence[Maker]]
+    asks: Callable[[Sequence[Operation], Any], Iterator[bool]]
+    """Which operations belong to such a life, as :attr:`Contract.asks` tells it."""
+    rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]]
+    """Shorter lives that one may be reduced to."""
+    beyond: frozenset[str]
+    """The rules that matter in no such life."""
+
+    def of(self, contract: Contract) -> Contract:
+        """The contract whose walks are such lives, and whose subjects are asked for nothing else."""
+        changed: dict[str, Any] = {name: getattr(self, name) for name in ("makers", "asks", "rewrites", "beyond")}
+        return replace(contract, life=self.name, **changed)
+
+
+@dataclass(frozen=True, eq=False)
+class Contract:
+    """One kind of component."""
+
+    name: str
+    profiles: Mapping[str, type[Reference]]
+    """The reference model of each profile; the first is the default."""
+    config: type[msgspec.Struct]
+    capabilities: type[msgspec.Struct]
+    operations: Any
+    """The union of the operations' types."""
+    interface: type
+    """The protocol that a subject implements."""
+    call: str
+    """How a subject's factory is called."""
+    rig: Callable[[Any, Any, Any], Any]
+    """Puts a subject, made by a factory for a configuration, behind the names of the operations."""
+    draw_config: Callable[[Choices, Any], Any]
+    makers: Callable[[Any, Choices, Any], Sequence[Maker]]
+    drain: Callable[[Any, Choices, Any], Iterator[Operation]]
+    abstract: Callable[[Any], tuple[int, ...]]
+    """The abstract state of a model: a few small numbers, alike for states in which the same things can happen."""
+    observables: tuple[str, ...]
+    """What :meth:`Reference.seen` shows, by name."""
+    laws: tuple[Law, ...]
+    variations: tuple[Variation, ...]
+    needs: Mapping[str, str]
+    """The rules that cannot be checked where a subject lacks a capability, with spaces between; empty for none."""
+    blame: Callable[[Sequence[Operation], str], str]
+    """The rule to name where no wrong way explains a difference: by a trace that fails at its end, and what differed.
+
+    Where the trace was reduced, nothing is in it that does not matter.
+    """
+    rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
+    """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
+    scenarios: tuple[Scenario, ...] = ()
+    """Calls that can overlap, if the contract has such."""
+    asks: Callable[[Sequence[Operation], Any], Iterator[bool]] = lambda operations, capabilities: repeat(True)
+    """Of each operation of a trace, whether a subject with some capabilities can be asked for it.
+
+    Recorded traces know of no capabilities. An operation that is not asked for has not been there for those after it.
+    """
+    lives: tuple[Life, ...] = ()
+    """Narrower ways to make its traces."""
+    beyond: frozenset[str] = frozenset()
+    """The rules that matter in no trace: where the walks are lives, those of what does not happen in them."""
+    life: str = ""
+    """The kind of life that its walks are; empty: whatever may come."""
+
+    def model(self, profile: str) -> type[Reference]:
+        """The reference model of a profile; of ``P+RULE+…`` it is that of P with these rules kept as specified.
+
+        ValueError names the profiles, or the rules from which the profile deviates.
+        """
+        return _model(self, profile)
+
+    def living(self, name: str) -> Contract:
+        """The contract with walks that are lives of one kind; ValueError names the kinds."""
+        for life in self.lives:
+            if life.name == name:
+                return life.of(self)
+        known = ", ".join(life.name for life in self.lives) or "none"
+        raise ValueError(f"unknown life {name!r} of {self.name}; there are: {known}")
+
+    def can_ask(self, operations: Sequence[Operation], capabilities: Any) -> bool:
+        """Whether a subject with some capabilities can be asked for a whole trace."""
+        return all(asked for _, asked in zip(operations, self.asks(operations, capabilities), strict=False))
+
+    @property
+    def default(self) -> str:
+        """The default profile."""
+        return next(iter(self.profiles))
+
+    @property
+    def specification(self) -> type[Reference]:
+        """The reference model of the default profile."""
+        return self.profiles[self.default]
+
+    @property
+    def rules(self) -> dict[str, Rule]:
+        """Every rule by its number: those of the specification, then those that only another profile has."""
+        known: dict[str, Rule] = {}
+        for model in (self.specification, *self.profiles.values()):
+            for rule in rules_of(model):
+                known.setdefault(rule.number, rule)
+        return known
+
+    def having(self, number: str) -> str:
+        """The first profile, the contract's own before all others, that has a rule."""
+        profiles = (self.default, *self.profiles)
+        return next(name for name in profiles if number in {rule.number for rule in rules_of(self.profiles[name])})
+
+
+@cache
+def _model(contract: Contract, profile: str) -> type[Reference]:
+    name, *kept = profile.split("+")
+    if name not in contract.profiles:
+        raise ValueError(f"unknown profile {name!r} of {contract.name}; there are: {', '.join(contract.profiles)}")
+    model = contract.profiles[name]
+    ways = deviations_of(model)
+    for number in kept:
+        if number not in {way.rule.number for way in ways}:
+            known = ", ".join(sorted({way.rule.number for way in ways})) or "none"
+            raise ValueError(f"profile {name} does not deviate from {number}; of its rules {known} can be kept")
+    if not kept:
+        return model
+    clauses = {way.clause: way.instead for way in ways if way.rule.number in kept}
+    laws = {"BREAKS": (), "MOOT": (*model.MOOT, *model.BREAKS)}  # which of them it breaks now, nobody says
+    return replaced(model, {**clauses, **laws, "PROFILE": profile}, profile)

@@ -1,0 +1,270 @@
+"""A run: many walks of one subject under one profile, with what they exercised, what laws said, and findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from time import perf_counter
+from typing import Any
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Fault, Reference
+from broker_tck.model.rules import Rule, deviations_of, rules_of
+from broker_tck.properties.engine.check import concrete, kept, recorder, unanswered
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import bulk
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import SECONDS, Walk, walk, walk_seed
+from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.isolation.watchdog import Limit, patience
+from broker_tck.properties.worth.deviating import breaking, broken_by, happens, peeled
+from broker_tck.properties.worth.exercised import Exercised, deviating
+
+COUNTED = 16
+"""One walk in so many counts which rules it exercises, where there are many walks."""
+SAMPLED = 4
+"""One walk in so many does so in a check, and is judged by the laws, on the subject alone."""
+MOST_COUNTED = 64
+"""Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
+LAW_SECONDS = 10.0
+"""How long a walk may be judged; longer where it has bulk operations."""
+MOST_FINDINGS = 12
+"""A run ends after so many failing walks."""
+
+Progress = Callable[["Run"], None]
+State = tuple[str, tuple[int, ...]]
+"""The kind of an operation, and the abstract state in which it was made."""
+
+
+@dataclass
+class Run:
+    """What a run has seen so far. It is added to as the run goes on."""
+
+    subject: Subject
+    profile: str
+    seed: int
+    walks: int = 0
+    operations: int = 0
+    seconds: float = 0.0
+    counted: int = 0
+    met: Counter[str] = field(default_factory=Counter)
+    met_in: Counter[str] = field(default_factory=Counter)
+    """In how many of the walks that were counted."""
+    states: Counter[State] = field(default_factory=Counter)
+    """The abstract states in which operations were made, in the walks that were counted."""
+    failing: list[Walk] = field(default_factory=list)
+    complaints: list[tuple[int | None, str, str]] = field(default_factory=list)
+    """Laws that the subject broke where model and subject agreed: the walk's seed, the law, what was wrong."""
+    findings: list[Finding] = field(default_factory=list)
+    deviations: dict[str, bool] = field(default_factory=dict)
+    """Each declared deviation, and whether it was seen to be one."""
+
+    @property
+    def model(self) -> type[Reference]:
+        """The reference model that the subject is checked against."""
+        return self.subject.contract.model(self.profile)
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules that a run has to exercise: all that are checkable at this interface."""
+        return to_exercise(self.subject, self.model)
+
+    @property
+    def exercised(self) -> list[str]:
+        """The rules whose condition was met, or of which the profile has another clause."""
+        return [r.number for r in self.rules if self.met[r.number] or r.number in deviating(self.model)]
+
+    @property
+    def vacuous(self) -> list[str]:
+        """The rules that have to be exercised and were not."""
+        return sorted({r.number for r in self.rules} - set(self.exercised))
+
+    @property
+    def gone(self) -> list[str]:
+        """Declared deviations that no longer happen."""
+        return [name for name, seen in self.deviations.items() if not seen]
+
+    @property
+    def said(self) -> list[str]:
+        """What there is to say besides findings, a sentence each."""
+        said = [f"{law} does not hold: {text} (walk {seed})" for seed, law, text in self.complaints[:3]]
+        if self.failing and not self.findings:
+            said.append("a walk failed that did not fail again: the subject does not always do the same")
+        return said
+
+    @property
+    def residual(self) -> float:
+        """The failure rate a walk that so many walks without a failure exclude at 95 %."""
+        return residual(self.walks)
+
+    @property
+    def green(self) -> bool:
+        """Whether there is nothing to report."""
+        return not (self.findings or self.failing or self.complaints or self.vacuous or self.gone)
+
+
+def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
+    """The rules that a run has to exercise: the checkable ones of what profile and subject have."""
+    skip = {*model.BREAKS, *model.MOOT, *subject.out_of_reach}
+    return [rule for rule in rules_of(model) if rule.checkable and rule.number not in skip]
+
+
+def residual(walks: float) -> float:
+    """The failure rate a walk that so many walks without a failure exclude at 95 %."""
+    return float(1 - 0.05 ** (1 / walks)) if walks else 1.0
+
+
+def walks(run: Run, numbers: Iterable[int], every: int = COUNTED, seconds: float = SECONDS) -> Iterator[Walk]:
+    """Make the walks of these numbers, one in ``every`` counted; every walk is handed out as it ends."""
+    subject, model = run.subject, run.model
+    counting = Exercised(model)
+    for number in numbers:
+        began = perf_counter()
+        seed = walk_seed(run.seed, number)
+        done = walk(subject.contract, seed, subject.rig, model, subject.capabilities, seconds=seconds)
+        run.walks += 1
+        run.operations += len(done.operations)
+        if number % every == 0:
+            count(run, counting, done)
+        run.seconds += perf_counter() - began
+        yield done
+
+
+def count(run: Run, counting: Exercised, done: Walk) -> None:
+    """Count which rules a walk exercises, and in which states. The subject has no part in it, so nor has its limit."""
+    abstract, model = run.subject.contract.abstract, counting.model(done.config)
+    for operation in done.operations:
+        run.states[operation.tag, abstract(model)] += 1
+        with suppress(Fault), counting.but_for(bulk([operation]) > MOST_COUNTED):
+            concrete(operation.on(model))
+        model.seen()
+    run.counted += 1
+    run.met.update(counting.met)
+    run.met_in.update(counting.met.keys())
+    counting.met.clear()
+
+
+def run_subject(
+    subject: Subject,
+    profile: str,
+    seed: int,
+    count: int,
+    fail_fast: bool = False,
+    progress: Progress | None = None,
+    most: int = MOST_FINDINGS,
+) -> Run:
+    """Check a subject under a profile with so many walks, its declared deviations included."""
+    run = Run(subject, profile, seed)
+    for number, done in enumerate(walks(run, range(count), SAMPLED)):
+        if done.difference:
+            run.failing.append(done)
+            if fail_fast or len(run.failing) >= most or unanswered(done.difference):
+                break
+        elif number % SAMPLED == 0:
+            judge(run, done)
+        if progress and number % 8 == 0:
+            progress(run)
+    run.findings = findings(run) if fail_fast else explained(run)
+    if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
+        deviations(run)
+    return run
+
+
+def explained(run: Run) -> list[Finding]:
+    """What the failing walks come to.
+
+    A subject that breaks the specification as some profile does is told so, one finding for each rule that it breaks.
+    """
+    foreign = run.failing and run.profile == run.subject.contract.default
+    if foreign and not any(unanswered(done.difference) for done in run.failing if done.difference):
+        return peeled(run.subject, run.seed) or findings(run)
+    return findings(run)
+
+
+def findings(run: Run) -> list[Finding]:
+    """One finding for each rule that the failing walks break, the shortest trace of each."""
+    diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
+    found: dict[str, Finding] = {}
+    for failed in sorted(run.failing, key=lambda w: len(w.operations)):
+        finding = find(run.subject, diagnoser, failed.config, failed.operations, failed.seed)
+        if finding is None:
+            continue
+        known = found.get(finding.rule)
+        if known is None or len(finding.operations) < len(known.operations):
+            found[finding.rule] = finding
+    return [found[rule] for rule in sorted(found)]
+
+
+# ---- Laws and variations: the subject alone
+
+
+def judge(run: Run, done: Walk) -> None:
+    """Judge a walk by the laws and by its variations, without the model."""
+    contract, subject = run.subject.contract, run.subject
+    exempt = {*run.model.BREAKS, *run.model.MOOT}
+    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
+    try:
+        with Limit(patience(LAW_SECONDS, bulk(done.operations))):
+            steps = recorded(done.config, done.operations)
+            for law in contract.laws:
+                met, _, complaint = law.check(done.config, steps)
+                run.met[law.number] += met
+                run.met_in[law.number] += bool(met)
+                if complaint and law.number not in exempt:
+                    run.complaints.append((done.seed, law.number, complaint))
+            choices = SeededChoices(done.seed or 0)
+            for variation in contract.variations:
+                held = kept(variation, done.config, done.operations, choices, recorded)
+                run.met[variation.name] += held is not None
+                if held is False and variation.name not in exempt:
+                    run.complaints.append((done.seed, variation.name, variation.sentence))
+    except Hang:
+        run.complaints.append((done.seed, "hang", "no answer within the limit"))
+
+
+# ---- Deviations: declared, and seen to be needed
+
+
+def deviations(run: Run) -> None:
+    """See each deviation happen that the profile declares of what the subject has.
+
+    Put back as specified, the model no longer agrees.
+    """
+    ways = (way for way in deviations_of(run.model) if way.rule.number not in run.subject.out_of_reach)
+    for way in ways:
+        run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, run.model, way, run.seed)
+    for name in (law for law in run.model.BREAKS if law not in run.subject.out_of_reach):
+        run.deviations[name] = next(breaking(run.subject, run.model, name, run.seed), None) is not None
+
+
+def laws_broken(
+    contract: Contract,
+    rigged: Any,
+    model: type[Reference],
+    capabilities: Any,
+    count: int,
+    seed: int,
+    wanted: Container[str] | None = None,
+) -> Counter[str]:
+    """How many of so many traces, made with the model, break each law and variation on a subject that runs alone.
+
+    ``wanted`` names those to be judged; None: all.
+    """
+    broken: Counter[str] = Counter()
+    for done in walks_of_model(contract, model, capabilities, count, seed):
+        broken.update(broken_by(contract, done, rigged, capabilities, wanted))
+    return broken
+
+
+@cache
+def walks_of_model(
+    contract: Contract, model: type[Reference], capabilities: Any, count: int, seed: int
+) -> tuple[Walk, ...]:
+    """So many walks of the model beside itself; kept, as one subject after another is judged on the same."""
+    seeds = (walk_seed(seed, number) for number in range(count))
+    return tuple(walk(contract, seed, lambda c, k: model(c), model, capabilities) for seed in seeds)

@@ -1,0 +1,201 @@
+"""Subjects: what a factory declares, and how one is found by name."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import entry_points
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from broker_tck.implementations.bundled import BUNDLED
+from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.mutants import MUTANTS
+from broker_tck.implementations.mutants.mutant import Mutant
+from broker_tck.implementations.released import released
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.isolation.resident import HERE
+
+GROUP = "broker_tck.subjects"
+"""The entry-point group of subjects in other packages."""
+RELEASED = "pulsar-VERSION/CLASS"
+"""How a class of a release is named."""
+
+
+class Unmade:
+    """Stands for a subject that could not be made."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.error
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An implementation under test, as it declares itself."""
+
+    name: str
+    contract: Contract
+    factory: Callable[..., Any]
+    profiles: tuple[str, ...]
+    capabilities: Any
+
+    def rig(self, config: Any, capabilities: Any) -> Any:
+        """A fresh subject on a rig. Where the factory raises, or hangs, every operation does so."""
+        make = partial(self.contract.rig, self.factory, config, capabilities)
+        try:
+            return make() if self.forks else HERE.make(self, config, make)
+        except KeyboardInterrupt:
+            raise
+        except Unavailable as error:
+            raise BadInput(f"{self.name}: {error}") from None
+        except BaseException as error:
+            return Unmade(error)
+
+    @property
+    def forks(self) -> bool:
+        """Whether a process in which the subject lives may be forked, as it may unless the factory says otherwise."""
+        return bool(getattr(self.factory, "forks", True))
+
+    @property
+    def files(self) -> list[Path]:
+        """What the subject runs besides Python modules, as the factory's ``files()`` names it: jars say, or folders.
+
+        BadInput where one is not there.
+        """
+        found = [Path(path) for path in getattr(self.factory, "files", tuple)()]
+        for path in found:
+            if not path.exists():
+                raise BadInput(f"{self.name}: its file {path} is not there")
+        return found
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The packages of Python that the subject runs, as the factory's ``libraries`` names them to ``pip``."""
+        return tuple(getattr(self.factory, "libraries", ()))
+
+    @property
+    def untried(self) -> str:
+        """Why the profile that the subject declares is a guess; empty where it is none."""
+        return str(getattr(self.factory, "untried", ""))
+
+    @property
+    def left_out(self) -> list[str]:
+        """The capabilities that the subject declares to lack or to have less of, as ``name=value``."""
+        full = self.contract.capabilities()
+        declared = msgspec.structs.asdict(self.capabilities)
+        return [f"{name}={str(value).lower()}" for name, value in declared.items() if value < getattr(full, name)]
+
+    @property
+    def out_of_reach(self) -> set[str]:
+        """The rules that cannot be checked on a subject without what this one lacks, and in no walk of the contract."""
+        needs = (self.contract.needs[lacked.partition("=")[0]].split() for lacked in self.left_out)
+        return {*self.contract.beyond, *chain.from_iterable(needs)}
+
+
+def declared(name: str, factory: Callable[..., Any], contract: Contract | None = None) -> Subject:
+    """The subject that a factory declares by its attributes ``contract``, ``profiles`` and ``capabilities``.
+
+    All three are optional: the given contract or the first, its default profile and its default capabilities stand in.
+    So are ``forks``, ``files`` and ``libraries``, see :class:`Subject`.
+    """
+    contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
+    if not callable(factory):
+        raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} cannot be called")
+    profiles = getattr(factory, "profiles", (contract.default,))
+    if not isinstance(profiles, list | tuple) or not profiles:
+        raise BadInput(
+            f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}"
+        )
+    for profile in profiles:
+        try:
+            contract.model(profile)
+        except ValueError as error:
+            raise BadInput(f"{name}: {error}") from None
+    try:
+        capabilities = msgspec.convert(dict(getattr(factory, "capabilities", {})), contract.capabilities)
+    except (msgspec.ValidationError, TypeError, ValueError) as error:
+        raise BadInput(f"{name}: its capabilities are not those of {contract.name}: {error}") from None
+    return Subject(name, contract, factory, tuple(profiles), capabilities)
+
+
+def contract_named(name: str) -> Contract:
+    """A contract by name."""
+    if name not in CONTRACTS:
+        raise BadInput(f"unknown contract {name!r}; there are: {', '.join(CONTRACTS)}")
+    return CONTRACTS[name]
+
+
+def bundled(contract: Contract) -> list[Subject]:
+    """The subjects that come with the kit."""
+    return [s for name, factory in BUNDLED.items() if (s := declared(name, factory)).contract is contract]
+
+
+def mutants(contract: Contract) -> list[Mutant]:
+    """The mutants of the contract's bundled subjects."""
+    return [m for m in MUTANTS.values() if declared(m.name, m.factory).contract is contract]
+
+
+def plugged_in() -> dict[str, Any]:
+    """The subjects of other packages, by the names of their entry points."""
+    return {e.name: e for e in entry_points(group=GROUP)}
+
+
+def resolve(name: str) -> Subject:
+    """The subject with this name.
+
+    It is a bundled one, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or ``package.module:Factory``.
+    """
+    if name in BUNDLED:
+        return declared(name, BUNDLED[name])
+    if name.startswith("mutant:"):
+        mutant = MUTANTS.get(name.removeprefix("mutant:"))
+        if mutant is None:
+            raise BadInput(f"unknown mutant {name.removeprefix('mutant:')!r}; `broker-tck mutants --list` names them")
+        return declared(name, mutant.factory)
+    if factory := found_released(name):
+        return declared(factory.name, factory)
+    if ":" in name:
+        return declared(name, imported(name))
+    entry = plugged_in().get(name)
+    if entry is None:
+        known = ", ".join([*BUNDLED, *plugged_in()])
+        raise BadInput(f"unknown subject {name!r}; there are: {known}, mutant:NAME, {RELEASED}, package.module:Factory")
+    try:
+        return declared(name, entry.load())
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"the entry point {name!r} cannot be loaded: {error}") from None
+
+
+def found_released(name: str) -> Any:
+    """The factory of a class of a release; None where the name is of another kind."""
+    try:
+        return released(name)
+    except Unavailable as error:
+        raise BadInput(f"{name}: {error}") from None
+
+
+def imported(name: str) -> Any:
+    """What ``package.module:Factory`` names; modules of the current folder are found as well."""
+    module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"{name}: the module {module!r} cannot be imported: {type(error).__name__}: {error}") from None
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise BadInput(f"{name}: the module {module!r} has no {attribute!r}")
+        found = getattr(found, part)
+    return found

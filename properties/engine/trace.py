@@ -1,0 +1,310 @@
+"""Traces: a configuration and a list of operations, with or without outcomes, as JSON lines or as one line of text.
+
+In JSON a trace is ``{"version": 1, "contract", "profile", "config", "steps"}``; a step is an operation,
+``["add", 1, 0, 1700000002000]``, or an operation with its outcome, ``[["add", 1, 0, 1700000002000], true, 1, [..]]``:
+the result and then each of the contract's observables.
+
+The text of the same is ``contract profile field=value …; operation; operation -> [outcome]``. What is left out of the
+first part has its default. A time may be written from the clock at the start: ``add 1 0 +2000``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import TIME, Operation, marked
+from broker_tck.properties.engine.subjects import contract_named
+from broker_tck.properties.errors import BadInput
+
+VERSION = 1
+ARROW = "->"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A configuration and operations; ``outcomes`` has a result and the observables for each, or None."""
+
+    contract: Contract
+    profile: str
+    config: Any
+    operations: Sequence[Operation]
+    outcomes: Sequence[list[Any] | None]
+    where: str = ""
+
+
+class Record(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a trace file, its parts not yet looked into."""
+
+    version: int
+    contract: str
+    profile: str
+    config: dict[str, Any]
+    steps: list[list[Any]]
+
+
+def load(source: str) -> list[Trace]:
+    """The traces in a file, on standard input (``-``), or in a line of text. BadInput says what is wrong, and where."""
+    if is_text(source):
+        return [from_text(source)]
+    if source != "-" and not exists(source):
+        raise BadInput(f"{short(source)!r}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')")
+    where = "standard input" if source == "-" else source
+    try:
+        with nullcontext(sys.stdin) if source == "-" else Path(source).open(encoding="utf-8") as lines:
+            return list(from_lines(lines, where))
+    except UnicodeDecodeError:
+        raise BadInput(f"{where}: not text in UTF-8, so no trace; traces are JSON lines") from None
+    except OSError as error:
+        raise BadInput(f"{where}: cannot be read: {error.strerror}") from None
+
+
+def is_text(source: str) -> bool:
+    """Whether this is the text of a trace rather than the name of a file."""
+    first = source.replace(";", " ").split()[:1]
+    return bool(first) and (first[0] in CONTRACTS or (first[0] in tags() and not exists(source)))
+
+
+def exists(name: str) -> bool:
+    """Whether there is a file of this name; one that is too long for a name is none."""
+    try:
+        return bool(name) and Path(name).exists()
+    except OSError:
+        return False
+
+
+def short(source: str) -> str:
+    """What was given, cut where it is long."""
+    return source if len(source) <= 60 else f"{source[:59]}…"
+
+
+def tags() -> set[str]:
+    """The tags of every contract's operations."""
+    return {str(o.__struct_config__.tag) for c in CONTRACTS.values() for o in get_args(c.operations)}
+
+
+def from_lines(lines: Any, where: str) -> Iterator[Trace]:
+    """The traces of JSON lines; blank lines are skipped."""
+    found = False
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            found = True
+            yield from_json(line, f"{where}:{number}")
+    if not found:
+        raise BadInput(f"{where}: empty; a trace file has one JSON object a line")
+
+
+def from_json(line: str, where: str) -> Trace:
+    """The trace of one JSON line."""
+    try:
+        record = msgspec.json.decode(line, type=Record)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{where}: not a trace: {error}") from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"{where}: not JSON ({error}); is the file cut off?") from None
+    if record.version != VERSION:
+        raise BadInput(f"{where}: a trace of version {record.version}; this kit reads version {VERSION}")
+    if record.contract not in CONTRACTS:
+        raise BadInput(f"{where}: unknown contract {record.contract!r}; there are: {', '.join(CONTRACTS)}")
+    return made(contract_named(record.contract), record.profile, record.config, record.steps, where, strict=True)
+
+
+def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], where: str, strict: bool) -> Trace:
+    """A trace out of its parts, each step still an array."""
+    try:
+        contract.model(profile)
+    except ValueError as error:
+        raise BadInput(f"{where}: {error}") from None
+    try:
+        configured = msgspec.convert(config, contract.config, strict=strict)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{where}: config: {reason(error, config)}") from None
+    operations, outcomes = [], []
+    for number, step in enumerate(steps, 1):
+        with_outcome = bool(step) and isinstance(step[0], list)
+        operation = step[0] if with_outcome else step
+        outcome = list(step[1:]) if with_outcome else None
+        if outcome is not None and len(outcome) != 1 + len(contract.observables):
+            expected = ", ".join(("result", *contract.observables))
+            raise BadInput(f"{where}: step {number}: {len(outcome)} outcomes; there are to be: {expected}")
+        operations.append(operation_of(contract, operation, f"{where}: step {number}", strict))
+        outcomes.append(outcome)
+    return Trace(contract, profile, configured, operations, outcomes, where)
+
+
+def operation_of(contract: Contract, array: list[Any], where: str, strict: bool) -> Operation:
+    """The operation that an array is."""
+    known = {str(o.__struct_config__.tag): o for o in get_args(contract.operations)}
+    name = array[0] if array else ""
+    if not isinstance(name, str) or name not in known:
+        raise BadInput(f"{where}: unknown operation {name!r}; there are: {', '.join(known)}")
+    kind = known[array[0]]
+    fields = kind.__struct_fields__
+    if len(array) != 1 + len(fields):
+        raise BadInput(
+            f"{where}: {array[0]} takes {len(fields)} fields ({' '.join(fields) or 'none'}), not {len(array) - 1}"
+        )
+    try:
+        operation: Operation = msgspec.convert(array, kind, strict=strict)
+    except msgspec.ValidationError as error:
+        values = dict(zip(fields, array[1:], strict=True))
+        raise BadInput(f"{where}: {array[0]}: {reason(error, values)}") from None
+    return operation
+
+
+def reason(error: msgspec.ValidationError, values: dict[str, Any]) -> str:
+    """What a value is and what it has to be, by the name of its field."""
+    text, _, place = str(error).replace("`", "").partition(" - at $")
+    text = text[0].lower() + text[1:]
+    name = [*values][int(place[1:].partition("]")[0]) - 1] if place.startswith("[") else place.removeprefix(".")
+    return f"{name} is {short(str(values[name]))}: {text}" if name in values else text
+
+
+# ---- One line of text
+
+
+def from_text(text: str, where: str = "text") -> Trace:
+    """The trace of one line of text."""
+    parts = [part.strip() for part in text.replace("\n", ";").split(";")]
+    parts = [part for part in parts if part]
+    contract, profile = next(iter(CONTRACTS.values())), ""
+    config: dict[str, Any] = {}
+    if parts and parts[0].split()[0] in CONTRACTS:
+        contract, profile, config = header(parts.pop(0), where)
+    clock = config.get("clock", getattr(contract.config(), "clock", 0))
+    if not str(clock).isdecimal():
+        raise BadInput(f"{where}: config: the clock is in milliseconds, not {clock!r}")
+    steps = [step_of(contract, part, clock, f"{where}: step {i}") for i, part in enumerate(parts, 1)]
+    return made(contract, profile or contract.default, config, steps, where, strict=False)
+
+
+def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
+    """Contract, profile and configuration out of the first part."""
+    name, *words = part.split()
+    contract = contract_named(name)
+    profile = words.pop(0) if words and "=" not in words[0] else contract.default
+    for word in words:
+        if "=" not in word:
+            raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields_of(contract)}")
+        if word.partition("=")[0] not in contract.config.__struct_fields__:
+            raise BadInput(f"{where}: unknown field {word.partition('=')[0]!r}; there are: {fields_of(contract)}")
+    return contract, profile, {w.partition("=")[0]: listed(w.partition("=")[2]) for w in words}
+
+
+def listed(text: str) -> Any:
+    """A value as it is written; a list, such as of delays, is taken apart."""
+    if not text.startswith("["):
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+
+
+def fields_of(contract: Contract) -> str:
+    """The fields of a contract's configuration, in words."""
+    return ", ".join(contract.config.__struct_fields__)
+
+
+def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
+    """A step as an array, times counted from the clock made absolute."""
+    written, _, outcome = part.partition(ARROW)
+    words: list[Any] = [*map(listed, written.split())]
+    kind = next((o for o in get_args(contract.operations) if words and o.__struct_config__.tag == words[0]), None)
+    times = marked(kind, TIME) if kind else ()
+    for i, field in enumerate(kind.__struct_fields__ if kind else (), 1):
+        if i < len(words) and field in times and isinstance(words[i], str) and words[i].startswith("+"):
+            try:
+                words[i] = int(clock) + int(words[i])
+            except ValueError:
+                raise BadInput(
+                    f"{where}: {short(words[i])!r} is no time; write milliseconds, or +milliseconds"
+                ) from None
+    if not outcome.strip():
+        return words
+    try:
+        return [words, *msgspec.json.decode(outcome, type=list[Any])]
+    except msgspec.DecodeError:
+        raise BadInput(f"{where}: after {ARROW} comes a JSON array: the result and the observables") from None
+
+
+def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[Operation]) -> str:
+    """The line of text of a trace; what has its default is left out."""
+    default = contract.config()
+    fields = [
+        f"{name}={plain_text(getattr(config, name))}"
+        for name in config.__struct_fields__
+        if getattr(config, name) != getattr(default, name)
+    ]
+    clock = getattr(config, "clock", None)
+    return "; ".join([" ".join([contract.name, profile, *fields]), *(operation_text(o, clock) for o in operations)])
+
+
+def operation_text(operation: Operation, clock: int | None) -> str:
+    """An operation as text, times counted from the clock."""
+    times = marked(type(operation), TIME)
+    words = [operation.tag]
+    for name in operation.__struct_fields__:
+        value = getattr(operation, name)
+        near = name in times and clock is not None and value >= clock
+        words.append(f"+{value - clock}" if near and clock is not None else plain_text(value))
+    return " ".join(words)
+
+
+def plain_text(value: Any) -> str:
+    """A field as text."""
+    return msgspec.json.encode(value).decode().strip('"')
+
+
+def to_json(trace: Trace) -> str:
+    """The JSON line of a trace."""
+    steps = [
+        msgspec.to_builtins(operation) if outcome is None else [msgspec.to_builtins(operation), *outcome]
+        for operation, outcome in zip(trace.operations, trace.outcomes, strict=True)
+    ]
+    config = msgspec.to_builtins(trace.config)
+    record = Record(VERSION, trace.contract.name, trace.profile, config, steps)
+    return msgspec.json.encode(record).decode()
+
+
+# ---- The schema
+
+
+def schema(contract: Contract) -> dict[str, Any]:
+    """The JSON Schema of a line of a contract's trace files."""
+    (config, operation), definitions = msgspec.json.schema_components(
+        [contract.config, contract.operations], ref_template="#/$defs/{name}"
+    )
+    outcome = [operation, {}, *({} for _ in contract.observables)]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A trace of contract {contract.name}",
+        "type": "object",
+        "properties": {
+            "version": {"const": VERSION},
+            "contract": {"const": contract.name},
+            "profile": {"pattern": rf"^({'|'.join(contract.profiles)})(\+[A-Z]+-[0-9]+)*$"},
+            "config": config,
+            "steps": {"type": "array", "items": {"anyOf": [operation, {"$ref": "#/$defs/with_outcome"}]}},
+        },
+        "required": ["version", "contract", "profile", "config", "steps"],
+        "additionalProperties": False,
+        "$defs": {
+            **definitions,
+            "with_outcome": {
+                "description": f"An operation, its result, and what was seen then: {', '.join(contract.observables)}.",
+                "type": "array",
+                "prefixItems": outcome,
+                "minItems": len(outcome),
+                "maxItems": len(outcome),
+            },
+        },
+    }

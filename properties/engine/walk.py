@@ -1,0 +1,89 @@
+"""The walk: a seeded random trace, made and checked by the fast driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.check import HANG, Difference, check, no_answer
+from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
+from broker_tck.properties.engine.contract import Contract, Maker
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.isolation.resident import noted
+from broker_tck.properties.isolation.watchdog import Limit
+
+OPERATIONS = 400
+"""How many operations a walk makes before its drain."""
+SECONDS = 10.0
+"""How long a walk may take before its subject counts as hanging."""
+
+Watch = Callable[[Any, Iterator[Operation]], Iterator[Operation]]
+"""Sees the model before each operation, and passes the operations on."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What became of a walk: its operations, and where the subject left the specification."""
+
+    seed: int | None
+    """None: it was no seeded walk."""
+    config: Any
+    operations: list[Operation]
+    difference: Difference | None
+
+
+def walk_seed(seed: int, number: int) -> int:
+    """The seed of one walk of a run.
+
+    All have two words of 32 bits: ``Random`` does not tell the one word n from the words n and n - 1.
+    """
+    return (seed + 1 << 32) + number
+
+
+def to_draw_from(makers: Sequence[Maker], choices: Choices) -> list[Callable[[], Operation]]:
+    """What makes a walk's operations, each as often as a weight that is drawn for it says; all once, if none does."""
+    makes = weighted((maker.make, one_of(choices, maker.weights)) for maker in makers)
+    return makes or [maker.make for maker in makers]
+
+
+def generated(contract: Contract, model: Any, choices: Choices, capabilities: Any, steps: int) -> Iterator[Operation]:
+    """The operations of a walk, each made with the model's state as it is then."""
+    makes = to_draw_from(contract.makers(model, choices, capabilities), choices)
+    below, kinds = choices.below, len(makes)
+    for _ in range(steps):
+        yield makes[below(kinds)]()
+
+
+def walk(
+    contract: Contract,
+    seed: int,
+    subject: Callable[[Any, Any], Any],
+    model: type[Reference],
+    capabilities: Any,
+    steps: int = OPERATIONS,
+    seconds: float = SECONDS,
+    watch: Watch | None = None,
+) -> Walk:
+    """Walk a subject along its model. ``subject`` puts a fresh one on a rig: ``subject(config, capabilities)``."""
+    choices = SeededChoices(seed)
+    config = contract.draw_config(choices, capabilities)
+    reference: Any = model(config)
+    operations: list[Operation] = []
+    difference: Difference | None = None
+    try:
+        with Limit(seconds):
+            rig = subject(config, capabilities)
+            body = generated(contract, reference, choices, capabilities, steps)
+            made: Iterator[Operation] = chain(body, contract.drain(reference, choices, capabilities))
+            watched = watch(reference, made) if watch else made
+            for operation in noted(watched, rig, reference):
+                operations.append(operation)
+                if difference := check(operation, reference, rig):
+                    break
+    except Hang as hang:
+        difference = no_answer(HANG, str(hang))
+    return Walk(seed, config, operations, difference)

@@ -1,0 +1,1 @@
+"""What becomes of a difference: reduced, explained, and told."""

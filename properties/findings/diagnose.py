@@ -1,0 +1,222 @@
+"""Diagnosis: which known wrong way of which rule makes the model agree with the subject.
+
+A way *fits* a trace when the model with that way agrees with the subject on every step of it. A way that fits the
+failing trace, all traces near it, and whole walks besides, explains the subject. One that fits the failing trace and
+more of those near it than others do explains it there: the subject breaks the rule under a condition of its own. Where
+none fits, the contract's table names a rule by the operation and what differed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
+from broker_tck.properties.engine.check import RESULT, Difference, Recorded, first_difference, record, unanswered
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract, Step
+from broker_tck.properties.engine.operation import TIME, Operation, bulk, marked, valid
+from broker_tck.properties.engine.walk import generated, walk, walk_seed
+from broker_tck.properties.isolation.watchdog import Limit
+
+WALKS = 20
+"""A way that agrees with the subject on so many whole walks explains it."""
+MORE_WALKS = 160
+"""Where ways of several rules do, so many walks tell them apart."""
+MOST_NEARBY = 4_000
+"""How many operations the traces near a failing one have together, at most."""
+TAILS = 16
+TAIL = 12
+"""In how many ways a failing trace is continued, and by how many operations."""
+SEED = 0xD1A6
+SECONDS = 2.0
+
+S = TypeVar("S", bound=Struct)
+T = TypeVar("T")
+
+Trace = tuple[Any, Sequence[Operation]]
+"""Configuration and operations."""
+Rigged = Callable[[Any, Any], Any]
+"""Puts a fresh subject on a rig."""
+Recording = tuple[Any, Sequence[Step]]
+"""Configuration, and operations with what the subject made of them."""
+WrongModel = tuple[Way, type[Reference]]
+"""A way, and the model with it."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The rules to name, and the ways that explain the subject; ``walks`` of :data:`WALKS` agreed with the first."""
+
+    rules: tuple[str, ...]
+    ways: tuple[Way, ...]
+    walks: int
+    whole: bool = False
+    """Whether the subject behaves so everywhere, as far as was walked."""
+    law: bool = False
+    """Whether the rule is a law, which no model was needed for."""
+
+    @property
+    def sentence(self) -> str:
+        """What the subject behaves like, in words."""
+        if self.law:
+            return "Judged on what was observed alone."
+        if not self.ways:
+            return "No known wrong way of a rule explains this."
+        behaves = "Behaves" if self.whole else "Here, though not everywhere, it behaves"
+        return f"{behaves} as if {' or '.join(map(in_words, self.ways))}."
+
+
+def in_words(way: Way) -> str:
+    """A way as the end of a sentence that begins with "behaves as if"."""
+    if way.name == ABSENT:
+        return f"{way.rule.number} were absent ({way.clause})"
+    if way.name == AS_SPECIFIED:
+        return f"{way.rule.number} were kept, from which the profile deviates ({way.clause})"
+    return f"{way.rule.number} were done otherwise ({way.clause}: {way.name.replace('_', ' ')})"
+
+
+@cache
+def wrong_models(model: type[Reference]) -> tuple[WrongModel, ...]:
+    """The model with each of its known wrong ways, those that lead back from a deviation included."""
+    return tuple((way, way.applied_to(model)) for way in [*ways_of(model), *deviations_of(model)])
+
+
+class Diagnoser:
+    """Explains what one subject does wrong under one model; what it learns of a way, it keeps."""
+
+    def __init__(self, contract: Contract, model: type[Reference], rigged: Rigged, capabilities: Any) -> None:
+        self.contract = contract
+        self.model = model
+        self.rigged = rigged
+        self.capabilities = capabilities
+        self._walks: dict[Way, int] = {}
+
+    def recorded(self, config: Any, operations: Sequence[Operation]) -> Recording | None:
+        """What the subject does on a trace; None if it hangs, or cannot be asked for it."""
+        if not self.contract.can_ask(operations, self.capabilities):
+            return None
+        try:
+            with Limit(SECONDS):
+                return config, record(operations, self.rigged(config, self.capabilities))
+        except (Hang, Exception):
+            return None
+
+    def fits(self, model: type[Reference], recording: Recording) -> bool:
+        """Whether a model agrees with the subject on every step of a trace."""
+        config, steps = recording
+        try:
+            with Limit(SECONDS):
+                return first_difference((s.operation for s in steps), model(config), Recorded(steps)) is None
+        except (Hang, Exception):
+            return False
+
+    def fitting(
+        self, config: Any, operations: Sequence[Operation], chosen: Iterable[WrongModel] | None = None
+    ) -> list[WrongModel]:
+        """The ways that fit a trace, of all or of those chosen."""
+        recording = self.recorded(config, operations)
+        ways = wrong_models(self.model) if chosen is None else chosen
+        return [wrong for wrong in ways if recording and self.fits(wrong[1], recording)]
+
+    def walks(self, way: Way, wrong: type[Reference]) -> int:
+        """On how many walks, made with the model that has this way, the subject agrees with it."""
+        if way not in self._walks:
+            self._walks[way] = sum(self._walk_agrees(wrong, number) for number in range(WALKS))
+        return self._walks[way]
+
+    def _walk_agrees(self, wrong: type[Reference], number: int) -> bool:
+        seed = walk_seed(SEED, number)
+        try:
+            done = walk(self.contract, seed, self.rigged, wrong, self.capabilities, seconds=SECONDS)
+        except Exception:
+            return False
+        return done.difference is None
+
+    def diagnose(self, trace: Trace, difference: Difference) -> Diagnosis:
+        """Name the rules that the subject breaks on a failing trace.
+
+        The ways that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
+        Where the best of them does not explain the subject everywhere, a second rule is named beside its own: that of
+        a way that fits as many traces near, else the one that the contract's table blames.
+        """
+        config, operations = trace
+        blamed = self.contract.blame(operations, observable(self.contract, difference))
+        fitting = [] if unanswered(difference) else self.fitting(config, operations)
+        if not fitting:
+            return Diagnosis((blamed,), (), 0)
+        near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
+        scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
+        fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
+        walks = self.walks(*fits[0])
+        whole = walks == WALKS and max(score for score, _ in scored) == len(near)
+        ways = self.told_apart([fit for fit in fits if self.walks(*fit) == WALKS]) if whole else [w for w, _ in fits]
+        rules = tuple(dict.fromkeys([way.rule.number for way in ways] + [blamed] * (not whole)))[:2]
+        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], walks, whole)
+
+    def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
+        """The failing trace and how it might go on, several times."""
+        for number in range(TAILS):
+            model: Any = self.model(config)
+            choices = SeededChoices(walk_seed(SEED, number))
+            on = list(operations)
+            record(on, model)
+            for operation in generated(self.contract, model, choices, self.capabilities, TAIL):
+                on.append(operation)
+                record([operation], model)
+            yield config, on
+
+    def told_apart(self, tied: list[WrongModel]) -> list[Way]:
+        """Of ways of several rules that agree with the subject on every walk, those that go on doing so for longest."""
+        for number in range(WALKS, MORE_WALKS):
+            if len({way.rule.number for way, _ in tied}) < 2:
+                break
+            tied = [fit for fit in tied if self._walk_agrees(fit[1], number)] or tied
+        return [way for way, _ in tied]
+
+
+def best(scored: list[tuple[int, T]]) -> list[T]:
+    """What has the highest score."""
+    most = max((score for score, _ in scored), default=0)
+    return [scoring for score, scoring in scored if score == most]
+
+
+def nearby(config: Any, operations: Sequence[Operation]) -> list[Trace]:
+    """Traces that differ in one place: an operation left out, repeated or swapped, a number a little other."""
+    near: list[Trace] = []
+    for i, operation in enumerate(operations):
+        before, after = operations[:i], operations[i + 1 :]
+        near += [(config, [*before, *after]), (config, [*before, operation, operation, *after])]
+        near += [(config, [*before, after[0], operation, *after[1:]])] if after else []
+        near += [(config, [*before, other, *after]) for other in changed(operation, config)]
+    near += [(other, operations) for other in changed(config, config)]
+    cost = len(operations) + bulk(operations)
+    return near[:: 1 + len(near) * cost // MOST_NEARBY]
+
+
+def changed(record: S, config: Any) -> Iterator[S]:
+    """A configuration or an operation with one field changed."""
+    times = marked(type(record), TIME)
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if isinstance(value, bool):
+            yield structs.replace(record, **{name: not value})
+        if type(value) is not int:
+            continue
+        zero = config.clock if name in times else 0
+        for other in (value - 1, value + 1, value - 100, value + 100, zero + 2 * (value - zero)):
+            near = structs.replace(record, **{name: other})
+            if other > 0 and other != value and valid(near):
+                yield near
+
+
+def observable(contract: Contract, difference: Difference) -> str:
+    """The name of what differed."""
+    return RESULT if difference.observed == RESULT else contract.observables[int(difference.observed)]

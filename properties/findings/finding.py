@@ -1,0 +1,246 @@
+"""A finding: a violated rule, its reduced trace, and how it came to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.check import (
+    HANG,
+    RESULT,
+    Difference,
+    first_difference,
+    kept,
+    no_answer,
+    record,
+    recorder,
+    unanswered,
+)
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, observable
+from broker_tck.properties.findings.reduce import Reducer
+from broker_tck.properties.isolation.watchdog import Limit, patience
+
+PROBE_SECONDS = 0.3
+"""How long a subject may take over one trace while a finding is reduced."""
+RESIDENT_SECONDS = 5.0
+"""The same for one that lives in its process for good: it may collect garbage, or compile itself first."""
+VARIED = 12
+"""In how many ways a trace is varied while a breach is reduced."""
+MOST_BULK = 1_000
+"""Beyond so much in bulk, a trace is not compared with every way."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule that a subject violates under a profile, with the shortest trace found."""
+
+    subject: str
+    contract: Contract
+    profile: str
+    config: Any
+    operations: tuple[Operation, ...]
+    difference: Difference
+    diagnosis: Diagnosis
+    seed: int | None
+    """The seed of the walk that found it; None: not a walk."""
+    found_after: int
+    """The operations of the trace that was reduced."""
+    answers: tuple[Any, ...] = ()
+    """What the subject answered to each operation, where that was asked."""
+
+    @property
+    def rule(self) -> str:
+        """The number of the rule that is named first."""
+        return self.diagnosis.rules[0]
+
+    @property
+    def observed(self) -> str:
+        """The name of what differed at the last operation."""
+        return observable(self.contract, self.difference)
+
+
+Failure = tuple[int, Difference]
+"""Where a trace fails, and how."""
+Judge = Callable[[Subject, type[Reference], Any, Sequence[Operation]], Failure | None]
+"""Replays a trace: a subject, the model, a configuration and operations. None: it does not fail."""
+Keeps = Callable[[Any, Sequence[Operation], Difference], bool]
+"""Whether a shorter trace, which fails with its last operation, still is what is looked for."""
+
+
+def probe(subject: Subject, operations: Sequence[Operation], seconds: float = 0) -> Limit:
+    """The limit on a replay of a trace in this process; ``seconds`` is for another one than that of a reduction."""
+    return Limit(patience(seconds or (PROBE_SECONDS if subject.forks else RESIDENT_SECONDS), bulk(operations)))
+
+
+def failure(
+    subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation], seconds: float = 0
+) -> Failure | None:
+    """Where a trace fails, and how, replayed in this process under :func:`probe`."""
+    try:
+        with probe(subject, operations, seconds):
+            rig = subject.rig(config, subject.capabilities)
+            return first_difference(operations, model(config), rig)
+    except Hang as hang:
+        return 0, no_answer(HANG, str(hang))
+
+
+def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
+    """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
+    try:
+        with probe(subject, operations):
+            return tuple(step.result for step in record(operations, subject.rig(config, subject.capabilities)))
+    except Hang:
+        return ()
+
+
+def find(
+    subject: Subject,
+    diagnoser: Diagnoser,
+    config: Any,
+    operations: Sequence[Operation],
+    seed: int | None,
+    elsewhere: Judge | None = None,
+    known: Diagnosis | None = None,
+) -> Finding | None:
+    """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose, unless ``known``.
+
+    Where no way explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
+    more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken.
+
+    None where the trace, replayed, does not fail: the subject does not always do the same. ``elsewhere`` replays in
+    another process, for a subject that ends its own; what it answered on the way is not known then.
+    """
+    contract = subject.contract
+    first = (elsewhere or failure)(subject, diagnoser.model, config, operations)
+    if first is None:
+        return None
+    failing = operations[: first[0] + 1]
+    reduction = Reduction(subject, diagnoser, config, failing, seed, elsewhere, known)
+    own = kind(contract, failing[-1], first[1])
+    finding = reduction.finding(
+        lambda config, operations, difference: kind(contract, operations[-1], difference) == own
+    )
+    if unanswered(first[1]) or finding is None or finding.diagnosis.whole or bulk(failing) > MOST_BULK:
+        return finding
+    explaining = diagnoser.fitting(config, failing)
+    other = explaining and reduction.finding(
+        lambda config, operations, _: bool(diagnoser.fitting(config, operations, explaining))
+    )
+    return other if other and len(other.operations) <= len(finding.operations) else finding
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Makes shorter traces of a failing one, as :func:`find` is given it."""
+
+    subject: Subject
+    diagnoser: Diagnoser
+    config: Any
+    failing: Sequence[Operation]
+    """The operations up to the one at which it fails."""
+    seed: int | None
+    elsewhere: Judge | None
+    known: Diagnosis | None
+
+    def failure(self, config: Any, operations: Sequence[Operation]) -> Failure | None:
+        """Where another trace fails, and how."""
+        return (self.elsewhere or failure)(self.subject, self.diagnoser.model, config, operations)
+
+    def finding(self, keeps: Keeps) -> Finding | None:
+        """The shortest trace that keeps something of the failure; None: the subject does not always do the same."""
+
+        def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+            if not self.subject.contract.can_ask(operations, self.subject.capabilities):
+                return None
+            found = self.failure(config, operations)
+            return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
+
+        contract = self.subject.contract
+        plain, short = Reducer(fails, contract.config(), contract.rewrites).reduce(self.config, self.failing)
+        found = self.failure(plain, short)
+        if found is None or found[0] != len(short) - 1:
+            return None
+        return Finding(
+            self.subject.name,
+            contract,
+            self.diagnoser.model.PROFILE,
+            plain,
+            tuple(short),
+            found[1],
+            self.known or self.diagnoser.diagnose((plain, short), found[1]),
+            self.seed,
+            len(self.failing),
+            () if self.elsewhere else answered(self.subject, plain, short),
+        )
+
+
+def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> Finding:
+    """A failing walk as a finding, as it is; the rule is that of the contract's table, unless one is given."""
+    contract, operations = subject.contract, tuple(failed.operations)
+    assert failed.difference
+    rules = (rule or contract.blame(operations, observable(contract, failed.difference)),)
+    diagnosis = Diagnosis(rules, (), 0)
+    return Finding(
+        subject.name,
+        contract,
+        profile,
+        failed.config,
+        operations,
+        failed.difference,
+        diagnosis,
+        failed.seed,
+        len(operations),
+    )
+
+
+def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
+    """What a failure is like: the kind of operation, what differed, and whether it was an error or no answer."""
+    error = "error" if isinstance(difference.seen, dict) and "error" in difference.seen else ""
+    return operation.tag, observable(contract, difference), unanswered(difference) or error
+
+
+def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk) -> Finding | None:
+    """Make a finding of a walk on which a subject, alone, breaks a law or a variation: reduce it while it does."""
+
+    def breach(config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
+        if not subject.contract.can_ask(operations, subject.capabilities):
+            return None, ""
+        try:
+            with probe(subject, operations):
+                return breach_of(subject, name, config, operations)
+        except Hang:
+            return None, ""
+
+    if breach(done.config, done.operations)[0] is None:
+        return None
+    contract = subject.contract
+    reducer = Reducer(lambda config, operations: breach(config, operations)[0], contract.config(), contract.rewrites)
+    plain, short = reducer.reduce(done.config, done.operations)
+    difference = Difference(RESULT, f"{name} to hold", breach(plain, short)[1])
+    diagnosis = Diagnosis((name,), (), 0, law=True)
+    operations = len(done.operations)
+    return Finding(
+        subject.name, contract, model.PROFILE, plain, tuple(short), difference, diagnosis, done.seed, operations
+    )
+
+
+def breach_of(subject: Subject, name: str, config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
+    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not."""
+    contract = subject.contract
+    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
+    for law in contract.laws:
+        if law.number == name:
+            return law.check(config, recorded(config, operations))[1:]
+    variation = next(variation for variation in contract.variations if variation.name == name)
+    for number in range(VARIED):
+        if kept(variation, config, operations, SeededChoices(number), recorded) is False:
+            return len(operations) - 1, variation.sentence
+    return None, ""

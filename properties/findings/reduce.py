@@ -1,0 +1,345 @@
+"""Reduction: the shortest trace that still breaks the same rule.
+
+First operations are left out (delta debugging, then one at a time) and clock steps merged; then ledgers and entries are
+made plain and come nearer together, then the other fields, then the configuration; again from the start while anything
+got shorter. Deterministic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from broker_tck.properties.engine.operation import (
+    BUDGET,
+    BULK,
+    DURATION,
+    PLACE,
+    POSITION,
+    TIME,
+    Operation,
+    marked,
+    valid,
+)
+
+Trace = tuple[Any, list[Operation]]
+"""Configuration and operations."""
+Fails = Callable[[Any, Sequence[Operation]], int | None]
+"""Whether a trace still fails in the same way, and at which operation."""
+Values = Generator[Any, bool | None, None]
+"""Values to try, each answered with whether it was taken."""
+Changed = Callable[[list[Operation], Any, Any], list[Operation] | None]
+"""The operations with another value in place of one; None where there is no place for it any more."""
+Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
+"""Shorter traces to try."""
+
+MOST_PROBES = 20_000
+MOST_IN_PAIRS = 24
+MOST_PLACED = 14
+"""Of longer traces no pairs of operations are left out, and none with another done at another time or place instead."""
+
+
+class Reducer:
+    """Reduces one trace."""
+
+    def __init__(self, fails: Fails, defaults: Any, rewrites: Rewrites = lambda operations: iter(())) -> None:
+        self.fails = fails
+        self.defaults = defaults
+        self.rewrites = rewrites
+        self.probes = 0
+        self.passes = (
+            self.one_by_one,
+            self.rewritten,
+            self.merged,
+            self.simpler_positions,
+            self.nearer_positions,
+            self.simpler_fields,
+            self.pairs,
+            self.two_at_once,
+            self.simpler_config,
+        )
+
+    def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
+        """The shortest trace found. It fails, and no single operation can be left out."""
+        trace = self.cut(config, list(operations)) or (config, list(operations))
+        trace = self.in_chunks(self.smaller_bulk(trace))
+        while True:
+            before = trace
+            for smaller in self.passes:
+                trace = smaller(trace)
+            if trace == before or self.probes > MOST_PROBES:
+                return self.one_by_one(trace)
+
+    def cut(self, config: Any, operations: list[Operation]) -> Trace | None:
+        """The trace up to its failure, if it fails."""
+        self.probes += 1
+        if not (valid(config) and all(map(valid, operations))):
+            return None
+        at = self.fails(config, operations)
+        return None if at is None else (config, operations[: at + 1])
+
+    def smaller_bulk(self, trace: Trace) -> Trace:
+        """Make bulk operations small first of all, as each probe pays for them."""
+        config, operations = trace
+        for i in range(len(operations) - 1, -1, -1):
+            for field in marked(type(operations[i]), BULK) if i < len(operations) else ():
+                without = self.cut(config, operations[:i] + operations[i + 1 :])
+                operations = without[1] if without else self.simpler_field(config, operations, i, field)
+        return config, operations
+
+    def in_chunks(self, trace: Trace) -> Trace:
+        """Leave out runs of operations, ever shorter ones."""
+        config, operations = trace
+        size = len(operations) // 2
+        while size > 1:
+            start = 0
+            while start < len(operations):
+                if shorter := self.cut(config, operations[:start] + operations[start + size :]):
+                    operations = shorter[1]
+                else:
+                    start += size
+            size //= 2
+        return config, operations
+
+    def one_by_one(self, trace: Trace) -> Trace:
+        """Leave out single operations until none can be."""
+        config, operations = trace
+        again = True
+        while again:
+            again = False
+            for i in range(len(operations) - 1, -1, -1):
+                if i < len(operations) and (shorter := self.cut(config, operations[:i] + operations[i + 1 :])):
+                    operations = shorter[1]
+                    again = True
+        return config, operations
+
+    def rewritten(self, trace: Trace) -> Trace:
+        """Try the contract's own shorter traces until none helps."""
+        config, operations = trace
+        while shorter := next((s for o in self.rewrites(operations) if (s := self.cut(config, o))), None):
+            if shorter[1] == operations:
+                break
+            operations = shorter[1]
+        return config, operations
+
+    def merged(self, trace: Trace) -> Trace:
+        """Make one of two clock steps that follow each other."""
+        config, operations = trace
+        i = 0
+        while i + 1 < len(operations):
+            a, b = operations[i], operations[i + 1]
+            steps = {
+                field: getattr(a, field) + getattr(b, field) for field in marked(type(a), DURATION) if a.tag == b.tag
+            }
+            both = [structs.replace(a, **steps)] if steps else [a, b]
+            if steps and (shorter := self.cut(config, [*operations[:i], *both, *operations[i + 2 :]])):
+                operations = shorter[1]
+            else:
+                i += 1
+        return config, operations
+
+    def simpler_positions(self, trace: Trace) -> Trace:
+        """Make ledgers and entries plain, each wherever it is named."""
+        config, operations = trace
+        for field, value in dict.fromkeys(part for operation in operations for part in position(operation)):
+            operations = self.plainer(config, operations, value, partial(all_renumbered, field))
+        return config, operations
+
+    def nearer_positions(self, trace: Trace) -> Trace:
+        """Close the gaps between ledgers and entries; neighbours, which may matter, stay neighbours."""
+        config, operations = trace
+        rank = 0
+        while rank < len(ranked(operations)):
+            operations = self.plainer(config, operations, gap_below(ranked(operations), rank), partial(closed_up, rank))
+            rank += 1
+        return config, operations
+
+    def simpler_fields(self, trace: Trace) -> Trace:
+        """Make fields as plain as the failure allows."""
+        config, operations = trace
+        for i in range(len(operations)):
+            for field in operations[i].__struct_fields__ if i < len(operations) else ():
+                operations = self.simpler_field(config, operations, i, field)
+        return config, operations
+
+    def simpler_field(self, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
+        """Try plainer values of one field."""
+        zero = config.clock if field in marked(type(operations[i]), TIME) else 0
+        return self.plainer(config, operations, getattr(operations[i], field), partial(with_field, i, field), zero)
+
+    def plainer(
+        self, config: Any, operations: list[Operation], value: Any, changed: Changed, zero: int = 0
+    ) -> list[Operation]:
+        """Try plainer values in place of one; which comes next depends on whether the last was taken."""
+        values = plainer_values(value, zero)
+        taken: bool | None = None
+        with suppress(StopIteration):
+            while True:
+                plainer = values.send(taken)
+                other = changed(operations, value, plainer)
+                shorter = self.cut(config, other) if other else None
+                taken = shorter is not None
+                operations, value = (shorter[1], plainer) if shorter else (operations, value)
+        return operations
+
+    def pairs(self, trace: Trace) -> Trace:
+        """Leave out one operation and change another for it: a longer clock step, a smaller budget, a place."""
+        config, operations = trace
+        i = 0
+        while i < len(operations):
+            shorter = next((s for o in without(operations, i) if (s := self.cut(config, o))), None)
+            if shorter:
+                operations = shorter[1]
+            else:
+                i += 1
+        return config, operations
+
+    def two_at_once(self, trace: Trace) -> Trace:
+        """Leave out two operations of a short trace, as neither may go without the other."""
+        config, operations = trace
+        j = 1
+        while j < len(operations) <= MOST_IN_PAIRS:
+            others = (operations[:i] + operations[i + 1 : j] + operations[j + 1 :] for i in range(j))
+            shorter = next((s for o in others if (s := self.cut(config, o))), None)
+            operations, j = (shorter[1], 1) if shorter else (operations, j + 1)
+        return config, operations
+
+    def simpler_config(self, trace: Trace) -> Trace:
+        """Put the configuration back to its defaults, field by field, and times with the clock."""
+        config, operations = trace
+        for field in config.__struct_fields__:
+            default = getattr(self.defaults, field)
+            if getattr(config, field) == default:
+                continue
+            simpler = structs.replace(config, **{field: default})
+            moved = operations
+            if field == "clock":
+                moved = [at_clock(o, default - config.clock) for o in operations]
+            if shorter := self.cut(simpler, moved):
+                config, operations = shorter
+        return config, operations
+
+
+def plainer_values(value: Any, zero: int) -> Values:
+    """Values that are plainer than this one, or than the last that was taken."""
+    if isinstance(value, tuple):
+        for i in range(len(value)):
+            value = yield from plainer_parts(value, i, zero)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield from plainer_numbers(value, zero)
+
+
+def plainer_parts(value: tuple[Any, ...], i: int, zero: int) -> Generator[Any, bool | None, tuple[Any, ...]]:
+    """Tuples of which one part is plainer; returns what was taken last."""
+    parts = plainer_values(value[i], zero)
+    taken: bool | None = None
+    with suppress(StopIteration):
+        while True:
+            plainer = (*value[:i], parts.send(taken), *value[i + 1 :])
+            taken = yield plainer
+            value = plainer if taken else value
+    return value
+
+
+def plainer_numbers(value: int, zero: int) -> Values:
+    """Numbers nearer to zero: the plainest first, then by powers of two, each subtracted where that is taken."""
+    distance = value - zero
+    if not distance or (yield zero):
+        return
+    if distance < 0 and (yield zero - distance):
+        distance = -distance
+    sign, size = (1, distance) if distance > 0 else (-1, -distance)
+    for plain in (1, 2, 3, 10, 100, 1000):
+        if plain < size and (yield zero + sign * plain):
+            size = plain
+    for power in (1 << bit for bit in range(size.bit_length() - 1, -1, -1)):
+        if power < size and (yield zero + sign * (size - power)):
+            size -= power
+
+
+def position(operation: Operation) -> list[tuple[str, Any]]:
+    """The fields that name a message, with what is in them."""
+    return [(field, getattr(operation, field)) for field in marked(type(operation), POSITION)]
+
+
+def ranked(operations: Sequence[Operation]) -> list[int]:
+    """The numbers of ledgers and entries, in order."""
+    return sorted({number for operation in operations for _, number in numbered(operation)})
+
+
+def numbered(operation: Operation) -> list[tuple[str, int]]:
+    """The fields that name a message by a number, with what is in them."""
+    return [(field, named) for field, named in position(operation) if isinstance(named, int)]
+
+
+def gap_below(numbers: list[int], rank: int) -> int:
+    """How far the number of a rank is from the one below it, or from zero."""
+    return numbers[rank] - (numbers[rank - 1] if rank else 0)
+
+
+def closed_up(rank: int, operations: Sequence[Operation], _gap: int, other: int) -> list[Operation] | None:
+    """The operations with another gap below the number of a rank; what is not below it moves along.
+
+    None where no number has that rank: the trace fails before it now.
+    """
+    numbers = ranked(operations)
+    if rank >= len(numbers):
+        return None
+    by = other - gap_below(numbers, rank)
+
+    def along(operation: Operation) -> Operation:
+        changed = {field: number + by for field, number in numbered(operation) if number >= numbers[rank]}
+        return structs.replace(operation, **changed) if changed else operation
+
+    return [along(operation) for operation in operations]
+
+
+def all_renumbered(field: str, operations: Sequence[Operation], value: Any, other: Any) -> list[Operation]:
+    """The operations with another value for one of a field that names a message, wherever it is named."""
+    return [renumbered(operation, field, value, other) for operation in operations]
+
+
+def renumbered(operation: Operation, field: str, value: Any, other: Any) -> Operation:
+    """The operation with another value in one of these fields, if this one is in it."""
+    return structs.replace(operation, **{field: other}) if (field, value) in position(operation) else operation
+
+
+def with_field(i: int, field: str, operations: list[Operation], _value: Any, other: Any) -> list[Operation] | None:
+    """The operations with another value in a field of one of them; None where the trace fails before it now."""
+    if i >= len(operations):
+        return None
+    return [*operations[:i], structs.replace(operations[i], **{field: other}), *operations[i + 1 :]]
+
+
+def without(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
+    """The operations without one of them, where another makes up for what may have gone with it."""
+    rest = operations[:i] + operations[i + 1 :]
+    dropped = sum(getattr(operations[i], field) for field in marked(type(operations[i]), DURATION)) or 1
+    places = dict.fromkeys(getattr(o, f) for o in operations for f in marked(type(o), PLACE))
+    for j, o in enumerate(rest):
+        if handed := {field: getattr(operations[i], field) for field in shared_places(o, operations[i])}:
+            yield [*rest[:j], structs.replace(o, **handed), *rest[j + 1 :]]
+        for field in marked(type(o), PLACE) if len(rest) < MOST_PLACED else ():
+            yield from ([*rest[:j], structs.replace(o, **{field: at}), *rest[j + 1 :]] for at in places)
+            others = rest[:j] + rest[j + 1 :]
+            yield from ([*others[:k], o, *others[k:]] for k in range(len(rest)) if k != j)
+        for mark, change in ((DURATION, dropped), (BUDGET, -1), (BULK, -1)):
+            for field in marked(type(o), mark):
+                if (value := getattr(o, field) + change) >= 0:
+                    yield [*rest[:j], structs.replace(o, **{field: value}), *rest[j + 1 :]]
+
+
+def shared_places(one: Operation, other: Operation) -> list[str]:
+    """The fields in which two operations that name the same put it somewhere."""
+    places = marked(type(other), PLACE)
+    return [f for f in marked(type(one), PLACE) if f in places and position(one) == position(other)]
+
+
+def at_clock(operation: Operation, ms: int) -> Operation:
+    """The operation with its times moved along with the clock."""
+    times = {f: at + ms for f in marked(type(operation), TIME) if (at := getattr(operation, f)) >= 0}
+    return structs.replace(operation, **times) if times else operation

@@ -1,0 +1,1 @@
+"""Subjects that hang, crash or cannot be forked, kept from doing harm."""

@@ -1,0 +1,1 @@
+"""What the kit says of whole releases of Apache Pulsar."""

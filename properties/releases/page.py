@@ -1,0 +1,179 @@
+"""A survey as a page, in Markdown: a table of the releases, then what each class does otherwise, rule by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_tck.implementations.jvm.releases import INSTEAD, Release
+from broker_tck.implementations.released import KINDS
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.releases.survey import BROKEN, CONFORMS, UNKNOWN, Answer
+
+
+@dataclass
+class Departure:
+    """A rule of the specification that a class breaks, and the releases in which it was seen to."""
+
+    rule: str
+    sentence: str
+    releases: list[str] = field(default_factory=list)
+    finding: dict[str, Any] = field(default_factory=dict)
+    """The one with the shortest trace."""
+
+
+def page(answers: Sequence[Answer], missing: Mapping[str, Sequence[str]], command: str, date: str) -> str:
+    """The page of some releases, with the jars of each that could not be had.
+
+    ``command`` and ``date`` say how and when the answers were found.
+    """
+    releases = [*missing]
+    return "\n".join(
+        [*opening(command, date), *table(answers, releases), *caveats(missing), *chapters(answers, releases)]
+    )
+
+
+def opening(command: str, date: str) -> Iterator[str]:
+    """What the page is."""
+    yield "# What the kit says of Apache Pulsar"
+    yield ""
+    yield "Each class of each release was checked twice: against its profile, and against the specification. A profile"
+    yield "says what a release is known to do, its defects included; a class that *conforms* to it does nothing new."
+    yield "Below stands what each class does otherwise than the specification, with the shortest trace that was found."
+    yield ""
+    yield f"Made on {date} by `{command}`."
+    yield ""
+
+
+def table(answers: Sequence[Answer], releases: Sequence[str]) -> Iterator[str]:
+    """Releases across, classes down."""
+    yield "| contract | class | " + " | ".join(releases) + " |"
+    yield "| --- | --- |" + " --- |" * len(releases)
+    for name in kinds_of(answers):
+        kind = KINDS[name]
+        cells = (cell([a for a in answers if a.question.kind == name and a.question.release == r]) for r in releases)
+        yield f"| `{kind.contract}` | {kind.java} | " + " | ".join(cells) + " |"
+    yield ""
+    yield "A cell says the profile and the verdict. In brackets stand the operations that were checked, and the"
+    yield "residual: with 95 % confidence, fewer than this share of walks fail. Then it says how many rules of the"
+    yield "specification were seen broken."
+    yield ""
+    yield "The libraries around the classes (Netty, fastutil, RoaringBitmap and others) were those of 4.2.4 for every"
+    yield "release, unless `--pulsar` named a folder that has the release's own."
+    yield ""
+
+
+def cell(answers: Sequence[Answer]) -> str:
+    """What is said of a class in a release."""
+    if not answers:
+        return "-"
+    said = [f"`{each.question.profile}`: {verdict(each)}" for each in answers if each.question.own]
+    for each in answers:
+        if against_specification(each) and not each.question.own:
+            broken = len({finding["rules"][0] for finding in each.findings})
+            of_it = each.verdict if each.verdict == CONFORMS else verdict(each)
+            said.append(f"{broken} rule{'s' * (broken > 1)} broken" if broken else f"the specification: {of_it}")
+    return "<br>".join(said)
+
+
+def verdict(each: Answer) -> str:
+    """A verdict, with how sure it is."""
+    if each.verdict != CONFORMS:
+        return f"**{each.verdict}**" + (f" ({plain(each.why)})" if each.why else "")
+    return f"conforms ({each.checked['operations']:,}; < {each.checked['residual']:.2g})"
+
+
+def plain(text: str) -> str:
+    """Text inside a table."""
+    return text.replace("|", "\\|")
+
+
+def caveats(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What a reader has to know of the jars."""
+    for release, jars in missing.items():
+        told = f"Of {release}, {', '.join(jars)} could not be had"
+        if jars and release in INSTEAD:
+            yield f"{told}. Those of {INSTEAD[release]} took their place; classes of these jars were not checked."
+            if Release(release).number >= (5,):
+                yield "A small stand-in took that of its `LongBitmap`: estimates of memory were not compared."
+            yield ""
+        elif jars:
+            yield f"{told}: their classes were not checked."
+            yield ""
+
+
+def chapters(answers: Sequence[Answer], releases: Sequence[str]) -> Iterator[str]:
+    """What each class does otherwise than the specification."""
+    for name in kinds_of(answers):
+        of_kind = [a for a in answers if a.question.kind == name and a.verdict != UNKNOWN]
+        compared = {each.question.release for each in of_kind if against_specification(each)}
+        judged = [release for release in releases if release in compared]
+        departures = departures_of(of_kind)
+        yield f"## {KINDS[name].java}"
+        yield ""
+        if not departures:
+            yield "No rule of the specification was seen broken." if judged else "It was not compared: no verdict."
+            yield ""
+        for departure in departures:
+            yield from section(departure, judged)
+        for each in of_kind:
+            if each.question.own and each.verdict == BROKEN:
+                yield from surprises(each)
+
+
+def against_specification(each: Answer) -> bool:
+    """Whether a class was checked against the specification, which may be its own profile."""
+    return each.question.profile == CONTRACTS[each.question.contract].default
+
+
+def departures_of(answers: Sequence[Answer]) -> list[Departure]:
+    """The rules of the specification that a class breaks in some release."""
+    found: dict[str, Departure] = {}
+    for each in answers:
+        for finding in each.findings if against_specification(each) else ():
+            rule = finding["rules"][0]
+            known = found.setdefault(rule, Departure(rule, finding["sentences"][0]))
+            if each.question.release not in known.releases:
+                known.releases.append(each.question.release)
+            if not known.finding or len(finding["operations"]) < len(known.finding["operations"]):
+                known.finding = finding
+    return [found[rule] for rule in sorted(found)]
+
+
+def section(departure: Departure, judged: Sequence[str]) -> Iterator[str]:
+    """A rule that is broken; ``judged`` are the releases of which there is a verdict."""
+    without = [release for release in judged if release not in departure.releases]
+    yield f"### {departure.rule}"
+    yield ""
+    yield departure.sentence
+    yield ""
+    yield f"Seen in {', '.join(departure.releases)}" + (f"; not seen in {', '.join(without)}." if without else ".")
+    yield ""
+    yield "```text"
+    yield from departure.finding["story"]
+    yield ""
+    yield f"  {departure.finding['replay']}"
+    yield "```"
+    yield ""
+
+
+def surprises(each: Answer) -> Iterator[str]:
+    """What a class does otherwise than its own profile: something that nobody has written down."""
+    yield f"**Not in the profile** `{each.question.profile}` of {each.question.release}:"
+    yield ""
+    for complaint in each.checked["complaints"]:
+        yield f"- {complaint}"
+    yield ""
+    for finding in each.findings:
+        yield "```text"
+        yield from finding["story"]
+        yield ""
+        yield f"  {finding['replay']}"
+        yield "```"
+        yield ""
+
+
+def kinds_of(answers: Sequence[Answer]) -> list[str]:
+    """The kinds of classes that were asked for, in their order."""
+    return list(dict.fromkeys(each.question.kind for each in answers))

@@ -1,0 +1,127 @@
+"""Deviations: what a profile does otherwise than the specification, seen to happen, each with its shortest trace."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from itertools import islice
+from typing import Any
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Way, deviations_of
+from broker_tck.properties.engine.check import kept, recorder
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis
+from broker_tck.properties.findings.finding import Finding, find, find_breach
+from broker_tck.properties.worth.exercised import deviating
+
+DEVIATION_WALKS = 1_000
+"""A deviation that no walk out of so many shows is gone."""
+FAILING = 10
+CANDIDATES = 5
+"""So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
+BREACHES = 2
+"""Of the candidates that break a law or a variation, so many are reduced, as such walks are rare."""
+ALIKE = 60
+"""A subject that agrees with a profile on so many walks behaves as it does."""
+
+
+def happens(subject: Subject, model: type[Reference], way: Way, seed: int) -> bool:
+    """Whether a walk shows that the subject needs a clause of its profile: put back as specified, they differ."""
+    return next(failing(subject, way.applied_to(model), seed), None) is not None
+
+
+def failing(subject: Subject, model: type[Reference], seed: int) -> Iterator[Walk]:
+    """The walks on which a subject differs from a model."""
+    for number in range(DEVIATION_WALKS):
+        done = walk(subject.contract, walk_seed(seed, number), subject.rig, model, subject.capabilities)
+        if done.difference:
+            yield done
+
+
+def breaking(subject: Subject, model: type[Reference], name: str, seed: int) -> Iterator[Walk]:
+    """The walks on which a subject breaks a law or a variation."""
+    for number in range(DEVIATION_WALKS):
+        done = walk(subject.contract, walk_seed(seed, number), subject.rig, model, subject.capabilities)
+        if broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}):
+            yield done
+
+
+def broken_by(
+    contract: Contract, done: Walk, rigged: Any, capabilities: Any, wanted: Container[str] | None = None
+) -> list[str]:
+    """The laws and variations, all or those wanted, that a subject breaks where it makes a walk alone."""
+    laws = [law for law in contract.laws if wanted is None or law.number in wanted]
+    recorded = recorder(lambda config: rigged(config, capabilities))
+    steps = recorded(done.config, done.operations) if laws else []
+    broken = [law.number for law in laws if law.check(done.config, steps)[2]]
+    choices = SeededChoices(done.seed or 0)
+    for variation in contract.variations:
+        if wanted is None or variation.name in wanted:
+            holds = kept(variation, done.config, done.operations, choices, recorded)
+            broken += [variation.name] if holds is False else []
+    return broken
+
+
+def behaves_as(subject: Subject, seed: int) -> str | None:
+    """The profile, of those that the subject declares and then of all, with which it agrees; None: with none."""
+    for name in dict.fromkeys([*subject.profiles, *subject.contract.profiles]):
+        model = subject.contract.model(name)
+        seeds = (walk_seed(seed, number) for number in range(ALIKE))
+        if not any(walk(subject.contract, s, subject.rig, model, subject.capabilities).difference for s in seeds):
+            return name
+    return None
+
+
+def broken_rules(contract: Contract, profile: str) -> list[str]:
+    """The rules and laws of the specification that a profile breaks."""
+    model = contract.model(profile)
+    return sorted(deviating(model)) + list(model.BREAKS)
+
+
+def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding | None:
+    """The shortest trace found on which a subject that behaves as a profile breaks a rule, a law or a variation.
+
+    Everything else is expected as the profile has it. None: it keeps the rule.
+    """
+    contract = subject.contract
+    if number not in deviating(contract.model(profile)):
+        walks = breaking(subject, contract.model(profile), number, seed)
+        found = (find_breach(subject, contract.model(profile), number, w) for w in islice(walks, CANDIDATES))
+        return shortest(islice((finding for finding in found if finding), BREACHES))
+    model = contract.model(f"{profile}+{number}")
+    diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
+    known = Diagnosis((number,), tuple(otherwise(contract.model(profile), number)), WALKS, whole=True)
+    chosen = sorted(islice(failing(subject, model, seed), FAILING), key=telling)[:CANDIDATES]
+    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in chosen)
+
+
+def telling(failed: Walk) -> tuple[bool, int]:
+    """Sorts failing walks: a wrong answer says more than an error, a short walk more than a long one."""
+    difference = failed.difference
+    errors = difference and any(isinstance(side, dict) for side in (difference.expected, difference.seen))
+    return bool(errors), len(failed.operations)
+
+
+def otherwise(model: type[Reference], number: str) -> Iterator[Way]:
+    """What a profile does in place of a rule."""
+    for way in deviations_of(model):
+        if way.rule.number == number:
+            yield Way(way.rule, way.clause, f"as {model.PROFILE}", getattr(model, way.clause))
+
+
+def shortest(findings: Iterator[Finding | None]) -> Finding | None:
+    """The finding with the shortest trace."""
+    return min((f for f in findings if f), key=lambda f: len(f.operations), default=None)
+
+
+def peeled(subject: Subject, seed: int) -> list[Finding]:
+    """What is wrong with a subject that behaves as another profile than the specification: each rule by itself."""
+    profile = behaves_as(subject, seed)
+    if profile is None:
+        return []
+    broken = (number for number in broken_rules(subject.contract, profile) if number not in subject.out_of_reach)
+    found = (deviation(subject, profile, number, seed) for number in broken)
+    return [finding for finding in found if finding]

@@ -1,0 +1,298 @@
+"""What kills a mutant, and a wrong way: with which driver, after how many operations, named by which rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from os import cpu_count
+from statistics import median
+from time import perf_counter
+from typing import Any, TypeVar
+
+import msgspec
+
+from broker_tck.implementations.mutants.mutant import Mutant
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Way, rules_of, ways_of
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.machine import run_machine
+from broker_tck.properties.engine.run import laws_broken
+from broker_tck.properties.engine.subjects import Subject, contract_named, mutants, resolve
+from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.finding import Finding, failure, find, kind
+
+SEEDS = 20
+MOST_OPERATIONS = 1_000_000
+"""How many operations a walk's seed has to kill a mutant."""
+MACHINE_SEEDS = 5
+MOST_EXAMPLES = 2_000
+"""How many examples a seed of the machine has."""
+LONGEST = 20
+LONGEST_DEEP = 30
+"""How many operations a reduced trace may have, that of a deep mutant in the second place."""
+FIRST = 12
+FIRST_DEEP = 18
+"""The same for the first seed of the walk."""
+POWER_WALKS = 1_500
+"""How many walks a wrong way has to be killed in."""
+LAW_WALKS = 24
+"""How many walks of the model a wrong way makes alone, to be judged by the laws."""
+BLOCK = 16
+"""How many ways are judged before it is asked which laws are still to be broken."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Kills(msgspec.Struct, frozen=True):
+    """How one mutant fared against one driver."""
+
+    driver: str
+    mutant: str
+    rule: str
+    """The rule that it is declared with."""
+    deep: bool
+    killed: int
+    """By how many of the seeds it was killed."""
+    seeds: int
+    needed: int
+    """How many of them have to kill it."""
+    named: int
+    """In how many findings its own rule was named, alone or with one other."""
+    alone: int
+    killed_by: dict[str, int]
+    """The rules named, and how often."""
+    operations: int
+    """Operations until it was killed, the median; those of a seed that did not count as all that it made."""
+    seconds: float
+    length: int
+    """The longest reduced trace."""
+    first: int
+    """The reduced trace of the first seed; 0: that seed did not kill it."""
+    minimal: bool
+    """Whether no operation can be left out of any reduced trace."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether enough seeds killed it, each by its own rule, and every trace is short and reduced to the end."""
+        return not self.fault
+
+    @property
+    def fault(self) -> str:
+        """What keeps it from passing, for the table; empty: nothing."""
+        if self.killed < self.needed or self.named < self.killed:
+            return "FAILED"
+        if not self.minimal:
+            return "NOT MINIMAL"
+        return "" if self.short else "TOO LONG"
+
+    @property
+    def short(self) -> bool:
+        """Whether no trace is longer than people like to read."""
+        longest, first = (LONGEST_DEEP, FIRST_DEEP) if self.deep else (LONGEST, FIRST)
+        return self.length <= longest and (self.driver == "machine" or self.first <= first)
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One seed's try at a mutant."""
+
+    operations: int
+    seconds: float
+    failed: Walk | None
+
+
+def tries(driver: str, subject: Subject, model: type[Reference], seeds: int) -> Iterator[Kill]:
+    """Each seed's try to kill a subject."""
+    for seed in range(seeds):
+        began = perf_counter()
+        made = 0
+        failed: Walk | None = None
+        if driver == "machine":
+            failed, made = run_machine(subject, model, MOST_EXAMPLES, seed)
+        while driver == "walk" and failed is None and made < MOST_OPERATIONS:
+            number = walk_seed(seed, made)
+            done = walk(subject.contract, number, subject.rig, model, subject.capabilities)
+            made += len(done.operations)
+            failed = done if done.difference else None
+        yield Kill(made, perf_counter() - began, failed)
+
+
+def kills(name: str, driver: str, seeds: int) -> Kills:
+    """Let a driver loose on a mutant, under the first profile that it declares."""
+    subject = resolve(f"mutant:{name}")
+    mutant = next(m for m in mutants(subject.contract) if m.name == name)
+    model = subject.contract.model(subject.profiles[0])
+    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
+    done = list(tries(driver, subject, model, seeds))
+    failed = [kill.failed for kill in done if kill.failed]
+    findings = [f for w in failed if (f := find(subject, diagnoser, w.config, w.operations, w.seed))]
+    named = Counter(rule for f in findings for rule in f.diagnosis.rules)
+    return Kills(
+        driver=driver,
+        mutant=name,
+        rule=mutant.rule,
+        deep=mutant.deep,
+        killed=len(findings),
+        seeds=seeds,
+        needed=seeds if driver == "walk" else seeds - seeds // 5,
+        named=named[mutant.rule],
+        alone=sum(f.diagnosis.rules == (mutant.rule,) for f in findings),
+        killed_by=dict(named.most_common()),
+        operations=int(median(kill.operations for kill in done)),
+        seconds=round(median(kill.seconds for kill in done), 4),
+        length=max((len(f.operations) for f in findings), default=0),
+        first=len(findings[0].operations) if done[0].failed and findings else 0,
+        minimal=all(is_minimal(f, subject, diagnoser) for f in findings),
+    )
+
+
+def is_minimal(finding: Finding, subject: Subject, diagnoser: Diagnoser) -> bool:
+    """Whether the trace no longer fails when any one operation is left out, or only breaks other rules."""
+    config, operations = finding.config, finding.operations
+    own = kind(finding.contract, operations[-1], finding.difference)
+    ways = [(way, way.applied_to(diagnoser.model)) for way in finding.diagnosis.ways]
+    for i in range(len(operations) - 1):
+        rest = operations[:i] + operations[i + 1 :]
+        found = failure(subject, diagnoser.model, config, rest)
+        if found is None or found[0] < len(rest) - 1 or kind(finding.contract, rest[-1], found[1]) != own:
+            continue
+        if not ways or diagnoser.fitting(config, rest, ways):
+            return False
+    return True
+
+
+def kill_table(
+    chosen: Iterable[Mutant], driver: str, seeds: int, progress: Callable[[int, Kills], None] | None = None
+) -> list[Kills]:
+    """Let a driver loose on every mutant; the machine is not asked for the deep ones."""
+    names = [m.name for m in chosen if driver == "walk" or not m.deep]
+    return in_parallel(partial(kills, driver=driver, seeds=seeds), names, progress)
+
+
+def in_parallel(work: Callable[[T], R], items: list[T], progress: Callable[[int, R], None] | None = None) -> list[R]:
+    """Work on every item, on all cores, the results in the items' order."""
+    with processes(len(items)) as pool:
+        results = []
+        for result in pool.map(work, items):
+            results.append(result)
+            if progress:
+                progress(len(results), result)
+    return results
+
+
+def processes(most: int) -> ProcessPoolExecutor:
+    """One process for each core, and no more than there are things to do."""
+    return ProcessPoolExecutor(min(cpu_count() or 1, most or 1), get_context("spawn"))
+
+
+# ---- Power: each known wrong way of each rule, run as the subject
+
+
+class Power(msgspec.Struct, frozen=True):
+    """Whether a known wrong way was killed."""
+
+    rule: str
+    clause: str
+    way: str
+    killed: bool
+    walks: int
+    operations: int
+    named: tuple[str, ...]
+
+
+class Wrong(Subject):
+    """The model with a known wrong way, as a subject."""
+
+    def rig(self, config: Any, capabilities: Any) -> Any:
+        """A fresh model."""
+        return self.factory(config)
+
+
+def as_subject(contract: Contract, way: Way, model: type[Reference]) -> Subject:
+    """A wrong way as a subject."""
+    return Wrong(str(way), contract, way.applied_to(model), (model.PROFILE,), contract.capabilities())
+
+
+def power_of(index: int, contract: str, profile: str, seed: int) -> Power:
+    """Run one wrong way as the subject."""
+    kit = contract_named(contract)
+    model = kit.model(profile)
+    way = ways_of(model)[index]
+    subject = as_subject(kit, way, model)
+    made = 0
+    for number in range(POWER_WALKS):
+        done = walk(kit, walk_seed(seed, number), subject.rig, model, subject.capabilities)
+        made += len(done.operations)
+        if done.difference:
+            break
+    finding = None
+    if done.difference:
+        diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities)
+        finding = find(subject, diagnoser, done.config, done.operations, done.seed)
+    return Power(
+        rule=way.rule.number,
+        clause=way.clause,
+        way=way.name,
+        killed=finding is not None,
+        walks=number + 1,
+        operations=made,
+        named=finding.diagnosis.rules if finding else (),
+    )
+
+
+def power_table(
+    contract: Contract, profile: str, seed: int = 0, progress: Callable[[int, Power], None] | None = None
+) -> list[Power]:
+    """Run every known wrong way of every rule as the subject."""
+    work = partial(power_of, contract=contract.name, profile=profile, seed=seed)
+    return in_parallel(work, list(range(len(ways_of(contract.model(profile))))), progress)
+
+
+def law_table(
+    contract: Contract, profile: str, seed: int = 0, progress: Callable[[int], None] | None = None
+) -> dict[str, str]:
+    """Each law and variation with the first wrong way found that breaks it, run alone.
+
+    Ways of rules that are laws as well come first. Each block of ways is judged by what none before it has broken.
+    """
+    model = contract.model(profile)
+    ways = ways_of(model)
+    left = {*(law.number for law in contract.laws), *(variation.name for variation in contract.variations)}
+    left -= {*model.BREAKS, *model.MOOT}
+    order = sorted(range(len(ways)), key=lambda index: ways[index].rule.number not in left)
+    found: dict[str, str] = {}
+    with processes(BLOCK) as pool:
+        for begin in range(0, len(order), BLOCK):
+            block = order[begin : begin + BLOCK]
+            work = partial(
+                laws_of, contract=contract.name, profile=profile, seed=seed, wanted=frozenset(left - found.keys())
+            )
+            for index, broken in zip(block, pool.map(work, block), strict=True):
+                found |= {law: str(ways[index]) for law in broken if law not in found}
+            if progress:
+                progress(len(found))
+            if left <= found.keys():
+                break
+    return found
+
+
+def laws_of(index: int, contract: str, profile: str, seed: int, wanted: frozenset[str]) -> list[str]:
+    """The laws and variations, of those wanted, that a wrong way breaks where it runs alone."""
+    kit = contract_named(contract)
+    model = kit.model(profile)
+    subject = as_subject(kit, ways_of(model)[index], model)
+    return sorted(laws_broken(kit, subject.rig, model, subject.capabilities, LAW_WALKS, seed, wanted))
+
+
+def unproven(contract: Contract, profile: str, table: Iterable[Power], laws: Mapping[str, str]) -> list[str]:
+    """The checkable rules, and the variations, that nothing in the tables was killed by."""
+    proven = {p.rule for p in table if p.killed} | {*laws}
+    model = contract.model(profile)
+    checkable = [r.number for r in rules_of(model) if r.checkable and r.number not in {*model.BREAKS, *model.MOOT}]
+    return [name for name in [*checkable, *(v.name for v in contract.variations)] if name not in proven]

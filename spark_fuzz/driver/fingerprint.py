@@ -1,0 +1,101 @@
+"""What code a campaign runs: digests of the kit and of the packages that subjects come from."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from broker_tck.properties.engine.subjects import Subject, resolve
+
+PACKAGES = ("model", "implementations", "properties", "spark_fuzz")
+"""The parts of the kit that decide what a walk does and finds."""
+KIT = "broker_tck"
+FILES = "jars"
+"""Files and folders that subjects bring are in this folder, by their names."""
+LIBRARIES = ("msgspec", "pyroaring", "sortedcontainers")
+"""What a walk runs besides the kit and its subject."""
+
+
+def python_version() -> str:
+    """The Python that runs, as major.minor."""
+    return ".".join(platform.python_version_tuple()[:2])
+
+
+def versions(names: Iterable[str] = LIBRARIES) -> dict[str, str]:
+    """The versions of libraries, ``none`` where one is missing."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+def kit_version() -> str:
+    """The version of the kit that is installed."""
+    return next(iter(versions(["broker-tck"]).values()))
+
+
+def kit_digest() -> str:
+    """A digest of the kit's code."""
+    folders = [Path(importlib.import_module(f"{KIT}.{name}").__path__[0]) for name in PACKAGES]
+    return digest((f"{folder.name}/{path.relative_to(folder)}", path) for folder in folders for path in modules(folder))
+
+
+def subject_digest(subject: Subject) -> str:
+    """A digest of the package or module that a subject comes from, and of its files; empty where it has neither."""
+    where = source_of(subject)
+    code = [(str(path.relative_to(where.parent)), path) for path in modules(where)] if where else []
+    found = [*code, *(file for path in subject.files for file in below(path, f"{FILES}/{path.name}"))]
+    return digest(found) if found else ""
+
+
+def source_of(subject: Subject) -> Path | None:
+    """The folder of the package that a subject comes from, or the file of its module; None for the kit's own."""
+    top = str(getattr(subject.factory, "__module__", "")).partition(".")[0]
+    if top in ("", KIT):
+        return None
+    module = sys.modules[top]
+    if file := getattr(module, "__file__", None):
+        path = Path(file)
+        return path.parent if path.name == "__init__.py" else path
+    return Path(next(iter(module.__path__)))
+
+
+def modules(where: Path) -> list[Path]:
+    """The Python files of a folder, or the one file."""
+    return sorted(where.rglob("*.py")) if where.is_dir() else [where]
+
+
+def below(where: Path, name: str) -> Iterator[tuple[str, Path]]:
+    """A folder's files, without caches, with their names below one; or the one file."""
+    if where.is_file():
+        yield name, where
+        return
+    for path in sorted(where.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield f"{name}/{path.relative_to(where).as_posix()}", path
+
+
+def digest(files: Iterable[tuple[str, Path]]) -> str:
+    """A digest of files by name and content."""
+    total = hashlib.sha256()
+    for name, path in sorted(files):
+        total.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:16]
+
+
+def libraries(subjects: Iterable[Subject]) -> list[str]:
+    """The libraries that walks of these subjects run."""
+    return list(dict.fromkeys([*LIBRARIES, *(name for subject in subjects for name in subject.libraries)]))
+
+
+def subject_digests(names: Sequence[str]) -> dict[str, str]:
+    """The digest of each subject that is not the kit's own, or brings files."""
+    return {name: found for name in names if (found := subject_digest(resolve(name)))}

@@ -1,0 +1,102 @@
+"""Shipping: the kit, its libraries, the subjects' packages and their files as one archive; nothing is installed.
+
+The executors unpack it into their working directory and look for modules there first; a variable tells them where the
+subjects' files are. Libraries are shipped as they are installed here, so the executors' Python and platform have to be
+the driver's.
+"""
+
+from __future__ import annotations
+
+import importlib
+import zipfile
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
+from pathlib import Path
+
+from broker_tck.implementations.jvm.jars import FOLDER as JARS
+from broker_tck.implementations.jvm.jars import SHIPPED
+from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz.driver.fingerprint import FILES, KIT, PACKAGES, below, digest, libraries, source_of
+
+FOLDER = "shipped"
+"""The folder that the archive is unpacked into."""
+KIT_PACKAGES = (*PACKAGES, "fixtures")
+SPARK_LIBRARIES = ("pyarrow",)
+"""What Spark's own Python needs to hand rows over."""
+
+Files = Iterator[tuple[str, Path]]
+
+
+def settings(archive: Path) -> dict[str, str]:
+    """The settings that have a cluster unpack an archive and use it."""
+    found = {"PYTHONPATH": FOLDER, JARS: SHIPPED}
+    return {"spark.archives": f"{archive}#{FOLDER}"} | {f"spark.executorEnv.{name}": at for name, at in found.items()}
+
+
+def ship(subjects: Iterable[str], to: Path) -> Path:
+    """Write the archive; answers with its path."""
+    archive = to / "broker-tck.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
+        for name, path in dict(files(subjects)).items():
+            out.write(path, name)
+    return archive
+
+
+def files(subjects: Iterable[str]) -> Files:
+    """All files to ship, with their names in the archive."""
+    for name in KIT_PACKAGES:
+        folder = Path(importlib.import_module(f"{KIT}.{name}").__path__[0])
+        yield from below(folder, f"{KIT}/{name}")
+    yield from metadata(KIT.replace("_", "-"))
+    found = [*map(resolve, subjects)]
+    for library in (*libraries(found), *SPARK_LIBRARIES):
+        yield from installed(library)
+    for name, path in brought(found).items():
+        yield from below(path, f"{FILES}/{name}")
+    for subject in found:
+        where = source_of(subject)
+        if where is not None:
+            yield from below(where, where.name)
+            for name in packages_distributions().get(where.stem, []):
+                yield from metadata(name)
+
+
+def brought(subjects: Iterable[Subject]) -> dict[str, Path]:
+    """The files and folders that subjects bring, by their names. BadInput where one has none, or that of another."""
+    found: dict[str, Path] = {}
+    for subject in subjects:
+        for path in subject.files:
+            if path.name in ("", ".."):
+                raise BadInput(f"--ship: {subject.name}: {path} has no name; name it from the folder above it")
+            other = found.setdefault(path.name, path)
+            if other != path and digest(below(other, "")) != digest(below(path, "")):
+                raise BadInput(f"--ship: {other} and {path} differ and have one name; run them apart")
+    return found
+
+
+def installed(name: str) -> Files:
+    """The files of an installed library."""
+    for file in installation(name).files or ():
+        path = Path(str(file.locate()))
+        if ".." not in file.parts and "__pycache__" not in file.parts and path.is_file():
+            yield str(file), path
+
+
+def metadata(name: str) -> Files:
+    """What tells the version and the entry points of an installed package; nothing where it is not installed."""
+    try:
+        known = distribution(name)
+    except PackageNotFoundError:
+        return
+    for file in known.files or ():
+        if file.parts[0].endswith(".dist-info") and file.name in ("METADATA", "entry_points.txt"):
+            yield str(file), Path(str(file.locate()))
+
+
+def installation(name: str) -> Distribution:
+    """An installed library."""
+    try:
+        return distribution(name)
+    except PackageNotFoundError:
+        raise BadInput(f"--ship: {name} is not installed as a package, so its files are not known") from None

@@ -1,0 +1,1 @@
+"""Where a campaign's rows are kept, and what they look like."""

@@ -1,0 +1,1 @@
+"""What runs where Spark puts it: tasks, their processes, and the shards in them."""

@@ -1,0 +1,79 @@
+"""What a lane's walks come to in a shard and a round: figures, rules and states counted, findings made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from broker_tck.properties.engine.run import State
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.spark_fuzz.store.rows import Row
+
+MOST_FAILING = 24
+"""After so many failing walks, a shard leaves a lane alone until the next round."""
+MOST_FATAL = 2
+"""After so many with no answer, likewise: each costs its limit in seconds."""
+MOST_ALIKE = 3
+"""So many walks that fail alike are reduced, of those with no answer one; the others are counted."""
+
+
+class Part(NamedTuple):
+    """What a batch of walks answers with."""
+
+    walks: int
+    operations: int
+    counted: int
+    met: Counter[str]
+    met_in: Counter[str]
+    states: Counter[State]
+    failing: list[Walk]
+    breaches: list[tuple[Walk, str, str]]
+    """Walks that break a law: which one, and what was wrong."""
+    seconds: float
+
+
+@dataclass
+class Lanework:
+    """What a lane's walks came to in a shard and round, so far."""
+
+    figures: Counter[str] = field(default_factory=Counter)
+    met: Counter[str] = field(default_factory=Counter)
+    met_in: Counter[str] = field(default_factory=Counter)
+    states: Counter[State] = field(default_factory=Counter)
+    alike: dict[Any, list[tuple[str, str]]] = field(default_factory=dict)
+    """What walks that fail alike were found to be: rules and shape."""
+    fatal: int = 0
+    findings: dict[tuple[str, str], Row] = field(default_factory=dict)
+
+    def add(self, part: Part) -> None:
+        """Take in what a batch did."""
+        milliseconds = round(1000 * part.seconds)
+        self.figures.update(
+            walks=part.walks, operations=part.operations, counted=part.counted, milliseconds=milliseconds
+        )
+        self.met.update(part.met)
+        self.met_in.update(part.met_in)
+        self.states.update(part.states)
+
+    def keep(self, alike: Any, make: Callable[[], Row]) -> None:
+        """Make a finding of a failing walk; where enough are known that fail alike, count it with the first."""
+        self.figures["failing"] += 1
+        found = self.alike.setdefault(alike, [])
+        if len(found) >= (1 if self.fatal else MOST_ALIKE):
+            first = self.findings[found[0]]
+            self.findings[found[0]] = structs.replace(first, count=first.count + 1)
+            return
+        row = make()
+        found.append((row.name, row.key))
+        known = self.findings.get((row.name, row.key))
+        best = row if known is None or row.length < known.length else known
+        self.findings[row.name, row.key] = structs.replace(best, count=row.count + (known.count if known else 0))
+
+    @property
+    def over(self) -> bool:
+        """Whether enough walks failed."""
+        return self.figures["failing"] >= MOST_FAILING or self.fatal >= MOST_FATAL

@@ -1,0 +1,91 @@
+"""The process that runs shards for a task of Spark: small, with one thread, so that it can fork for its subjects.
+
+It takes requests on its standard input, a line of JSON each, and answers with rows, a line each, then an empty array.
+It ends with its input. What subjects print goes to standard error, which is the executor's log.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from typing import BinaryIO
+
+import msgspec
+
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.isolation.process import Orphaned
+from broker_tck.spark_fuzz.driver.manifest import Code, Manifest, code_here
+from broker_tck.spark_fuzz.store.rows import REFUSED, UNFIT, Row
+from broker_tck.spark_fuzz.worker.shard import shard_rows
+
+
+class Request(msgspec.Struct):
+    """A shard to run."""
+
+    manifest: Manifest
+    round: int
+    shard: int
+
+
+class Failure(msgspec.Struct, tag="failure"):
+    """The answer where the kit itself failed."""
+
+    text: str
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    gc.freeze()  # what is here now is shared with every fork
+    with suppress(Orphaned, BrokenPipeError):
+        for line in sys.stdin.buffer:
+            serve(msgspec.json.decode(line, type=Request), answers)
+
+
+def serve(request: Request, answers: BinaryIO) -> None:
+    """Answer one request."""
+    try:
+        answers.writelines(msgspec.json.encode(row) + b"\n" for row in rows(request))
+        answers.write(b"[]\n")
+    except (Orphaned, BrokenPipeError):
+        raise
+    except Exception:
+        answers.write(msgspec.json.encode(Failure(traceback.format_exc())) + b"\n")
+    answers.flush()
+
+
+def rows(request: Request) -> Iterator[Row]:
+    """The rows of a shard, or the one that says why this process must not run it."""
+    why = refusal(request.manifest)
+    if why:
+        yield Row(REFUSED, "", "", "", text=f"the executor on {socket.gethostname()} has {why}")
+    else:
+        try:
+            yield from shard_rows(request.manifest, request.round, request.shard, sys.stdin)
+        except BadInput as error:
+            yield Row(REFUSED, "", "", UNFIT, text=str(error))
+
+
+def refusal(manifest: Manifest) -> str:
+    """What is other here than in the campaign's manifest; empty: nothing."""
+    return refusal_of(manifest.code.kit, msgspec.json.encode(manifest.code), tuple(manifest.subjects))
+
+
+@lru_cache(maxsize=8)
+def refusal_of(kit: str, code: bytes, subjects: tuple[str, ...]) -> str:
+    """The same, once for each campaign: the code of a process does not change."""
+    try:
+        return msgspec.json.decode(code, type=Code).differs(code_here(list(subjects), kit))
+    except BadInput as error:
+        return f"no such subject: {error}"
+
+
+if __name__ == "__main__":
+    main()
