@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from itertools import chain
 from typing import Any
 
 import click
 import msgspec
 
-from broker_tck.cli.options import chosen_contract, contract_option, json_option
-from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.cli.options import chosen_contracts, contracts_option, json_option
+from broker_tck.cli.output import one_or_all, print_json, print_table, progress
 from broker_tck.implementations.mutants.mutant import Mutant
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.worth.killing import (
@@ -30,14 +33,19 @@ Examples:
 
 
 @click.command("mutants", epilog=MUTANTS_EXAMPLES)
-@contract_option
+@contracts_option
 @click.option("--driver", type=click.Choice(["walk", "machine", "both"]), default="both", show_default=True)
 @click.option("--mutant", "names", multiple=True, metavar="NAME", help="One mutant. Repeatable. Default: all.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help=f"Seeds. Default: {SEEDS} walks, {MACHINE_SEEDS} machines.")
 @click.option("--list", "listed", is_flag=True, help="Only list the mutants.")
 @json_option
 def mutants_command(
-    contract_name: str | None, driver: str, names: tuple[str, ...], seeds: int | None, listed: bool, as_json: bool
+    contract_names: tuple[str, ...],
+    driver: str,
+    names: tuple[str, ...],
+    seeds: int | None,
+    listed: bool,
+    as_json: bool,
 ) -> int:
     """Set walk and machine on every mutant: each has to be killed, by its own rule.
 
@@ -46,28 +54,42 @@ def mutants_command(
     than 20 operations (30 if it is deep; 12 and 18 for the walk's first seed), or one that an operation can be
     left out of.
     """
-    contract = chosen_contract(contract_name, [f"mutant:{name}" for name in names])
-    chosen = [m for m in mutants(contract) if not names or m.name in names]
-    for name in names:
-        if name not in {m.name for m in chosen}:
-            raise BadInput(f"unknown mutant {name!r}; `broker-tck mutants --list` names them")
+    chosen = chosen_mutants(chosen_contracts(contract_names), names)
+    every = list(chain.from_iterable(chosen.values()))
     if listed and as_json:
-        print_json({"contract": contract.name, "mutants": [mutant_json(m) for m in chosen]})
+        print_json(one_or_all([document(c, map(mutant_json, of)) for c, of in chosen.items()]))
         return 0
     if listed:
-        rows = [(m.name, m.rule, m.conditions, "deep" if m.deep else "", m.source or "-", m.wrong) for m in chosen]
+        rows = [(m.name, m.rule, m.conditions, "deep" if m.deep else "", m.source or "-", m.wrong) for m in every]
         print_table("", ["mutant", "rule", "conditions", "", "source", "what it does wrong"], rows, right=(2,))
         return 0
     table: list[Kills] = []
     for each, default in (("walk", SEEDS), ("machine", MACHINE_SEEDS)):
         if driver in (each, "both"):
-            with progress(len(chosen), each) as tell:
-                table += kill_table(chosen, each, seeds or default, lambda done, k: tell(done, k.mutant))
+            with progress(len(every), each) as tell:
+                table += kill_table(every, each, seeds or default, lambda done, k: tell(done, k.mutant))
     if as_json:
-        print_json({"contract": contract.name, "mutants": [kills_json(k) for k in table]})
+        home = {m.name: contract for contract, of in chosen.items() for m in of}
+        rows_of = {c: [kills_json(k) for k in table if home[k.mutant] == c] for c in chosen}
+        print_json(one_or_all([document(c, rows) for c, rows in rows_of.items()]))
     else:
         print_kills(table)
     return 0 if table and all(k.passed for k in table) else 1
+
+
+def chosen_mutants(contracts: Sequence[Contract], names: Sequence[str]) -> dict[str, list[Mutant]]:
+    """The mutants that were named, else all, by contract. BadInput where there is none of a name."""
+    known = {contract.name: mutants(contract) for contract in contracts}
+    for name in names:
+        if not any(mutant.name == name for of in known.values() for mutant in of):
+            raise BadInput(f"unknown mutant {name!r}; `broker-tck mutants --list` names them")
+    chosen = {contract: [m for m in of if not names or m.name in names] for contract, of in known.items()}
+    return {contract: of for contract, of in chosen.items() if of}
+
+
+def document(contract: str, rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The mutants of a contract as a JSON object."""
+    return {"contract": contract, "mutants": list(rows)}
 
 
 def mutant_json(mutant: Mutant) -> dict[str, Any]:

@@ -26,6 +26,10 @@ contract_option = click.option(
     help=f"The contract. Default: that of the subjects or rules that are named, else {next(iter(CONTRACTS))}.",
 )
 
+contracts_option = click.option(
+    "--contract", "contract_names", multiple=True, metavar="C", help="A contract. Repeatable. Default: all."
+)
+
 
 def environment(variable: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
     """Sets an environment variable to an option's value, for this command and every process that it starts."""
@@ -159,6 +163,11 @@ def tell_if_untried(subject: Subject) -> None:
         click.echo(f"broker-tck: {subject.name}: {subject.untried}", err=True)
 
 
+def chosen_profile(contract: Contract, profile: str | None) -> str:
+    """The profile that was named, else the contract's own."""
+    return known_profile(contract, profile or contract.default)
+
+
 def known_profile(contract: Contract, profile: str) -> str:
     """A profile of the contract."""
     try:
@@ -166,6 +175,11 @@ def known_profile(contract: Contract, profile: str) -> str:
     except ValueError as error:
         raise BadInput(str(error)) from None
     return profile
+
+
+def chosen_contracts(names: Sequence[str]) -> list[Contract]:
+    """The contracts that were named, each once, else all."""
+    return [contract_named(name) for name in dict.fromkeys(names)] or list(CONTRACTS.values())
 
 
 def chosen_contract(name: str | None, subjects: Sequence[str] = (), rules: Sequence[str] = ()) -> Contract:

@@ -63,3 +63,8 @@ def written(output: str, text: str) -> None:
     except OSError as error:
         raise BadInput(f"{output}: cannot be written: {error.strerror}") from None
     click.echo(f"{output}: {len(text.encode()) / 1000:,.0f} kB", err=True)
+
+
+def one_or_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
+    """The document of one contract; of several, one document that has them all."""
+    return documents[0] if len(documents) == 1 else {"contracts": documents}

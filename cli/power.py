@@ -2,55 +2,95 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import click
 import msgspec
 
-from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile, seed_option
-from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_option, json_option, seed_option
+from broker_tck.cli.output import one_or_all, print_json, print_table, progress
 from broker_tck.model.rules import ways_of
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.worth.killing import (
     Power,
-    law_table,
-    power_table,
+    law_tables,
+    power_tables,
     unproven,
 )
 
-POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --json\n"
+POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contract negative-acks --json\n"
 
 
 @click.command(epilog=POWER_EXAMPLES)
-@contract_option
-@click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
+@contracts_option
+@click.option("--profile", metavar="P", help="The profile, of one contract. Default: the contract's own.")
 @seed_option
 @json_option
-def power(contract_name: str | None, profile: str | None, seed: int, as_json: bool) -> int:
+def power(contract_names: tuple[str, ...], profile: str | None, seed: int, as_json: bool) -> int:
     """Run every known wrong way of every rule as the subject, and see it killed.
 
     A way that survives shows a rule that nothing can violate, or a generator that does not get there. Exit status 1
     then, and where a checkable rule or a law has nothing that it kills.
     """
-    contract = chosen_contract(contract_name)
-    chosen = known_profile(contract, profile or contract.default)
-    with progress(len(ways_of(contract.model(chosen))), "wrong ways") as tell:
-        table = power_table(contract, chosen, seed, lambda done, p: tell(done, p.rule))
-    with progress(len(contract.laws) + len(contract.variations), "laws") as tell:
-        laws = law_table(contract, chosen, seed, tell)
-    missing = unproven(contract, chosen, table, laws)
-    alive = [p for p in table if not p.killed]
-    named = sum(p.rule in p.named for p in table)
+    chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names)]
+    with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "wrong ways") as tell:
+        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule))
+    laws = law_tables(chosen, seed)
+    worth = [Worth(c, p, *tables) for (c, p), *tables in zip(chosen, tables, laws, strict=True)]
     if as_json:
-        document = {"ways": msgspec.to_builtins(table), "laws": laws, "survived": len(alive), "unproven": missing}
-        print_json({"contract": contract.name, "profile": chosen, **document})
+        print_json(one_or_all([worth_json(each) for each in worth]))
     else:
-        head = ["rule", "clause", "wrong way", "killed", "walks", "operations", "named"]
-        rows = [power_row(p) for p in table]
-        print_table("", head, rows, right=(4, 5))
-        click.echo()
-        print_table("", ["law", "broken by"], sorted(laws.items()))
-        click.echo(f"\n{len(table) - len(alive)} of {len(table)} wrong ways killed, {named} named by their own rule")
-        for number in missing:
-            click.echo(f"NOT PROVEN {number}: nothing that breaks it was killed")
-    return 1 if alive or missing or named < len(table) else 0
+        for each in worth:
+            print_worth(each)
+    return 0 if all(each.proven for each in worth) else 1
+
+
+class Worth(NamedTuple):
+    """What the rules of a profile were found to be worth."""
+
+    contract: Contract
+    profile: str
+    table: list[Power]
+    laws: dict[str, str]
+
+    @property
+    def alive(self) -> list[Power]:
+        """The wrong ways that survived."""
+        return [p for p in self.table if not p.killed]
+
+    @property
+    def named(self) -> int:
+        """How many of them were named by their own rule."""
+        return sum(p.rule in p.named for p in self.table)
+
+    @property
+    def missing(self) -> list[str]:
+        """The rules and laws that nothing was killed by."""
+        return unproven(self.contract, self.profile, self.table, self.laws)
+
+    @property
+    def proven(self) -> bool:
+        """Whether everything was killed, by its own rule."""
+        return not (self.alive or self.missing) and self.named == len(self.table)
+
+
+def worth_json(worth: Worth) -> dict[str, Any]:
+    """What a profile's rules are worth, as a JSON object."""
+    document = {"ways": msgspec.to_builtins(worth.table), "laws": worth.laws}
+    counts = {"survived": len(worth.alive), "unproven": worth.missing}
+    return {"contract": worth.contract.name, "profile": worth.profile, **document, **counts}
+
+
+def print_worth(worth: Worth) -> None:
+    """Print what a profile's rules are worth."""
+    head = ["rule", "clause", "wrong way", "killed", "walks", "operations", "named"]
+    print_table(f"{worth.contract.name}, {worth.profile}", head, [power_row(p) for p in worth.table], right=(4, 5))
+    click.echo()
+    print_table("", ["law", "broken by"], sorted(worth.laws.items()))
+    killed = len(worth.table) - len(worth.alive)
+    click.echo(f"\n{killed} of {len(worth.table)} wrong ways killed, {worth.named} named by their own rule")
+    for number in worth.missing:
+        click.echo(f"NOT PROVEN {number}: nothing that breaks it was killed")
 
 
 def power_row(p: Power) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from broker_tck.cli.options import chosen_contract, contract_option, json_option, known_profile
+from broker_tck.cli.options import chosen_contract, chosen_profile, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
 from broker_tck.model.rules import Rule, Strength, embodiments, rules_of
 from broker_tck.properties.engine.contract import Contract
@@ -30,7 +30,7 @@ Examples:
 def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | None, as_json: bool) -> None:
     """List a contract's rules; with numbers, all that is known of these."""
     contract = chosen_contract(contract_name, rules=numbers)
-    model = contract.model(known_profile(contract, profile or contract.default))
+    model = contract.model(chosen_profile(contract, profile))
     known = {rule.number: rule for rule in rules_of(model)}
     if numbers and not profile:
         known = contract.rules

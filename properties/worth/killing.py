@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from multiprocessing import get_context
 from os import cpu_count
 from statistics import median
@@ -45,6 +46,8 @@ LAW_WALKS = 24
 BLOCK = 16
 """How many ways are judged before it is asked which laws are still to be broken."""
 
+Profile = tuple[Contract, str]
+"""A contract, and a profile of it by name."""
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -219,8 +222,9 @@ def as_subject(contract: Contract, way: Way, model: type[Reference]) -> Subject:
     return Wrong(str(way), contract, way.applied_to(model), (model.PROFILE,), contract.capabilities())
 
 
-def power_of(index: int, contract: str, profile: str, seed: int) -> Power:
-    """Run one wrong way as the subject."""
+def power_of(which: tuple[str, str, int], seed: int) -> Power:
+    """Run one wrong way, by contract, profile and number, as the subject."""
+    contract, profile, index = which
     kit = contract_named(contract)
     model = kit.model(profile)
     way = ways_of(model)[index]
@@ -246,17 +250,23 @@ def power_of(index: int, contract: str, profile: str, seed: int) -> Power:
     )
 
 
-def power_table(
-    contract: Contract, profile: str, seed: int = 0, progress: Callable[[int, Power], None] | None = None
-) -> list[Power]:
-    """Run every known wrong way of every rule as the subject."""
-    work = partial(power_of, contract=contract.name, profile=profile, seed=seed)
-    return in_parallel(work, list(range(len(ways_of(contract.model(profile))))), progress)
+def power_tables(
+    chosen: Sequence[Profile], seed: int = 0, progress: Callable[[int, Power], None] | None = None
+) -> list[list[Power]]:
+    """Run every known wrong way of every rule as the subject: a table for each profile."""
+    counts = [len(ways_of(contract.model(profile))) for contract, profile in chosen]
+    items = [(c.name, p, index) for (c, p), count in zip(chosen, counts, strict=True) for index in range(count)]
+    told = iter(in_parallel(partial(power_of, seed=seed), items, progress))
+    return [list(islice(told, count)) for count in counts]
 
 
-def law_table(
-    contract: Contract, profile: str, seed: int = 0, progress: Callable[[int], None] | None = None
-) -> dict[str, str]:
+def law_tables(chosen: Sequence[Profile], seed: int = 0) -> list[dict[str, str]]:
+    """What breaks each law and variation: a table for each profile. Where one waits, another uses the processes."""
+    with processes(BLOCK) as pool, ThreadPoolExecutor(len(chosen)) as each:
+        return list(each.map(lambda profile: law_table(*profile, seed, pool), chosen))
+
+
+def law_table(contract: Contract, profile: str, seed: int, pool: Executor) -> dict[str, str]:
     """Each law and variation with the first wrong way found that breaks it, run alone.
 
     Ways of rules that are laws as well come first. Each block of ways is judged by what none before it has broken.
@@ -267,18 +277,14 @@ def law_table(
     left -= {*model.BREAKS, *model.MOOT}
     order = sorted(range(len(ways)), key=lambda index: ways[index].rule.number not in left)
     found: dict[str, str] = {}
-    with processes(BLOCK) as pool:
-        for begin in range(0, len(order), BLOCK):
-            block = order[begin : begin + BLOCK]
-            work = partial(
-                laws_of, contract=contract.name, profile=profile, seed=seed, wanted=frozenset(left - found.keys())
-            )
-            for index, broken in zip(block, pool.map(work, block), strict=True):
-                found |= {law: str(ways[index]) for law in broken if law not in found}
-            if progress:
-                progress(len(found))
-            if left <= found.keys():
-                break
+    for begin in range(0, len(order), BLOCK):
+        block = order[begin : begin + BLOCK]
+        wanted = frozenset(left - found.keys())
+        if not wanted:
+            break
+        work = partial(laws_of, contract=contract.name, profile=profile, seed=seed, wanted=wanted)
+        for index, broken in zip(block, pool.map(work, block), strict=True):
+            found |= {law: str(ways[index]) for law in broken if law not in found}
     return found
 
 
