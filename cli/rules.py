@@ -8,7 +8,7 @@ import click
 
 from broker_tck.cli.options import chosen_contract, chosen_profile, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
-from broker_tck.model.rules import Rule, Strength, embodiments, rules_of
+from broker_tck.model.rules import Rule, Strength, embodiments, rules_of, standing_before
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.errors import BadInput
@@ -52,6 +52,7 @@ def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | No
 def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
     """All that is known of a rule."""
     parts = [e for e in embodiments(model) if e.rule == rule]
+    further = [way.name for way in standing_before(model) if way.rule == rule]
     return {
         "number": rule.number,
         "sentence": rule.sentence,
@@ -59,7 +60,7 @@ def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
         "source": rule.source,
         "look": rule.look,
         "clauses": [e.clause for e in parts],
-        "ways": [f"{e.clause}: {way}" for e in parts for way in e.ways],
+        "ways": [f"{e.clause}: {way}" for e in parts for way in e.ways] + further,
         "mutants": [m.name for m in mutants(contract) if m.rule == rule.number],
     }
 

@@ -11,7 +11,7 @@ import click
 import queue_picture
 
 from broker_tck.cli.main import cli
-from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments
+from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, standing_before
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
@@ -147,7 +147,10 @@ def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
         yield f"- Of profile `{first}` alone"
     for part in embodiments(contract.profiles[first]):
         if part.rule == rule:
-            yield f"- Clause `{part.clause}`; wrong ways: {', '.join(way.replace('_', ' ') for way in part.ways)}"
+            ways = ", ".join(way.replace("_", " ") for way in part.ways)
+            yield f"- Clause `{part.clause}`" + (f"; wrong ways: {ways}" if ways else "")
+    if further := [way.name for way in standing_before(contract.profiles[first]) if way.rule == rule]:
+        yield f"- Wrong ways that are classes of their own: {'; '.join(further)}"
     caught = [f"`{m.name}`" for m in mutants(contract) if m.rule == rule.number]
     if caught:
         yield f"- Mutants: {', '.join(caught)}"

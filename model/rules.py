@@ -1,19 +1,22 @@
 """Rules as data: what a clause of a reference model embodies, and the ways in which it is got wrong.
 
-A *clause* is a small pure method of a reference model. The decorators below register it and hand back the
-function itself, so a rule costs nothing where it is applied. Everything that is done with rules (profiles,
-counting how often one was met, the known wrong ways, diagnosis) is done by replacing a clause in a subclass.
+A *clause* is a small method of a reference model, or of a part of one. The decorators below register it and hand back
+the function itself, so a rule costs nothing where it is applied. Everything that is done with rules (profiles, counting
+how often one was met, the known wrong ways, diagnosis) is done by replacing a clause in a subclass, or by a class that
+stands before the model in the order of bases.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
 Clause = Callable[..., Any]
 F = TypeVar("F", bound=Clause)
+M = TypeVar("M", bound=type)
 
 ABSENT = "absent"
 AS_SPECIFIED = "as specified"
@@ -48,59 +51,113 @@ class Rule:
         return self.strength is not Strength.INFORMATIVE
 
 
+class Part:
+    """A piece of a reference model, with rules and state of its own. It is told what it needs, and asks for nothing.
+
+    Its class is an attribute of the class that has it: ``Timer = Timer``. A clause is named by its path, as
+    ``timer.settled``. A profile replaces a clause of a part in a subclass of the part.
+    """
+
+
 @dataclass(frozen=True)
 class Embodiment:
-    """A clause that embodies a rule, with its wrong ways: ``absent`` first, then the others by name."""
+    """A clause that embodies a rule, by its path, with its wrong ways: ``absent`` first, then the others by name."""
 
     rule: Rule
     clause: str
     ways: dict[str, Clause] = field(compare=False)
+    when: Clause | None = field(compare=False, default=None)
+    """Whether the rule matters in what the clause is asked; None: it does where ``absent`` answers otherwise."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """One known wrong way of one rule: the clause to replace, and by what."""
+    """One known wrong way of one rule: a clause replaced, or a class that stands before a model, or a part of one."""
 
     rule: Rule
     clause: str
+    """The path of what is replaced, or of the class that stands before."""
     name: str
     instead: Clause = field(compare=False)
 
     def __str__(self) -> str:
-        return (
-            f"{self.rule.number} {self.name}"
-            if self.name == ABSENT
-            else f"{self.rule.number} {self.clause}: {self.name}"
-        )
+        short = self.name == ABSENT or self.stands_before
+        return f"{self.rule.number} {self.name}" if short else f"{self.rule.number} {self.clause}: {self.name}"
+
+    @property
+    def stands_before(self) -> bool:
+        """Whether it is a class that stands before a model, and no clause in place of another."""
+        return isinstance(self.instead, type)
 
     def applied_to(self, model: type) -> type:
-        """The model with this clause got wrong."""
-        return replaced(model, {self.clause: self.instead}, f"{model.__name__} ~ {self}")
+        """The model got wrong in this way."""
+        name = f"{model.__name__} ~ {self}"
+        if self.stands_before:
+            return before(model, self.clause.rpartition(".")[0], self.instead, name)
+        return replaced(model, {self.clause: self.instead}, name)
 
 
 _EMBODIMENTS: dict[Clause, Embodiment] = {}
+_WRONG: dict[type, list[tuple[str, str, type]]] = {}
+"""By the class that one is of: numbers of rules, names of wrong ways, and the classes that go wrong so."""
 
 
-def rule(number: str, sentence: str, *, source: str, look: str, absent: Clause, **wrong: Clause) -> Callable[[F], F]:
+def rule(
+    number: str,
+    sentence: str,
+    *,
+    source: str,
+    look: str,
+    absent: Clause | None = None,
+    when: Clause | None = None,
+    **wrong: Clause,
+) -> Callable[[F], F]:
     """Declare a rule beside the clause that embodies it.
 
-    ``absent`` answers as if there were no such rule: the rule is *met* whenever the clause answers otherwise.
-    Each further keyword is a known wrong way, called with the arguments of the clause.
+    ``absent`` answers as if there were no such rule: the rule is *met* whenever the clause answers otherwise, or when
+    ``when`` says so of what the clause is asked. Each further keyword is a known wrong way, called with the arguments
+    of the clause. TypeError where nothing tells when the rule is met.
     """
-    return _embodied(Rule(number, sentence, source, look), {ABSENT: absent, **wrong})
+    return _embodied(Rule(number, sentence, source, look), absent, when, wrong)
 
 
-def also(of: Clause, *, absent: Clause, **wrong: Clause) -> Callable[[F], F]:
+def also(of: Clause, *, absent: Clause | None = None, when: Clause | None = None, **wrong: Clause) -> Callable[[F], F]:
     """Declare one more clause of the rule that the clause ``of`` embodies."""
-    return _embodied(_EMBODIMENTS[of].rule, {ABSENT: absent, **wrong})
+    return _embodied(_EMBODIMENTS[of].rule, absent, when, wrong)
 
 
-def _embodied(rule: Rule, ways: dict[str, Clause]) -> Callable[[F], F]:
+def _embodied(rule: Rule, absent: Clause | None, when: Clause | None, wrong: dict[str, Clause]) -> Callable[[F], F]:
+    if absent is None and when is None:
+        raise TypeError(f"{rule.number} says neither what its absence is like nor when it is met")
+    ways = {ABSENT: absent, **wrong} if absent else wrong
+
     def register(clause: F) -> F:
-        _EMBODIMENTS[clause] = Embodiment(rule, clause.__name__, ways)
+        _EMBODIMENTS[clause] = Embodiment(rule, clause.__name__, ways, when)
         return clause
 
     return register
+
+
+def wrong(number: str, name: str) -> Callable[[M], M]:
+    """Declare a known wrong way that takes more than a clause: a class that stands before any profile's model.
+
+    It is a subclass of a specification, or of a part of one, which it changes in flow or state. LookupError where that
+    has no such rule.
+    """
+
+    def register(way: M) -> M:
+        base = specification_of(way)
+        if number not in {e.rule.number for e in embodiments(base)}:
+            raise LookupError(f"{way.__name__} breaks {number}, of which {base.__name__} has no clause")
+        _WRONG.setdefault(base, []).append((number, name, way))
+        return way
+
+    return register
+
+
+def specification_of(way: type) -> type:
+    """The class, a model or a part of one, that a wrong way changes: the nearest of its bases with a clause."""
+    return next(base for base in way.__mro__[1:] if any(callable(c) and c in _EMBODIMENTS for c in vars(base).values()))
 
 
 def law(number: str, sentence: str, *, source: str, look: str) -> Rule:
@@ -113,12 +170,41 @@ def informative(number: str, sentence: str, *, source: str, why: str) -> Rule:
     return Rule(number, sentence, source, why, Strength.INFORMATIVE)
 
 
+def parts_of(model: type) -> dict[str, type]:
+    """The parts that a model has itself, by the attribute that is its class."""
+    names = dict.fromkeys(name for base in reversed(model.__mro__) for name in vars(base))
+    found = {name: getattr(model, name) for name in names}
+    return {name: part for name, part in found.items() if isinstance(part, type) and issubclass(part, Part)}
+
+
+def tree_of(model: type, path: str = "") -> Iterator[tuple[str, type]]:
+    """A model and its parts, and theirs, each with the path that its clauses begin with."""
+    yield path, model
+    for name, part in parts_of(model).items():
+        yield from tree_of(part, f"{path}{step(name)}.")
+
+
+def step(attribute: str) -> str:
+    """The word in a path for a part, by the attribute that is its class: ``read_limit`` for ``ReadLimit``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", attribute).lower()
+
+
+def clause_of(model: type, path: str) -> Clause:
+    """The clause of a path."""
+    head, _, rest = path.partition(".")
+    if not rest:
+        return getattr(model, head)  # type: ignore[no-any-return]
+    return clause_of(next(part for name, part in parts_of(model).items() if step(name) == head), rest)
+
+
 def embodiments(model: type) -> Iterator[Embodiment]:
-    """Every clause of the model that embodies a rule, in the order of their declaration."""
-    for part in reversed(model.__mro__):
-        for clause in vars(part).values():
-            if callable(clause) and clause in _EMBODIMENTS:
-                yield _EMBODIMENTS[clause]
+    """Every clause of the model that embodies a rule, in the order of their declaration, those of its parts last."""
+    for path, part in tree_of(model):
+        for base in reversed(part.__mro__):
+            for clause in vars(base).values():
+                if callable(clause) and clause in _EMBODIMENTS:
+                    found = _EMBODIMENTS[clause]
+                    yield replace(found, clause=f"{path}{found.clause}")
 
 
 def rules_of(model: type) -> list[Rule]:
@@ -135,30 +221,64 @@ def by_number(number: str) -> tuple[str, int]:
 
 
 def ways_of(model: type) -> list[Way]:
-    """Every known wrong way of the model's rules, those of clauses that its profile replaces left out."""
-    return [
+    """Every known wrong way of the model's rules, but for what its profile replaces."""
+    replacing = [
         Way(e.rule, e.clause, name, instead)
         for e in embodiments(model)
         if not deviates(model, e)
         for name, instead in e.ways.items()
     ]
+    return [*replacing, *standing_before(model)]
+
+
+def standing_before(model: type) -> Iterator[Way]:
+    """The wrong ways that are classes, but for those that change what the model's profile changes."""
+    rules = {rule.number: rule for rule in rules_of(model)}
+    for path, part in tree_of(model):
+        for base in reversed(part.__mro__):
+            for number, name, way in _WRONG.get(base, ()):
+                if all(getattr(part, attribute) is getattr(base, attribute) for attribute in changed_by(way, base)):
+                    yield Way(rules[number], f"{path}{way.__name__}", name, way)
+
+
+def changed_by(way: type, base: type) -> set[str]:
+    """What a wrong way changes of the class that it stands before."""
+    own = way.__mro__[: way.__mro__.index(base)]
+    return {name for each in own for name in vars(each) if name in vars(base) and name[:2] != "__"}
 
 
 def deviates(model: type, embodiment: Embodiment) -> bool:
     """Whether the model's profile has another clause in this place."""
-    return getattr(model, embodiment.clause) not in _EMBODIMENTS
+    return clause_of(model, embodiment.clause) not in _EMBODIMENTS
 
 
 def deviations_of(model: type) -> list[Way]:
     """The clauses that the model's profile replaces, each as the way back to the rule as it stands."""
-    origins = {e.clause: clause for clause, e in _EMBODIMENTS.items() if clause in _declared(model)}
+    origins = {
+        f"{path}{_EMBODIMENTS[clause].clause}": clause
+        for path, part in tree_of(model)
+        for base in part.__mro__
+        for clause in vars(base).values()
+        if callable(clause) and clause in _EMBODIMENTS
+    }
     return [Way(e.rule, e.clause, AS_SPECIFIED, origins[e.clause]) for e in embodiments(model) if deviates(model, e)]
 
 
-def _declared(model: type) -> set[Clause]:
-    return {c for part in model.__mro__ for c in vars(part).values() if callable(c)}
-
-
 def replaced(model: type, clauses: dict[str, Any], name: str) -> type:
-    """A subclass of the model with some clauses replaced."""
-    return type(name, (model,), {"__doc__": f"{model.__name__} with other clauses.", **clauses})
+    """A subclass of the model with some clauses replaced, by their paths."""
+    own = {path: clause for path, clause in clauses.items() if "." not in path}
+    for attribute, part in parts_of(model).items():
+        here = f"{step(attribute)}."
+        inside = {path.removeprefix(here): clause for path, clause in clauses.items() if path.startswith(here)}
+        if inside:
+            own[attribute] = replaced(part, inside, name)
+    return type(name, (model,), {"__doc__": f"{model.__name__} with other clauses.", **own})
+
+
+def before(model: type, path: str, way: type, name: str) -> type:
+    """The model with a class before it in the order of bases; with a path, before the part that is there."""
+    if not path:
+        return type(name, (way, model), {"__doc__": f"{model.__name__} after {way.__name__}."})
+    head, _, rest = path.partition(".")
+    attribute, part = next((name, part) for name, part in parts_of(model).items() if step(name) == head)
+    return replaced(model, {attribute: before(part, rest, way, name)}, name)

@@ -19,11 +19,11 @@ VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}
 BREAKERS = {
     "DD-07": "DD-05 key: to_the_next",
     "DD-08": "DD-06 absent",
-    "DD-23": "DD-23 absent",
+    "DD-23": "DD-23 arms another without cancelling",
     "DD-34": "DD-06 due: strictly_before",
     "DD-35": "DD-35 removed: whole_ledgers",
     "shift": "DD-05 key: by_the_tick",
-    "order": "DD-11 takes_again: absent",
+    "order": "DD-11 the answer to what is there already is no",
 }
 """A wrong way that breaks each, as far as the first of many tried does."""
 

@@ -12,7 +12,7 @@ from kit import CONTRACT, MODEL, subject_of, wrong
 
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
-from broker_tck.model.delayed_delivery.specification import PROFILES, TimeBucket2026
+from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
 from broker_tck.model.rules import deviations_of, replaced, rules_of
 from broker_tck.properties import conforming
 from broker_tck.properties.conforming import (

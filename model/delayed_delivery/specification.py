@@ -9,18 +9,20 @@ Times are absolute milliseconds. The model has a clock and a timer of its own.
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Callable
 from itertools import groupby, islice, takewhile
 from typing import ClassVar, Protocol
 
-from broker_tck.model.java_collections import LongHashOrder
+from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
 from broker_tck.model.rules import Rule, also, informative, law, rule
 
 Position = tuple[int, int]
+
+
 Copy = tuple[int, int, int]
 """Ledger id, entry id, and a serial number that is 0 wherever equal positions are one copy."""
+
 
 LAST = 2**63 - 1
 """The last time that there is."""
@@ -40,6 +42,7 @@ class DelayedDelivery(Reference):
 
     PROFILE = "timebucket-ideal"
     BUCKET: ClassVar[type[set[Copy]]] = set
+    Timer = Timer
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
         law(
@@ -94,7 +97,7 @@ class DelayedDelivery(Reference):
     )
 
     def __init__(self, config: Config) -> None:
-        self.now = config.clock
+        self.timer = self.Timer(config.clock)
         self.tick = config.tick
         self.strict = config.strict
         self.lookahead = config.lookahead
@@ -104,14 +107,14 @@ class DelayedDelivery(Reference):
         self.adds = 0
         self.fixed = True
         self.highest = 0
-        self.armed: list[int] = []
-        self.timeout: int | None = None
-        self.cancelled: int | None = None
-        self.target: int | None = None
-        self.last_run = 0
         self.closed = False
         self.bytes_seen = 0
         self.grew = self.shrank = False
+
+    @property
+    def now(self) -> int:
+        """The time, which the timer keeps."""
+        return self.timer.now
 
     # ---- What is held
 
@@ -273,34 +276,19 @@ class DelayedDelivery(Reference):
         "A position that is already in its bucket stays one copy; the answer is still yes.",
         source="InMemoryDelayedDeliveryTracker, PR 25681, issue 25617",
         look="a counter raised by an add that changed nothing",
-        absent=lambda m: m.adds,
+        when=lambda m, position, key: m.holds(position, key),
+        absent=lambda m, position, key: m.adds,
     )
-    def serial(self) -> int:
+    def serial(self, position: Position, key: int) -> int:
         return 0
 
-    @also(serial, absent=lambda m: False)
-    def takes_again(self) -> bool:
-        return True
-
-    @also(serial, absent=lambda m: True, while_the_detection_holds=lambda m: m.fixed)
+    @also(serial, when=lambda m: True, absent=lambda m: True, while_the_detection_holds=lambda m: m.fixed)
     def counts_again(self) -> bool:
         return False
 
-    @rule(
-        "DD-12",
-        "The same position in another bucket is another copy; the earlier one is neither moved nor cancelled.",
-        source="InMemoryDelayedDeliveryTracker",
-        look="a map from position to bucket, where there should be none",
-        absent=lambda m, position, key: m.elsewhere(position, key),
-        later_ones_cancelled=lambda m, position, key: [k for k in m.elsewhere(position, key) if k > key],
-        sooner_ones_cancelled=lambda m, position, key: [k for k in m.elsewhere(position, key) if k < key],
-    )
-    def superseded(self, position: Position, key: int) -> list[int]:
-        return []
-
-    @also(superseded, absent=lambda m, position, key: not m.elsewhere(position, key))
-    def files(self, position: Position, key: int) -> bool:
-        return True
+    def holds(self, position: Position, key: int) -> bool:
+        """Whether the position is in its bucket."""
+        return (*position, 0) in self.held.get(key, ())
 
     def elsewhere(self, position: Position, key: int) -> list[int]:
         """The other buckets that hold the position."""
@@ -311,14 +299,9 @@ class DelayedDelivery(Reference):
         "An accepted add brings the timer up to date, then looks at the fixed delay with the time as it was given.",
         source="InMemoryDelayedDeliveryTracker",
         look="what runs after the insertion, and in which order",
-        absent=lambda m, new: False,
-        only_if_new=lambda m, new: new,
-        only_the_first=lambda m, new: m.count() == 1,
+        absent=lambda m, at: m.key(at),
+        cut_to_the_tick=lambda m, at: at - at % max(m.tick, 1),
     )
-    def add_updates_timer(self, new: bool) -> bool:
-        return True
-
-    @also(add_updates_timer, absent=lambda m, at: m.key(at), cut_to_the_tick=lambda m, at: at - at % max(m.tick, 1))
     def compared(self, at: int) -> int:
         return at
 
@@ -346,25 +329,35 @@ class DelayedDelivery(Reference):
         if self.refuses(at):
             self.fixed = self.fixed_after_refusal(at)
             return False
-        new = self.insert(self.stored(ledger, entry), self.key(at))
-        if self.add_updates_timer(new):
-            self.update_timer()
+        self.added(self.insert(self.stored(ledger, entry), self.key(at)), at)
+        return True
+
+    @also(compared, when=lambda m, new, at: True)
+    def added(self, new: bool, at: int) -> None:
+        """What follows where a message was taken, ``new`` or once more."""
+        self.update_timer()
+        self.detect(at)
+
+    def detect(self, at: int) -> None:
+        """Look at whether all delays are alike."""
         at = self.compared(at)
         self.fixed = self.still_fixed(at)
         self.highest = self.highest_after(at)
-        return new or self.takes_again()
 
+    @rule(
+        "DD-12",
+        "The same position in another bucket is another copy; the earlier one is neither moved nor cancelled.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="a map from position to bucket, where there should be none",
+        when=lambda m, position, key: m.elsewhere(position, key),
+    )
     def insert(self, position: Position, key: int) -> bool:
         """Hold a copy; answers whether it was absent."""
-        if not self.files(position, key):
-            return False
-        for other in self.superseded(position, key):
-            self.drop(other, (*position, 0))
         bucket = self.held.setdefault(key, self.BUCKET())
         before = len(bucket)
         self.adds += 1
         self.grew = True
-        bucket.add((*position, self.serial()))
+        bucket.add((*position, self.serial(position, key)))
         if len(bucket) > before:
             return True
         self.counted_in_vain += self.counts_again()
@@ -461,15 +454,6 @@ class DelayedDelivery(Reference):
     def handed_out(self, taken: list[tuple[int, Copy]]) -> list[Position]:
         return sorted({copy[:2] for _, copy in taken})
 
-    @also(
-        taken,
-        absent=lambda m, taken: False,
-        only_if_something_was_taken=lambda m, taken: bool(taken),
-        only_if_nothing_was_taken=lambda m, taken: not taken,
-    )
-    def get_updates_timer(self, taken: list[tuple[int, Copy]]) -> bool:
-        return True
-
     @rule(
         "DD-35",
         "What leaves the index is what is handed out: nothing is lost, nothing stays.",
@@ -502,7 +486,7 @@ class DelayedDelivery(Reference):
     def starts_anew(self, taken: list[tuple[int, Copy]]) -> bool:
         return not self.held
 
-    @also(starts_anew, absent=lambda m: True)
+    @also(starts_anew, when=lambda m: not m.fixed or m.highest, absent=lambda m: True)
     def starts_anew_on_clear(self) -> bool:
         return False
 
@@ -516,11 +500,19 @@ class DelayedDelivery(Reference):
         for key, copy in self.removed(taken):
             self.shrank = True
             self.drop(key, copy)
+        self.left(taken)
+        return self.handed_out(taken)
+
+    @also(taken, when=lambda m, taken: True)
+    def left(self, taken: list[tuple[int, Copy]]) -> None:
+        """What follows where messages have left, or could have."""
+        self.restart(taken)
+        self.update_timer()
+
+    def restart(self, taken: list[tuple[int, Copy]]) -> None:
+        """Start the detection of a fixed delay anew, where a get does."""
         if self.starts_anew(taken):
             self.fixed, self.highest = True, self.highest_anew()
-        if self.get_updates_timer(taken):
-            self.update_timer()
-        return self.handed_out(taken)
 
     # ---- Pausing
 
@@ -565,143 +557,21 @@ class DelayedDelivery(Reference):
     def wake(self, key: int) -> int:
         return key if self.strict else max(key, key + self.width - 1 - self.tick)
 
-    @rule(
-        "DD-21",
-        "A timer update arms for the first bucket, unless that is armed already or has passed; with nothing held it "
-        "disarms; a timeout that is cancelled is forgotten.",
-        source="AbstractDelayedDeliveryTracker, PR 26012",
-        look="a target that outlives its timeout; a first bucket that is this very moment",
-        absent=lambda m, wake: False,
-        only_if_sooner=lambda m, wake: m.timeout is not None and m.target is not None and m.target <= wake,
-        only_if_none_is_armed=lambda m, wake: m.timeout is not None,
-        only_if_later=lambda m, wake: m.timeout is not None and m.target is not None and m.target >= wake,
-    )
-    def settled(self, wake: int) -> bool:
-        return wake == self.target
-
-    @also(settled, absent=lambda m: False)
-    def disarms_when_empty(self) -> bool:
-        return True
-
-    @also(settled, absent=lambda m: False, unless_idle=lambda m: not m.held or min(m.held) > m.now)
-    def forgets_cancelled(self) -> bool:
-        return True
-
-    @also(settled, absent=lambda m, wake: False, not_at_this_moment=lambda m, wake: wake < m.now)
-    def passed(self, wake: int) -> bool:
-        return wake <= self.now
-
-    @rule(
-        "DD-22",
-        "After a run the next firing is at least a tick away.",
-        source="AbstractDelayedDeliveryTracker, PR 5498",
-        look="the time of the last run, and the tick as it is when the timeout is armed",
-        absent=lambda m: 0,
-        without_the_tick=lambda m: m.last_run,
-        two_ticks=lambda m: m.last_run + 2 * m.tick,
-        width_for_tick=lambda m: m.last_run + m.width,
-        from_now=lambda m: m.now + m.tick if m.last_run else 0,
-    )
-    def earliest(self) -> int:
-        return self.last_run + self.tick
-
-    @also(earliest, absent=lambda m: m.last_run, only_the_first=lambda m: m.last_run or m.now)
-    def run_noted(self) -> int:
-        return self.now
-
-    @rule(
-        "DD-23",
-        "At most one timeout is armed.",
-        source="AbstractDelayedDeliveryTracker",
-        look="a timeout that is replaced without being cancelled",
-        absent=lambda m: False,
-        only_a_later_one=lambda m: m.timeout is not None and m.timeout >= min(m.held, default=0),
-    )
-    def cancels_replaced(self) -> bool:
-        return True
-
-    @rule(
-        "DD-24",
-        "A firing asks for a read and forgets its own timeout; it arms nothing itself; a cancelled timeout that fires "
-        "all the same is ignored.",
-        source="AbstractDelayedDeliveryTracker, PR 26012",
-        look="a firing that was on its way when its timeout was cancelled",
-        absent=lambda m: True,
-    )
-    def heeds_cancelled(self) -> bool:
-        return False
-
-    @also(heeds_cancelled, absent=lambda m: False, only_while_something_is_due=lambda m: m.available())
-    def firing_reads(self) -> bool:
-        return True
-
-    @also(heeds_cancelled, absent=lambda m: True)
-    def forgets_the_newer(self) -> bool:
-        return False
-
-    @also(heeds_cancelled, absent=lambda m: True)
-    def firing_updates_timer(self) -> bool:
-        return False
-
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""
-        if not self.count():
-            if self.timeout is not None and self.disarms_when_empty():
-                self.cancel()
-                if self.forgets_cancelled():
-                    self.timeout = self.target = None
-            return
-        wake = self.wake(self.first())
-        if self.settled(wake):
-            return
-        if self.timeout is not None and self.cancels_replaced():
-            self.cancel()
-        if self.forgets_cancelled():
-            self.timeout = self.target = None
-        if self.passed(wake):
-            return
-        self.target = wake
-        self.timeout = max(wake, self.earliest())
-        insort(self.armed, self.timeout)
+        self.timer.update(self.wake(self.first()) if self.count() else None, self.tick)
 
     def first(self) -> int:
         """The smallest key."""
         return min(self.held)
 
-    def cancel(self) -> None:
-        """Cancel the timeout that is held, if it is still armed."""
-        if self.timeout in self.armed:
-            self.armed.remove(self.timeout)
-            self.cancelled = self.timeout
-
     def advance(self, ms: int) -> list[int]:
         """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
-        asked, until = [], self.now + ms
-        while self.armed and min(self.armed) <= until:
-            deadline = min(self.armed)
-            self.now = max(self.now, deadline)
-            self.armed.remove(deadline)
-            if self.fire(deadline):
-                asked.append(self.now)
-        self.now = until
-        return asked
-
-    def fire(self, timeout: int | None) -> bool:
-        """Run a timeout's callback; answers whether it asked for a read."""
-        self.last_run = self.run_noted()
-        if timeout == self.timeout:
-            self.timeout = self.target = None
-        if self.firing_updates_timer():
-            self.update_timer()
-        return self.firing_reads()
+        return self.timer.advance(ms)
 
     def stale(self) -> bool:
         """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
-        if self.cancelled is None:
-            return False
-        if self.forgets_the_newer():
-            self.timeout = self.target = None
-        return self.heeds_cancelled() and self.fire(self.cancelled)
+        return self.timer.stale()
 
     @rule(
         "DD-27",
@@ -716,16 +586,10 @@ class DelayedDelivery(Reference):
     def tick_after(self, tick: int) -> int:
         return tick
 
-    @also(tick_after, absent=lambda m: True)
-    def tick_updates_timer(self) -> bool:
-        return False
-
     def reset_tick(self, tick: int) -> None:
         """Change the tick."""
         self.tick = self.tick_after(tick)
         self.width = self.width_after(tick)
-        if self.tick_updates_timer():
-            self.update_timer()
 
     # ---- Memory, clear, close
 
@@ -772,10 +636,6 @@ class DelayedDelivery(Reference):
     def after_clear(self) -> dict[int, set[Copy]]:
         return {}
 
-    @also(after_clear, absent=lambda m: True)
-    def clear_updates_timer(self) -> bool:
-        return False
-
     def clear(self) -> None:
         """Forget every message."""
         self.shrank = True
@@ -783,31 +643,23 @@ class DelayedDelivery(Reference):
         self.counted_in_vain = 0
         if self.starts_anew_on_clear():
             self.fixed, self.highest = True, self.highest_anew()
-        if self.clear_updates_timer():
-            self.update_timer()
 
     @rule(
         "DD-32",
         "Close disarms the timer, and may be repeated; what is seen of the index after it is not specified.",
         source="AbstractDelayedDeliveryTracker, PR 18000",
         look="a timeout that outlives its tracker; what a second close lets go of once more",
-        absent=lambda m: False,
-        only_while_something_is_held=lambda m: bool(m.held),
+        absent=lambda m: m.closed,
     )
-    def close_disarms(self) -> bool:
-        return True
-
-    @also(close_disarms, absent=lambda m: m.closed)
     def refuses_close(self) -> bool:
         return False
 
+    @also(refuses_close, when=lambda m: m.timer.timeout is not None)
     def close(self) -> None:
         """End. No operation follows but a second close."""
         if self.refuses_close():
             raise Fault("IllegalReferenceCountException")
-        if self.close_disarms():
-            self.cancel()
-            self.timeout = self.target = None
+        self.timer.close()
         self.closed = True
 
     def count_after_close(self) -> int | Undefined:
@@ -816,167 +668,4 @@ class DelayedDelivery(Reference):
 
     def seen(self) -> tuple[int | Undefined, list[int]]:
         """The number of messages, and the times of all armed timeouts."""
-        return self.count_after_close() if self.closed else self.count(), self.armed
-
-
-class TimeBucket2026(DelayedDelivery):
-    """The classes with the changes of PRs 25681, 26012 and 26188, as recorded: the timer aims at the key."""
-
-    PROFILE = "timebucket-2026"
-    BREAKS: ClassVar[tuple[str, ...]] = ("DD-34",)
-
-    def wake(self, key: int) -> int:
-        return key
-
-    def count_after_close(self) -> int:
-        return self.count()
-
-
-class TimeBucket50(TimeBucket2026):
-    """The released class of 5.0.1: a clear starts the detection of a fixed delay anew, as a get of the last does."""
-
-    PROFILE = "timebucket-5.0"
-
-    def starts_anew_on_clear(self) -> bool:
-        return True
-
-
-class TimeBucket50M1(TimeBucket2026):
-    """The released class of 5.0.0-M1: without PR 26188, so a bucket is handed out when its first time is due."""
-
-    PROFILE = "timebucket-5.0-M1"
-    BREAKS = ("DD-07", "DD-08")
-
-    def due(self, key: int) -> bool:
-        return key <= self.cutoff()
-
-
-class TimeBucket404(TimeBucket2026):
-    """The released classes of 4.0.4 and 4.0.5, after PR 24035 and before PR 24429 took the buckets out again.
-
-    Times are rounded down, strict or not, and a cancelled timeout may be taken for armed.
-    """
-
-    PROFILE = "timebucket-4.0.4"
-    BREAKS = ("DD-07", "DD-08", "DD-34")
-
-    def key(self, at: int) -> int:
-        return at & -self.width
-
-    def due(self, key: int) -> bool:
-        return key <= self.cutoff()
-
-    def forgets_cancelled(self) -> bool:
-        return not self.held
-
-    def passed(self, wake: int) -> bool:
-        return wake < self.now
-
-
-class LedgersByHash(set[Copy]):
-    """A bucket that lists its ledgers as a hash table does; those that a get leaves empty go as it lists them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ledgers = LongHashOrder()
-        self.shrank = False
-
-    def add(self, copy: Copy, /) -> None:
-        self.settle()
-        self.ledgers.add(copy[0])
-        super().add(copy)
-
-    def discard(self, copy: object, /) -> None:
-        super().discard(copy)
-        self.shrank = True
-
-    def settle(self) -> None:
-        """Let go of the ledgers of which nothing is left."""
-        if self.shrank:
-            left = {copy[0] for copy in self}
-            for ledger in LongHashOrder(ledger for ledger in self.ledgers if ledger not in left):
-                self.ledgers.discard(ledger)
-            self.shrank = False
-
-    def listed(self) -> list[Copy]:
-        """The copies by ledger as the table lists them, and by entry."""
-        self.settle()
-        place = {ledger: i for i, ledger in enumerate(self.ledgers)}
-        return sorted(self, key=lambda copy: (place[copy[0]], copy))
-
-
-class TimeBucket401(TimeBucket404):
-    """The released classes of 4.0.1 and 4.0.2, the first with buckets (PR 23611), before PR 24035.
-
-    Which ledgers of a bucket are taken first is up to a hash table. It shows where a budget ends inside the bucket.
-    """
-
-    PROFILE = "timebucket-4.0.1"
-    BUCKET = LedgersByHash
-    held: dict[int, LedgersByHash]  # type: ignore[assignment]
-
-    def taken(self, most: int) -> list[tuple[int, Copy]]:
-        due = takewhile(self.due, sorted(self.held))
-        return [(key, copy) for key in due for copy in self.held[key].listed()][: max(most, 0)]
-
-
-class TimeBucket2025(TimeBucket404):
-    """The classes of 2025-09-20, as recorded: a repeated add is counted again."""
-
-    PROFILE = "timebucket-2025"
-    MOOT = ("DD-29",)
-
-    def counts_again(self) -> bool:
-        return True
-
-    def first(self) -> int:
-        if not self.held:
-            raise Fault("NoSuchElementException")
-        return super().first()
-
-    def permits_bytes(self, seen: object) -> bool:
-        return isinstance(seen, int) and seen >= 0
-
-
-class Heap(DelayedDelivery):
-    """The classes before PR 23611, as recorded: a heap of triples, without buckets, that keeps every copy.
-
-    A second close releases the heap's memory once more, which throws (seen on the released 3.0.7, 4.0.0 and 4.0.8).
-    """
-
-    PROFILE = "heap"
-    MOOT = ("DD-03", "DD-05", "DD-29", "DD-33")
-
-    def width_of(self, tick: int) -> int:
-        return 1
-
-    def serial(self) -> int:
-        return self.adds
-
-    def passed(self, wake: int) -> bool:
-        return wake < self.now
-
-    def permits_bytes(self, seen: object) -> bool:
-        return isinstance(seen, int) and seen >= 24 * self.count()
-
-    def refuses_close(self) -> bool:
-        return self.closed
-
-    def count_after_close(self) -> int:
-        return self.count()
-
-
-PROFILES = {
-    m.PROFILE: m
-    for m in (
-        DelayedDelivery,
-        TimeBucket2026,
-        TimeBucket50,
-        TimeBucket50M1,
-        TimeBucket2025,
-        TimeBucket404,
-        TimeBucket401,
-        Heap,
-    )
-}
-"""Every profile of the contract; the first is the default."""
+        return self.count_after_close() if self.closed else self.count(), self.timer.armed

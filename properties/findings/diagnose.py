@@ -80,7 +80,8 @@ def in_words(way: Way) -> str:
         return f"{way.rule.number} were absent ({way.clause})"
     if way.name == AS_SPECIFIED:
         return f"{way.rule.number} were kept, from which the profile deviates ({way.clause})"
-    return f"{way.rule.number} were done otherwise ({way.clause}: {way.name.replace('_', ' ')})"
+    what = way.name if way.stands_before else f"{way.clause}: {way.name.replace('_', ' ')}"
+    return f"{way.rule.number} were done otherwise ({what})"
 
 
 @cache

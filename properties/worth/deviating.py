@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Way, deviations_of
+from broker_tck.model.rules import Way, clause_of, deviations_of
 from broker_tck.properties.engine.check import kept, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
@@ -109,7 +109,7 @@ def otherwise(model: type[Reference], number: str) -> Iterator[Way]:
     """What a profile does in place of a rule."""
     for way in deviations_of(model):
         if way.rule.number == number:
-            yield Way(way.rule, way.clause, f"as {model.PROFILE}", getattr(model, way.clause))
+            yield Way(way.rule, way.clause, f"as {model.PROFILE}", clause_of(model, way.clause))
 
 
 def shortest(findings: Iterator[Finding | None]) -> Finding | None:

@@ -9,16 +9,16 @@ from functools import cache
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import ABSENT, Clause, Embodiment, deviates, embodiments, replaced
+from broker_tck.model.rules import ABSENT, Clause, Embodiment, clause_of, deviates, embodiments, replaced
 
 
 class Exercised:
-    """A model that counts. A rule is met when one of its clauses answers other than if the rule were absent."""
+    """A model that counts. A rule is met when a clause answers other than if it were absent, or ``when`` says so."""
 
     def __init__(self, model: type[Reference]) -> None:
         self.met: Counter[str] = Counter()
         self.paused = False
-        counting = {e.clause: self._counting(e, getattr(model, e.clause)) for e in embodiments(model)}
+        counting = {e.clause: self._counting(e, clause_of(model, e.clause)) for e in embodiments(model)}
         self.model: type[Reference] = replaced(model, counting, f"{model.__name__} (counting)")
 
     @contextmanager
@@ -31,15 +31,20 @@ class Exercised:
             self.paused = False
 
     def _counting(self, embodiment: Embodiment, clause: Clause) -> Callable[..., Any]:
-        number, absent = embodiment.rule.number, embodiment.ways[ABSENT]
+        number, absent, when = embodiment.rule.number, embodiment.ways.get(ABSENT), embodiment.when
+
+        def asked_when(model: Any, *arguments: Any) -> Any:
+            if not self.paused and when and when(model, *arguments):
+                self.met[number] += 1
+            return clause(model, *arguments)
 
         def ask(model: Any, *arguments: Any) -> Any:
             answer = clause(model, *arguments)
-            if not self.paused and answer != absent(model, *arguments):
+            if not self.paused and absent and answer != absent(model, *arguments):
                 self.met[number] += 1
             return answer
 
-        return ask
+        return asked_when if when else ask
 
 
 @cache

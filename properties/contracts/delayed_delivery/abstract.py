@@ -26,7 +26,7 @@ def abstract(model: DelayedDelivery) -> tuple[int, ...]:
 
 def timeout(model: DelayedDelivery) -> int:
     """0: none is armed. Else when it fires: 1 overdue, 2 within a tick, 3 later."""
-    if not model.armed:
+    if not model.timer.armed:
         return 0
-    wait = model.armed[0] - model.now
+    wait = model.timer.armed[0] - model.now
     return 1 if wait <= 0 else 2 if wait <= model.tick else 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_tck.implementations.interface import DelayedDeliveryTracker
-from broker_tck.model.delayed_delivery.specification import PROFILES
+from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
 from broker_tck.properties.contracts.delayed_delivery.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.delayed_delivery.laws import LAWS, VARIATIONS

@@ -121,7 +121,7 @@ class Times:
         if kind < 5:
             return self.steps[below(len(self.steps))]
         if kind < 8 and model.held:
-            armed = model.armed[0] if model.armed and kind < 7 else model.wake(min(model.held))
+            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else model.wake(min(model.held))
             return min(max(0, armed - model.now + below(3) - 1), 2**45)
         if kind == 8:
             return below(self.spread)

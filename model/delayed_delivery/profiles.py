@@ -1,0 +1,183 @@
+"""What the broker's versions do otherwise: a profile for each, which replaces the clauses in which it differs."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import ClassVar
+
+from broker_tck.model.delayed_delivery.specification import Copy, DelayedDelivery, Position
+from broker_tck.model.java_collections import LongHashOrder
+from broker_tck.model.parts.timer import Timer
+from broker_tck.model.reference import Fault
+
+
+class TimeBucket2026(DelayedDelivery):
+    """The classes with the changes of PRs 25681, 26012 and 26188, as recorded: the timer aims at the key."""
+
+    PROFILE = "timebucket-2026"
+    BREAKS: ClassVar[tuple[str, ...]] = ("DD-34",)
+
+    def wake(self, key: int) -> int:
+        return key
+
+    def count_after_close(self) -> int:
+        return self.count()
+
+
+class TimeBucket50(TimeBucket2026):
+    """The released class of 5.0.1: a clear starts the detection of a fixed delay anew, as a get of the last does."""
+
+    PROFILE = "timebucket-5.0"
+
+    def starts_anew_on_clear(self) -> bool:
+        return True
+
+
+class TimeBucket50M1(TimeBucket2026):
+    """The released class of 5.0.0-M1: without PR 26188, so a bucket is handed out when its first time is due."""
+
+    PROFILE = "timebucket-5.0-M1"
+    BREAKS = ("DD-07", "DD-08")
+
+    def due(self, key: int) -> bool:
+        return key <= self.cutoff()
+
+
+class TimerBefore26012(Timer):
+    """A timer that takes a bucket of this very moment for one to come."""
+
+    def passed(self, wake: int) -> bool:
+        return wake < self.now
+
+
+class ForgetfulTimer(TimerBefore26012):
+    """It forgets a timeout that was cancelled only where nothing is held."""
+
+    def forgets_cancelled(self, wake: int | None) -> bool:
+        return wake is None
+
+
+class TimeBucket404(TimeBucket2026):
+    """The released classes of 4.0.4 and 4.0.5, after PR 24035 and before PR 24429 took the buckets out again.
+
+    Times are rounded down, strict or not, and a cancelled timeout may be taken for armed.
+    """
+
+    PROFILE = "timebucket-4.0.4"
+    BREAKS = ("DD-07", "DD-08", "DD-34")
+    Timer = ForgetfulTimer
+
+    def key(self, at: int) -> int:
+        return at & -self.width
+
+    def due(self, key: int) -> bool:
+        return key <= self.cutoff()
+
+
+class LedgersByHash(set[Copy]):
+    """A bucket that lists its ledgers as a hash table does; those that a get leaves empty go as it lists them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ledgers = LongHashOrder()
+        self.shrank = False
+
+    def add(self, copy: Copy, /) -> None:
+        self.settle()
+        self.ledgers.add(copy[0])
+        super().add(copy)
+
+    def discard(self, copy: object, /) -> None:
+        super().discard(copy)
+        self.shrank = True
+
+    def settle(self) -> None:
+        """Let go of the ledgers of which nothing is left."""
+        if self.shrank:
+            left = {copy[0] for copy in self}
+            for ledger in LongHashOrder(ledger for ledger in self.ledgers if ledger not in left):
+                self.ledgers.discard(ledger)
+            self.shrank = False
+
+    def listed(self) -> list[Copy]:
+        """The copies by ledger as the table lists them, and by entry."""
+        self.settle()
+        place = {ledger: i for i, ledger in enumerate(self.ledgers)}
+        return sorted(self, key=lambda copy: (place[copy[0]], copy))
+
+
+class TimeBucket401(TimeBucket404):
+    """The released classes of 4.0.1 and 4.0.2, the first with buckets (PR 23611), before PR 24035.
+
+    Which ledgers of a bucket are taken first is up to a hash table. It shows where a budget ends inside the bucket.
+    Two ledgers that collide are listed as they came, so that the order of adds matters.
+    """
+
+    PROFILE = "timebucket-4.0.1"
+    MOOT = ("order",)
+    BUCKET = LedgersByHash
+    held: dict[int, LedgersByHash]  # type: ignore[assignment]
+
+    def taken(self, most: int) -> list[tuple[int, Copy]]:
+        due = takewhile(self.due, sorted(self.held))
+        return [(key, copy) for key in due for copy in self.held[key].listed()][: max(most, 0)]
+
+
+class TimeBucket2025(TimeBucket404):
+    """The classes of 2025-09-20, as recorded: a repeated add is counted again."""
+
+    PROFILE = "timebucket-2025"
+    MOOT = ("DD-29",)
+
+    def counts_again(self) -> bool:
+        return True
+
+    def first(self) -> int:
+        if not self.held:
+            raise Fault("NoSuchElementException")
+        return super().first()
+
+    def permits_bytes(self, seen: object) -> bool:
+        return isinstance(seen, int) and seen >= 0
+
+
+class Heap(DelayedDelivery):
+    """The classes before PR 23611, as recorded: a heap of triples, without buckets, that keeps every copy.
+
+    A second close releases the heap's memory once more, which throws (seen on the released 3.0.7, 4.0.0 and 4.0.8).
+    """
+
+    PROFILE = "heap"
+    MOOT = ("DD-03", "DD-05", "DD-29", "DD-33")
+    Timer = TimerBefore26012
+
+    def width_of(self, tick: int) -> int:
+        return 1
+
+    def serial(self, position: Position, key: int) -> int:
+        return self.adds
+
+    def permits_bytes(self, seen: object) -> bool:
+        return isinstance(seen, int) and seen >= 24 * self.count()
+
+    def refuses_close(self) -> bool:
+        return self.closed
+
+    def count_after_close(self) -> int:
+        return self.count()
+
+
+PROFILES = {
+    m.PROFILE: m
+    for m in (
+        DelayedDelivery,
+        TimeBucket2026,
+        TimeBucket50,
+        TimeBucket50M1,
+        TimeBucket2025,
+        TimeBucket404,
+        TimeBucket401,
+        Heap,
+    )
+}
+"""Every profile of the contract; the first is the default."""

@@ -1,0 +1,221 @@
+"""Known wrong ways of delayed delivery that take more than a clause."""
+
+from __future__ import annotations
+
+from broker_tck.model.delayed_delivery.specification import Copy, DelayedDelivery, Position
+from broker_tck.model.rules import wrong
+
+# ---- Adding
+
+
+@wrong("DD-10", "the timer is left alone")
+class AddLeavesTimer(DelayedDelivery):
+    """Nothing tells the timer of a message."""
+
+    def added(self, new: bool, at: int) -> None:
+        """Look at the fixed delay alone."""
+        self.detect(at)
+
+
+@wrong("DD-10", "the timer is told of what is new")
+class NewUpdatesTimer(DelayedDelivery):
+    """A message that was there already leaves the timer alone."""
+
+    def added(self, new: bool, at: int) -> None:
+        """Update the timer where the message is new."""
+        if new:
+            self.update_timer()
+        self.detect(at)
+
+
+@wrong("DD-10", "the timer is told of the first")
+class FirstUpdatesTimer(DelayedDelivery):
+    """Only the message that ends the emptiness is told to the timer."""
+
+    def added(self, new: bool, at: int) -> None:
+        """Update the timer where nothing else is held."""
+        if self.count() == 1:
+            self.update_timer()
+        self.detect(at)
+
+
+@wrong("DD-11", "the answer to what is there already is no")
+class RefusesAgain(DelayedDelivery):
+    """A message that was there already is not taken."""
+
+    def add(self, ledger: int, entry: int, at: int) -> bool:
+        """Answer whether the message is new."""
+        new = not self.holds(self.stored(ledger, entry), self.key(at))
+        return super().add(ledger, entry, at) and new
+
+
+@wrong("DD-12", "a position is in one bucket: that of its last add")
+class Superseded(DelayedDelivery):
+    """A copy in another bucket is dropped, where :meth:`supersedes` says so."""
+
+    def supersedes(self, key: int, other: int) -> bool:
+        """Whether a copy under a key has the one under another dropped."""
+        return True
+
+    def insert(self, position: Position, key: int) -> bool:
+        """Drop what is superseded."""
+        for other in self.elsewhere(position, key):
+            if self.supersedes(key, other):
+                self.drop(other, (*position, 0))
+        return super().insert(position, key)
+
+
+@wrong("DD-12", "a later copy is dropped")
+class LaterSuperseded(Superseded):
+    """An add cancels what was to come later."""
+
+    def supersedes(self, key: int, other: int) -> bool:
+        """Of the later ones alone."""
+        return other > key
+
+
+@wrong("DD-12", "a sooner copy is dropped")
+class SoonerSuperseded(Superseded):
+    """An add cancels what was to come sooner."""
+
+    def supersedes(self, key: int, other: int) -> bool:
+        """Of the sooner ones alone."""
+        return other < key
+
+
+@wrong("DD-12", "a position is in one bucket: that of its first add")
+class FirstStays(DelayedDelivery):
+    """A position that is held is not filed again."""
+
+    def insert(self, position: Position, key: int) -> bool:
+        """Hold a copy where there is none in another bucket."""
+        return not self.elsewhere(position, key) and super().insert(position, key)
+
+
+# ---- Handing out
+
+
+@wrong("DD-20", "the timer is left alone")
+class GetLeavesTimer(DelayedDelivery):
+    """Nothing tells the timer of what has left, where :meth:`tells` does not say so."""
+
+    def tells(self, taken: list[tuple[int, Copy]]) -> bool:
+        """Whether the timer is told."""
+        return False
+
+    def left(self, taken: list[tuple[int, Copy]]) -> None:
+        """Look at the fixed delay, and tell the timer or not."""
+        self.restart(taken)
+        if self.tells(taken):
+            self.update_timer()
+
+
+@wrong("DD-20", "the timer is told where something was taken")
+class TakesUpdateTimer(GetLeavesTimer):
+    """A get of nothing leaves the timer alone."""
+
+    def tells(self, taken: list[tuple[int, Copy]]) -> bool:
+        """Where something was taken."""
+        return bool(taken)
+
+
+@wrong("DD-20", "the timer is told where nothing was taken")
+class VainGetsUpdateTimer(GetLeavesTimer):
+    """A get of something leaves the timer alone."""
+
+    def tells(self, taken: list[tuple[int, Copy]]) -> bool:
+        """Where nothing was taken."""
+        return not taken
+
+
+# ---- The timer
+
+
+class StopsAtFirings(DelayedDelivery):
+    """The clock stops at each firing, where :meth:`fired` may do more, or swallow it."""
+
+    def fired(self) -> bool:
+        """Whether the firing asks for a read."""
+        return True
+
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock from firing to firing."""
+        until, asked = self.now + ms, []
+        while self.timer.armed and self.timer.armed[0] <= until:
+            times = super().advance(max(self.timer.armed[0] - self.now, 0))
+            asked += times if self.fired() else []
+        return asked + super().advance(until - self.now)
+
+
+@wrong("DD-24", "a firing asks for nothing")
+class FiringIsSilent(StopsAtFirings):
+    """Nobody hears of a firing."""
+
+    def fired(self) -> bool:
+        """No."""
+        return False
+
+
+@wrong("DD-24", "a firing asks for a read while something is due")
+class FiringLooksFirst(StopsAtFirings):
+    """A firing for nothing is kept quiet."""
+
+    def fired(self) -> bool:
+        """While something is due."""
+        return self.available()
+
+
+@wrong("DD-24", "a firing brings the timer up to date")
+class FiringUpdatesTimer(StopsAtFirings):
+    """A firing arms the next timeout itself."""
+
+    def fired(self) -> bool:
+        """Update the timer."""
+        self.update_timer()
+        return True
+
+
+@wrong("DD-27", "a new tick brings the timer up to date")
+class TickUpdatesTimer(DelayedDelivery):
+    """What is armed is armed anew by the new tick."""
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick, and update the timer."""
+        super().reset_tick(tick)
+        self.update_timer()
+
+
+@wrong("DD-30", "a clear brings the timer up to date")
+class ClearUpdatesTimer(DelayedDelivery):
+    """Nothing is held, so nothing stays armed."""
+
+    def clear(self) -> None:
+        """Forget every message, and update the timer."""
+        super().clear()
+        self.update_timer()
+
+
+@wrong("DD-32", "the timer outlives its tracker")
+class CloseLeavesTimer(DelayedDelivery):
+    """Nothing is disarmed, where :meth:`disarms` does not say so."""
+
+    def disarms(self) -> bool:
+        """Whether to disarm."""
+        return False
+
+    def close(self) -> None:
+        """End, with the timer armed or not."""
+        armed = self.timer.armed.copy(), self.timer.timeout, self.timer.target
+        leaves = not self.disarms()
+        super().close()
+        if leaves:
+            self.timer.armed, self.timer.timeout, self.timer.target = armed
+
+
+@wrong("DD-32", "the timer is disarmed while something is held")
+class CloseOfNothingLeavesTimer(CloseLeavesTimer):
+    """With nothing held there should be nothing to disarm."""
+
+    def disarms(self) -> bool:
+        """While something is held."""
+        return bool(self.held)

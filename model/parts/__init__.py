@@ -1,0 +1,1 @@
+"""Parts of reference models that more than one contract uses."""

@@ -1,0 +1,142 @@
+"""The timer of a tracker: its clock, and a timeout that is armed for the first bucket, moved, and fired."""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from broker_tck.model.rules import Part, also, rule
+
+
+class Timer(Part):
+    """A clock in milliseconds, and at most one timeout. The tracker says when it wants to be woken."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+        self.armed: list[int] = []
+        self.timeout: int | None = None
+        self.target: int | None = None
+        self.cancelled: int | None = None
+        self.last_run = 0
+
+    @rule(
+        "DD-21",
+        "A timer update arms for the first bucket, unless that is armed already or has passed; with nothing held it "
+        "disarms; a timeout that is cancelled is forgotten.",
+        source="AbstractDelayedDeliveryTracker, PR 26012",
+        look="a target that outlives its timeout; a first bucket that is this very moment",
+        absent=lambda t, wake: False,
+        only_if_sooner=lambda t, wake: t.timeout is not None and t.target is not None and t.target <= wake,
+        only_if_none_is_armed=lambda t, wake: t.timeout is not None,
+        only_if_later=lambda t, wake: t.timeout is not None and t.target is not None and t.target >= wake,
+    )
+    def settled(self, wake: int) -> bool:
+        return wake == self.target
+
+    @also(settled, absent=lambda t, wake: False, not_at_this_moment=lambda t, wake: wake < t.now)
+    def passed(self, wake: int) -> bool:
+        return wake <= self.now
+
+    @also(
+        settled,
+        when=lambda t, wake: t.timeout is not None,
+        absent=lambda t, wake: False,
+        unless_idle=lambda t, wake: wake is None or wake > t.now,
+    )
+    def forgets_cancelled(self, wake: int | None) -> bool:
+        return True
+
+    @rule(
+        "DD-22",
+        "After a run the next firing is at least a tick away.",
+        source="AbstractDelayedDeliveryTracker, PR 5498",
+        look="the time of the last run, and the tick as it is when the timeout is armed",
+        absent=lambda t, tick: 0,
+        without_the_tick=lambda t, tick: t.last_run,
+        two_ticks=lambda t, tick: t.last_run + 2 * tick,
+        width_for_tick=lambda t, tick: t.last_run + (1 << tick.bit_length() - 1),
+        from_now=lambda t, tick: t.now + tick if t.last_run else 0,
+    )
+    def earliest(self, tick: int) -> int:
+        return self.last_run + tick
+
+    @also(earliest, absent=lambda t: t.last_run, only_the_first=lambda t: t.last_run or t.now)
+    def run_noted(self) -> int:
+        return self.now
+
+    @rule(
+        "DD-23",
+        "At most one timeout is armed.",
+        source="AbstractDelayedDeliveryTracker",
+        look="a timeout that is replaced without being cancelled",
+        when=lambda t, wake, tick: t.timeout in t.armed,
+    )
+    def replace(self, wake: int, tick: int) -> None:
+        """Arm for another moment, unless that has passed."""
+        self.cancel()
+        self.forget(wake)
+        if not self.passed(wake):
+            self.arm(wake, tick)
+
+    def update(self, wake: int | None, tick: int) -> None:
+        """Bring the timer up to date with when the first bucket wants to be looked at; None: nothing is held."""
+        if wake is None:
+            self.disarm()
+        elif not self.settled(wake):
+            self.replace(wake, tick)
+
+    def disarm(self) -> None:
+        """Nothing is held any more."""
+        self.cancel()
+        self.forget(None)
+
+    def arm(self, wake: int, tick: int) -> None:
+        """Arm for a moment, but not too soon after the last run."""
+        self.target = wake
+        self.timeout = max(wake, self.earliest(tick))
+        insort(self.armed, self.timeout)
+
+    def cancel(self) -> None:
+        """Cancel the timeout that is held, if it is still armed."""
+        if self.timeout in self.armed:
+            self.armed.remove(self.timeout)
+            self.cancelled = self.timeout
+
+    def forget(self, wake: int | None) -> None:
+        """Let go of the timeout that was cancelled, or has fired."""
+        if self.forgets_cancelled(wake):
+            self.timeout = self.target = None
+
+    def close(self) -> None:
+        """Cancel the timeout and let go of it."""
+        self.cancel()
+        self.timeout = self.target = None
+
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock; timeouts fire on the way. Answers the times of the firings, each of which asks for a read."""
+        fired, until = [], self.now + ms
+        while self.armed and self.armed[0] <= until:
+            deadline = self.armed.pop(0)
+            self.now = max(self.now, deadline)
+            self.fire(deadline)
+            fired.append(self.now)
+        self.now = until
+        return fired
+
+    @rule(
+        "DD-24",
+        "A firing asks for a read and forgets its own timeout; it arms nothing itself; a cancelled timeout that fires "
+        "all the same is ignored.",
+        source="AbstractDelayedDeliveryTracker, PR 26012",
+        look="a firing that was on its way when its timeout was cancelled",
+        when=lambda t, deadline: True,
+    )
+    def fire(self, deadline: int) -> None:
+        """Run a timeout's callback."""
+        self.last_run = self.run_noted()
+        if deadline == self.timeout:
+            self.timeout = self.target = None
+
+    @also(fire, when=lambda t: t.cancelled is not None)
+    def stale(self) -> bool:
+        """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
+        return False

@@ -1,0 +1,61 @@
+"""Known wrong ways of the timer that take more than a clause."""
+
+from __future__ import annotations
+
+from broker_tck.model.parts.timer import Timer
+from broker_tck.model.rules import wrong
+
+
+@wrong("DD-21", "stays armed when nothing is held")
+class StaysArmed(Timer):
+    """Nothing disarms it."""
+
+    def disarm(self) -> None:
+        """Leave the timeout alone."""
+
+
+@wrong("DD-23", "arms another without cancelling")
+class KeepsReplaced(Timer):
+    """What is replaced stays armed."""
+
+    def replace(self, wake: int, tick: int) -> None:
+        """Arm one more."""
+        self.forget(wake)
+        if not self.passed(wake):
+            self.arm(wake, tick)
+
+
+@wrong("DD-23", "cancels only a later one")
+class KeepsSooner(Timer):
+    """What would fire sooner stays armed."""
+
+    def replace(self, wake: int, tick: int) -> None:
+        """Cancel what would fire later, and arm one more."""
+        if self.timeout is not None and self.timeout >= wake:
+            self.cancel()
+        self.forget(wake)
+        if not self.passed(wake):
+            self.arm(wake, tick)
+
+
+@wrong("DD-24", "a cancelled timeout is heeded")
+class HeedsCancelled(Timer):
+    """A firing is a firing."""
+
+    def stale(self) -> bool:
+        """Run the callback."""
+        if self.cancelled is None:
+            return False
+        self.fire(self.cancelled)
+        return True
+
+
+@wrong("DD-24", "a cancelled timeout has the newer one forgotten")
+class ForgetsNewer(Timer):
+    """Whatever fires is taken for the one that is held."""
+
+    def stale(self) -> bool:
+        """Forget what is armed."""
+        if self.cancelled is not None:
+            self.timeout = self.target = None
+        return False
