@@ -909,9 +909,11 @@ class TimeBucket401(TimeBucket404):
     """The released classes of 4.0.1 and 4.0.2, the first with buckets (PR 23611), before PR 24035.
 
     Which ledgers of a bucket are taken first is up to a hash table. It shows where a budget ends inside the bucket.
+    Two ledgers that collide are listed as they came, so that the order of adds matters.
     """
 
     PROFILE = "timebucket-4.0.1"
+    MOOT = ("order",)
     BUCKET = LedgersByHash
     held: dict[int, LedgersByHash]  # type: ignore[assignment]
 
