@@ -54,7 +54,8 @@ class Reference(ABC):
     """Laws that this profile is known to break, by rule number."""
 
     MOOT: ClassVar[tuple[str, ...]] = ()
-    """Rules that decide nothing under this profile, by number: those of buckets where there are none."""
+    """Rules that decide nothing under this profile, by number, such as those of buckets where there are none; and
+    variations that need not hold, by name."""
 
     @abstractmethod
     def __init__(self, config: Any) -> None:
