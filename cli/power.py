@@ -36,7 +36,7 @@ def power(contract_names: tuple[str, ...], profile: str | None, seed: int, as_js
     with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "wrong ways") as tell:
         tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule))
     laws = law_tables(chosen, seed)
-    worth = [Worth(c, p, *tables) for (c, p), *tables in zip(chosen, tables, laws, strict=True)]
+    worth = [Worth(c, p, table, law) for (c, p), table, law in zip(chosen, tables, laws, strict=True)]
     if as_json:
         print_json(one_or_all([worth_json(each) for each in worth]))
     else:

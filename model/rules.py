@@ -92,7 +92,7 @@ class Way:
     def applied_to(self, model: type) -> type:
         """The model got wrong in this way."""
         name = f"{model.__name__} ~ {self}"
-        if self.stands_before:
+        if isinstance(self.instead, type):
             return before(model, self.clause.rpartition(".")[0], self.instead, name)
         return replaced(model, {self.clause: self.instead}, name)
 

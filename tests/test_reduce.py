@@ -26,7 +26,7 @@ WAYS = (
     "DD-16 starts_anew: always",
     "DD-20 taken: one_ledger_only",
     "DD-20 handed_out: repeated",
-    "DD-22 earliest: two_ticks",
+    "DD-22 timer.earliest: two_ticks",
     "DD-27 tick_after: only_raised",
     "DD-30 after_clear: due_ones_stay",
     "DD-35 removed: whole_ledgers",

@@ -263,7 +263,7 @@ def power_tables(
 def law_tables(chosen: Sequence[Profile], seed: int = 0) -> list[dict[str, str]]:
     """What breaks each law and variation: a table for each profile. Where one waits, another uses the processes."""
     with processes(BLOCK) as pool, ThreadPoolExecutor(len(chosen)) as each:
-        return list(each.map(lambda profile: law_table(*profile, seed, pool), chosen))
+        return list(each.map(lambda one: law_table(one[0], one[1], seed, pool), chosen))
 
 
 def law_table(contract: Contract, profile: str, seed: int, pool: Executor) -> dict[str, str]:
