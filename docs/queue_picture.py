@@ -80,7 +80,7 @@ def size_pass(asked: int = 35, most: int = 5) -> str:
     for entry, size, expected in ((1, 40, 0), (2, 50, 3), (3, 30, 0)):
         model.put(0, 1, entry, size, expected)
     model.get(0, 1, 1)
-    model.size(asked)
+    model.evict_size(asked)
     frames = [*model.frames, model.boxes()]
     parts = [*legend(16)]
     top, removed = 44, 0
@@ -161,7 +161,7 @@ def lived(life: Life) -> tuple[list[int], int]:
             model.get(0, 1, 0)
             model.read(0, 1, 0)
         before = model.queue[0].requeued
-        if model.ttl(TTL) != [0, 0]:
+        if model.evict_old(TTL) != [0, 0]:
             return requeued, model.now
         if model.queue[0].requeued > before:
             requeued.append(model.now)

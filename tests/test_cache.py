@@ -180,9 +180,9 @@ def refused(on: Any, asked: int) -> str:
 def test_size_pass_frees_what_is_asked_for_at_least(made: Any) -> None:
     on = made()
     filled(on, [4, 3, 3, 5])
-    assert on.size(5) == [2, 7]
+    assert on.evict_size(5) == [2, 7]
     assert sizes_of(on)[0] == [2, 8]
-    assert on.size(100) == [2, 8]
+    assert on.evict_size(100) == [2, 8]
     assert refused(on, 0) == refused(on, -1) == "IllegalArgumentException"
 
 
@@ -191,7 +191,7 @@ def test_size_passes_and_a_removal_among_a_hundred_entries(made: Any) -> None:
     sizes = [len(str(number)) for number in range(100)]
     filled(on, sizes)
     assert on.size_of_all() == 190
-    assert [on.size(asked) for asked in (1, 10, 178)] == [[1, 1], [10, 11], [89, 178]]
+    assert [on.evict_size(asked) for asked in (1, 10, 178)] == [[1, 1], [10, 11], [89, 178]]
     filled(on, sizes)
     assert on.remove(0, 1, 10, 1, 20, 0) == [10, 20]
 
@@ -202,7 +202,7 @@ def life(on: Any, reads: tuple[int, ...] = ()) -> int:
         if now in reads:
             assert on.get(0, 1, 0) == "hit"
             on.read(0, 1, 0)
-        if on.ttl(TTL) != [0, 0]:
+        if on.evict_old(TTL) != [0, 0]:
             return now
         on.advance(10)
     raise AssertionError("the entry stays")
@@ -241,7 +241,7 @@ def test_what_is_protected_goes_last(made: Any, most: int, asked: int, removed: 
     for entry, size, expected in ((1, 40, 0), (2, 50, 3), (3, 30, 0)):
         on.put(0, 1, entry, size, expected)
     on.get(0, 1, 1)
-    assert on.size(asked) == removed
+    assert on.evict_size(asked) == removed
     assert sizes_of(on)[0] == left
     if asked == 35:
         assert on.range(0, 1, 0, 1, 9) == [[1, 2]]
@@ -252,7 +252,7 @@ def test_entry_that_is_left_was_requeued_once() -> None:
     for entry, size, expected in ((1, 40, 0), (2, 50, 3), (3, 30, 0)):
         model.put(0, 1, entry, size, expected)
     model.get(0, 1, 1)
-    model.size(35)
+    model.evict_size(35)
     assert [entry.requeued for entry in model.queue] == [1]
 
 
@@ -262,7 +262,7 @@ def test_size_passes_use_up_the_requeueings(made: Any) -> None:
     removed = []
     for entry in range(8):
         on.put(0, 1, entry, 30, 0)
-        removed.append(on.size(20))
+        removed.append(on.evict_size(20))
     assert removed == [*[[1, 30]] * 5, [1, 50], [1, 30], [1, 30]]
     assert on.range(0, 1, 0, 9, 9) == [[1, 7]]
 
@@ -284,7 +284,7 @@ def test_requeued_entry_is_as_young_as_its_requeueing(made: Any) -> None:
     removed = []
     for now in (1_015, 1_025, 2_015, 2_016):
         on.advance(now - (30 if not removed else (1_015, 1_025, 2_015)[len(removed) - 1]))
-        removed.append(on.ttl(TTL))
+        removed.append(on.evict_old(TTL))
     assert removed == [[1, 1], [1, 1], [0, 0], [0, 0]]
     assert on.range(0, 1, 0, 1, 9) == [[1, 0]]
     if isinstance(on, EntryCaches):
@@ -298,7 +298,7 @@ def test_what_has_left_its_cache_is_dropped(made: Any) -> None:
     assert sizes_of(on)[0] == [1, 10]
     if isinstance(on, EntryCaches):
         assert len(on.queue) == 2
-    assert on.size(1) == [1, 10]
+    assert on.evict_size(1) == [1, 10]
     if isinstance(on, EntryCaches):
         assert len(on.queue) == 0
 
@@ -307,9 +307,9 @@ def test_exactly_as_old_stays(made: Any) -> None:
     on = made()
     filled(on, [1])
     on.advance(1_000)
-    assert on.ttl(TTL) == [0, 0]
+    assert on.evict_old(TTL) == [0, 0]
     on.advance(1)
-    assert on.ttl(TTL) == [1, 1]
+    assert on.evict_old(TTL) == [1, 1]
 
 
 def test_the_largest_cache_gives_its_lowest_positions(made: Any) -> None:
@@ -336,7 +336,7 @@ def test_references_and_what_readers_hold(made: Any) -> None:
         on.put(0, 1, size, size, 0)
         assert on.hold(0, 1, size) == "hit"
         on.advance(1)
-    assert on.ttl(1) == [3, 6]
+    assert on.evict_old(1) == [3, 6]
     assert sizes_of(on)[0] == [1, 4]
     assert on.seen()[1] == 4, "what was evicted is still held"
     assert [held.count for held in on.holds] == [1, 1, 1, 2]
@@ -352,7 +352,7 @@ def test_size_pass_is_shared_among_the_largest_caches(made: Any, sizes: tuple[in
     for topic, size in enumerate(sizes):
         for entry in range(size):
             on.put(topic, 1, entry, 1, 0)
-    assert on.size(100) == [sum(asked)] * 2
+    assert on.evict_size(100) == [sum(asked)] * 2
     left = [size for _, size in sizes_of(on)]
     assert [a - b for a, b in zip(sizes, left, strict=True)] == [*asked, *[0] * (3 - len(asked))]
 
@@ -655,7 +655,7 @@ def run_script(model: Any, script: list[tuple[str, int, int]]) -> Iterator[list[
         elif what == "get":
             model.get(0, 1, entry)
         else:
-            model.size(n)
+            model.evict_size(n)
         yield model.range(0, 1, 0, 1, 9) if isinstance(model, Queue) else kept(model)
 
 
@@ -690,12 +690,12 @@ def test_in_legacy_nobody_evicts_what_is_inserted_into_a_cache_that_was_left(mad
     on.reopen(0)
     assert on.late(0, 1, 1, 10, 0)
     on.advance(2 * TTL)
-    assert (on.ttl(TTL), on.size(10), on.size_of_all()) == ([0, 0], [0, 0], 10)
+    assert (on.evict_old(TTL), on.evict_size(10), on.size_of_all()) == ([0, 0], [0, 0], 10)
     queue = made()
     queue.reopen(0)
     assert queue.late(0, 1, 1, 10, 0)
     queue.advance(2 * TTL)
-    assert (queue.ttl(TTL), queue.size_of_all()) == ([1, 10], 0)
+    assert (queue.evict_old(TTL), queue.size_of_all()) == ([1, 10], 0)
 
 
 def test_in_legacy_an_old_entry_behind_a_young_one_stays(made: Any) -> None:
@@ -704,9 +704,9 @@ def test_in_legacy_an_old_entry_behind_a_young_one_stays(made: Any) -> None:
     on.advance(600)
     on.put(0, 1, 2, 1, 0)
     on.advance(600)
-    assert on.ttl(TTL) == [0, 0]
+    assert on.evict_old(TTL) == [0, 0]
     on.advance(401)
-    assert on.ttl(TTL) == [2, 2]
+    assert on.evict_old(TTL) == [2, 2]
     assert isinstance(both(Config(), "legacy")[0], Legacy)
 
 
@@ -757,7 +757,7 @@ def test_queue_is_rid_of_what_has_left_when_it_is_the_greater_part() -> None:
     assert len(queue.queue) == 2 * BLANKS + 10
     rig.invalidate(0, 1, BLANKS + 6)
     assert len(queue.queue) == BLANKS + 4
-    assert rig.size(BLANKS + 4) == [BLANKS + 4, BLANKS + 4]
+    assert rig.evict_size(BLANKS + 4) == [BLANKS + 4, BLANKS + 4]
     assert (rig.size_of_all(), rig.seen()) == (0, ([[0, 0]] * 3, 0))
 
 

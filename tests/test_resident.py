@@ -33,7 +33,10 @@ from broker_tck.spark_fuzz.worker.lanework import MOST_FATAL
 
 PROFILE = "timebucket-ideal"
 TRACE = "add 1 0 +2000; add 1 1 +2000; add 1 2 +9000; adv 2000; get 10"
-SOON = "from broker_tck.properties.isolation import resident; resident.EVERY = 0.1; from broker_tck.cli.main import main; main()"
+SOON = (
+    "from broker_tck.properties.isolation import resident; resident.EVERY = 0.1; "
+    "from broker_tck.cli.main import main; main()"
+)
 
 
 def name_of(subject: str) -> str:

@@ -22,7 +22,18 @@ Begun = Callable[[Any], Any]
 
 ORDINARY = (
     *("put", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear", "reopen"),
-    *("ttl", "size", "background", "run", "counters", "resize", "set_watermark", "requeues", "extend", "advance"),
+    *(
+        "evict_old",
+        "evict_size",
+        "background",
+        "run",
+        "counters",
+        "resize",
+        "set_watermark",
+        "requeues",
+        "extend",
+        "advance",
+    ),
     *("append", "write", "cursor", "uncursor", "fetch", "fetch_one", "complete", "fail", "storage"),
     *("done", "replay", "share", "timeouts"),
 )
@@ -518,7 +529,7 @@ class Calls:
         """Remove something of a cache."""
         return Removing(self.model, self.model.caches[cache], takes, answers)
 
-    def ttl(self, age: int) -> Call:
+    def evict_old(self, age: int) -> Call:
         """A time pass."""
         model, threshold = self.model, self.model.now - age
         return Passing(
@@ -527,7 +538,7 @@ class Calls:
             lambda head, first_round: model.should_requeue(head),
         )
 
-    def size(self, asked: int) -> Call:
+    def evict_size(self, asked: int) -> Call:
         """A size pass."""
         model = self.model
         return Passing(

@@ -907,7 +907,7 @@ class EntryCaches(Reads):
         """Whether a size pass requeues on this round of the queue: the first, or a later one."""
         return True
 
-    def ttl(self, age: int) -> Removed:
+    def evict_old(self, age: int) -> Removed:
         """A time pass: what is older goes."""
         return self.time_pass(self.now - age)
 
@@ -918,7 +918,7 @@ class EntryCaches(Reads):
             lambda head, first_round: self.should_requeue(head),
         )
 
-    def size(self, asked: int) -> Removed:
+    def evict_size(self, asked: int) -> Removed:
         """A size pass: so many bytes go at least, if there are as many."""
         if self.refuses(asked):
             raise Fault("IllegalArgumentException")

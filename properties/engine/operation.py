@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from string import ascii_uppercase
 from typing import Annotated, Any
@@ -36,8 +37,14 @@ Bulk = Annotated[int, Meta(ge=0, le=1_000_000, extra=BULK)]
 class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
     """One operation. In a trace it is an array: its tag, then its fields.
 
-    :meth:`on` performs it on a reference model or on the rig of a subject: both have a method for each operation.
+    :meth:`on` performs it on a reference model or on the rig of a subject: both have a method for each operation. It
+    has the operation's name, and is called with the operation's fields: ``reset_tick(tick)`` for ``ResetTick``.
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if Operation in cls.__bases__ and "on" not in vars(cls):
+            cls.on = performing(cls.__name__, tuple(cls.__annotations__))  # type: ignore[assignment, method-assign]
 
     def on(self, to: Any) -> Any:
         """Perform the operation and answer with its result."""
@@ -47,6 +54,14 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
     def tag(self) -> str:
         """The operation's name in a trace."""
         return str(self.__struct_config__.tag)
+
+
+def performing(name: str, fields: Sequence[str]) -> Callable[[Any, Any], Any]:
+    """The method ``on`` of an operation. It is made of text, as a dataclass makes its own: walks call it all the time."""
+    method = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    made: dict[str, Any] = {}
+    exec(f"def on(self, to): return to.{method}({', '.join(f'self.{field}' for field in fields)})", made)
+    return made["on"]  # type: ignore[no-any-return]
 
 
 def marked(record: type[msgspec.Struct], mark: dict[str, str]) -> tuple[str, ...]:

@@ -17,7 +17,10 @@ from broker_tck.properties.findings.finding import Finding
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[1] / "examples" / "java-tracker" / "src"
-SOON = "from broker_tck.properties.isolation import resident; resident.EVERY = 3.0; from broker_tck.cli.main import main; main()"
+SOON = (
+    "from broker_tck.properties.isolation import resident; resident.EVERY = 3.0; "
+    "from broker_tck.cli.main import main; main()"
+)
 """The command line, which gives up sooner; but not while Java starts, which takes seconds of the processor as well."""
 
 

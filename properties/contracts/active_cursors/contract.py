@@ -14,11 +14,11 @@ from broker_tck.properties.contracts.active_cursors.life import WHOLE
 from broker_tck.properties.contracts.active_cursors.operations import (
     LACKED,
     Add,
-    AddDurable,
     AnyOperation,
     Capabilities,
     Config,
     Crowd,
+    Durable,
     Remove,
     Update,
 )
@@ -93,14 +93,14 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
 
 def takes_away(operation: Operation, there: Collection[str]) -> bool:
     """Whether an operation takes a position away, given the names that are there."""
-    if isinstance(operation, Add | AddDurable):
+    if isinstance(operation, Add | Durable):
         return operation.at is None and operation.name in there
     return isinstance(operation, Update) and operation.at is None
 
 
 def note(operation: Operation, there: set[str]) -> None:
     """Note which names are there after an operation."""
-    if isinstance(operation, Add | AddDurable):
+    if isinstance(operation, Add | Durable):
         there.add(operation.name)
     elif isinstance(operation, Crowd):
         there.update(f"{operation.name}{i}" for i in range(operation.n))

@@ -12,7 +12,6 @@ from string import ascii_lowercase
 from broker_tck.model.active_cursors.specification import ActiveCursors, Position
 from broker_tck.properties.contracts.active_cursors.operations import (
     Add,
-    AddDurable,
     Advance,
     AnyOperation,
     Caches,
@@ -20,6 +19,7 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     Config,
     Count,
     Crowd,
+    Durable,
     Get,
     HasDurable,
     Listed,
@@ -129,10 +129,10 @@ class Cursors:
         name = self.new_name()
         return Add(name, self.first_place(name)) if name else self.update()
 
-    def durable(self) -> AddDurable | Update:
+    def durable(self) -> Durable | Update:
         """A durable cursor added, likewise."""
         name = self.new_name()
-        return AddDurable(name, self.first_place(name)) if name else self.update()
+        return Durable(name, self.first_place(name)) if name else self.update()
 
     def new_name(self) -> str:
         """A name to add; empty if all are there, and none is to be added again."""

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from broker_tck.properties.contracts.active_cursors.operations import (
     QUESTIONS,
     Add,
-    AddDurable,
     Config,
     Count,
     Crowd,
+    Durable,
     Get,
     March,
     Remove,
@@ -42,7 +42,7 @@ class Seen:
         """Note what an operation does."""
         if isinstance(operation, Remove):
             self.at.pop(operation.name, None)
-        elif isinstance(operation, Add | AddDurable):
+        elif isinstance(operation, Add | Durable):
             self.added = True
             self.at[operation.name] = operation.at
         elif isinstance(operation, Update):

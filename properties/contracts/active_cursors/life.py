@@ -17,11 +17,11 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     LACKED,
     QUESTIONS,
     Add,
-    AddDurable,
     Advance,
     Caches,
     Capabilities,
     Count,
+    Durable,
     Get,
     HasDurable,
     Listed,
@@ -39,7 +39,7 @@ LEDGER = 0
 EARLIEST = (LEDGER, -1)
 ONLY = (LEDGER, 0)
 """The only entry of the shortest topic."""
-OPENING = Add | AddDurable
+OPENING = Add | Durable
 FEW = 8
 """Of so many cursors, all ways to open them are tried."""
 POOLS = (4, 6, 6, 7, 8, 12)
@@ -105,7 +105,7 @@ class Subscriptions:
         grace = model.config.grace
         self.steps = [0, 1, *(max(0, grace + by) for by in (-1, 0, 1))]
 
-    def opened(self, kind: type[Add | AddDurable]) -> Operation:
+    def opened(self, kind: type[Add | Durable]) -> Operation:
         """A cursor opened; where all names are in use, one is marked instead."""
         names = [name for name in self.names if name not in self.topic.open]
         if not names:
@@ -179,7 +179,7 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
     if capabilities.versions:
         kinds.append(Maker("oldest", (0, 3, 10), lambda: oldest))
     if capabilities.durables:
-        kinds.append(Maker("durable", (0, 5, 20), lambda: cursors.opened(AddDurable)))
+        kinds.append(Maker("durable", (0, 5, 20), lambda: cursors.opened(Durable)))
         kinds.append(Maker("durables", (0, 3, 10), lambda: durables))
     return kinds
 

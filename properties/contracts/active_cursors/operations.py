@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -47,18 +47,12 @@ class Add(Operation, frozen=True, tag="add"):
     name: Name
     at: Place
 
-    def on(self, to: Any) -> Any:
-        return to.add(self.name, self.at)
 
-
-class AddDurable(Operation, frozen=True, tag="durable"):
+class Durable(Operation, frozen=True, tag="durable"):
     """``add`` of a new cursor object, which is durable; no result. The position may be none."""
 
     name: Name
     at: Place
-
-    def on(self, to: Any) -> Any:
-        return to.durable(self.name, self.at)
 
 
 class Update(Operation, frozen=True, tag="update"):
@@ -67,17 +61,11 @@ class Update(Operation, frozen=True, tag="update"):
     name: Name
     at: Place
 
-    def on(self, to: Any) -> Any:
-        return to.update(self.name, self.at)
-
 
 class Remove(Operation, frozen=True, tag="remove"):
     """``remove_cursor``; result: whether the name was there."""
 
     name: Name
-
-    def on(self, to: Any) -> Any:
-        return to.remove(self.name)
 
 
 class Crowd(Operation, frozen=True, tag="crowd"):
@@ -88,9 +76,6 @@ class Crowd(Operation, frozen=True, tag="crowd"):
     at: Position
     step: Annotated[int, Meta(ge=0, le=65_536)]
 
-    def on(self, to: Any) -> Any:
-        return to.crowd(self.name, self.n, self.at, self.step)
-
 
 class March(Operation, frozen=True, tag="march"):
     """``update_cursor`` of n cursors ``name0``, ``name1`` …, to ``step`` entries after each other; no result."""
@@ -100,15 +85,9 @@ class March(Operation, frozen=True, tag="march"):
     at: Position
     step: Annotated[int, Meta(ge=0, le=65_536)]
 
-    def on(self, to: Any) -> Any:
-        return to.march(self.name, self.n, self.at, self.step)
-
 
 class Slowest(Operation, frozen=True, tag="slowest"):
     """``get_slowest_cursor_position``; result: the position or null."""
-
-    def on(self, to: Any) -> Any:
-        return to.slowest()
 
 
 class Count(Operation, frozen=True, tag="count"):
@@ -116,15 +95,9 @@ class Count(Operation, frozen=True, tag="count"):
 
     name: Name
 
-    def on(self, to: Any) -> Any:
-        return to.count(self.name)
-
 
 class Size(Operation, frozen=True, tag="size"):
     """``size``; result: the number of cursors, those without position included."""
-
-    def on(self, to: Any) -> Any:
-        return to.size()
 
 
 class Get(Operation, frozen=True, tag="get"):
@@ -132,36 +105,21 @@ class Get(Operation, frozen=True, tag="get"):
 
     name: Name
 
-    def on(self, to: Any) -> Any:
-        return to.get(self.name)
-
 
 class Listed(Operation, frozen=True, tag="list"):
     """Going through the container; result: the numbers of all its cursor objects, sorted."""
-
-    def on(self, to: Any) -> Any:
-        return to.listed()
 
 
 class Caches(Operation, frozen=True, tag="caches"):
     """``should_cache_added_entry``; result: yes or no."""
 
-    def on(self, to: Any) -> Any:
-        return to.caches()
-
 
 class Oldest(Operation, frozen=True, tag="oldest"):
     """``get_cursor_with_oldest_position``; result: ``[object, position, version]``, or null without tracked cursors."""
 
-    def on(self, to: Any) -> Any:
-        return to.oldest()
-
 
 class HasDurable(Operation, frozen=True, tag="durables"):
     """``has_durable_cursors``; result: yes or no."""
-
-    def on(self, to: Any) -> Any:
-        return to.has_durable()
 
 
 class Advance(Operation, frozen=True, tag="adv"):
@@ -169,13 +127,10 @@ class Advance(Operation, frozen=True, tag="adv"):
 
     ms: Duration
 
-    def on(self, to: Any) -> Any:
-        return to.advance(self.ms)
-
 
 AnyOperation = (
     Add
-    | AddDurable
+    | Durable
     | Update
     | Remove
     | Crowd

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -42,9 +42,6 @@ class Add(Operation, frozen=True, tag="add"):
     entry: EntryId
     at: Time
 
-    def on(self, to: Any) -> Any:
-        return to.add(self.ledger, self.entry, self.at)
-
 
 class Fill(Operation, frozen=True, tag="fill"):
     """n adds of one ledger, every ``step``-th entry from ``entry`` on, for one time; result: how many were taken."""
@@ -55,15 +52,9 @@ class Fill(Operation, frozen=True, tag="fill"):
     n: Bulk
     at: Time
 
-    def on(self, to: Any) -> Any:
-        return to.fill(self.ledger, self.entry, self.step, self.n, self.at)
-
 
 class Has(Operation, frozen=True, tag="has"):
     """``has_message_available``; result: the answer."""
-
-    def on(self, to: Any) -> Any:
-        return to.has()
 
 
 class Get(Operation, frozen=True, tag="get"):
@@ -71,15 +62,9 @@ class Get(Operation, frozen=True, tag="get"):
 
     most: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1, extra=BUDGET)]
 
-    def on(self, to: Any) -> Any:
-        return to.get(self.most)
-
 
 class Pause(Operation, frozen=True, tag="pause"):
     """``should_pause_all_deliveries``; result: the answer."""
-
-    def on(self, to: Any) -> Any:
-        return to.pause()
 
 
 class ResetTick(Operation, frozen=True, tag="tick"):
@@ -87,45 +72,27 @@ class ResetTick(Operation, frozen=True, tag="tick"):
 
     tick: Tick
 
-    def on(self, to: Any) -> Any:
-        return to.reset_tick(self.tick)
-
 
 class Advance(Operation, frozen=True, tag="adv"):
     """The clock moves, timers fire on the way; result: the times at which a firing asked for a read."""
 
     ms: Duration
 
-    def on(self, to: Any) -> Any:
-        return to.advance(self.ms)
-
 
 class Stale(Operation, frozen=True, tag="stale"):
     """The timeout that was cancelled last fires all the same; result: whether it asked for a read."""
-
-    def on(self, to: Any) -> Any:
-        return to.stale()
 
 
 class Memory(Operation, frozen=True, tag="memory"):
     """``get_buffer_memory_usage``; result: bytes."""
 
-    def on(self, to: Any) -> Any:
-        return to.memory()
-
 
 class Clear(Operation, frozen=True, tag="clear"):
     """``clear``; no result."""
 
-    def on(self, to: Any) -> Any:
-        return to.clear()
-
 
 class Close(Operation, frozen=True, tag="close"):
     """``close``; no result."""
-
-    def on(self, to: Any) -> Any:
-        return to.close()
 
 
 AnyOperation = Add | Fill | Has | Get | Pause | ResetTick | Advance | Stale | Memory | Clear | Close

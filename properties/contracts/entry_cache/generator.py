@@ -37,11 +37,11 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Reopen,
     Requeues,
     Resize,
-    Scheduled,
+    Run,
+    SetWatermark,
+    SizeOfAll,
     Spoil,
-    Total,
     Trim,
-    Watermark,
 )
 from broker_tck.properties.contracts.entry_cache.reading_walk import (
     GRACES,
@@ -133,7 +133,7 @@ def kinds(
 
 def of_manager(model: EntryCaches, passes: Passes) -> list[Maker]:
     """The kinds of operations that ask a broker to decide itself when a pass is due."""
-    background, run, total, counters = Background(), Scheduled(), Total(), Counters()
+    background, run, total, counters = Background(), Run(), SizeOfAll(), Counters()
     often = model.max_size is not None
     return [
         Maker("background", (2, 10, 20) if often else (0, 1), lambda: background),
@@ -301,9 +301,9 @@ class Passes:
         sizes = [size for size in LARGEST if size is not None]
         return Resize(sizes[self.below(len(sizes))])
 
-    def watermark(self) -> Watermark:
+    def watermark(self) -> SetWatermark:
         """Another watermark."""
-        return Watermark(WATERMARKS[self.below(len(WATERMARKS))])
+        return SetWatermark(WATERMARKS[self.below(len(WATERMARKS))])
 
 
 def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
@@ -319,10 +319,10 @@ def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> I
     if choices.below(2) and model.total:
         yield EvictSize(model.total)
     if capabilities.manager:
-        yield Total()
+        yield SizeOfAll()
     for cache in range(CACHES):
         yield Clear(cache)
     yield EvictSize(max(model.total, 1))
     if capabilities.manager:
-        yield Total()
+        yield SizeOfAll()
         yield Counters()

@@ -28,9 +28,9 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Read,
     Remove,
     Reopen,
-    Scheduled,
+    Run,
+    SizeOfAll,
     Spoil,
-    Total,
     Trim,
 )
 from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
@@ -84,7 +84,7 @@ def sizes_add_up(config: Config, steps: Sequence[Step]) -> Judged:
         late = late or is_late(step)
         bytes_of_nothing = [cache[1] for cache in after if cache[1] and not cache[0]]
         yield index, f"a cache without entries has {bytes_of_nothing[0]} bytes" if bytes_of_nothing else None
-        if isinstance(step.operation, Total) and not late:
+        if isinstance(step.operation, SizeOfAll) and not late:
             size = sum(cache[1] for cache in after)
             yield index, None if step.result == size else f"the caches have {size} bytes, the broker {step.result}"
 
@@ -138,7 +138,7 @@ def young_ones_stay(config: Config, steps: Sequence[Step]) -> Judged:
             sure[operation.cache][operation.ledger, operation.entry] = now
         elif isinstance(operation, Remove | Clear | Invalidate | Trim | Reopen):
             sure[operation.cache].clear()
-        elif isinstance(operation, EvictSize | Background | Scheduled):
+        elif isinstance(operation, EvictSize | Background | Run):
             sure = [{} for _ in range(CACHES)]
         elif isinstance(operation, EvictOld):
             threshold = now - operation.age

@@ -67,9 +67,6 @@ class Put(Operation, frozen=True, tag="put"):
     size: Size
     expected_reads: Reads
 
-    def on(self, to: Any) -> Any:
-        return to.put(self.cache, self.ledger, self.entry, self.size, self.expected_reads)
-
 
 class Late(Operation, frozen=True, tag="late"):
     """Insert into the cache that the topic had before it was reopened; result: as of :class:`Put`, null for none."""
@@ -80,9 +77,6 @@ class Late(Operation, frozen=True, tag="late"):
     size: Size
     expected_reads: Reads
 
-    def on(self, to: Any) -> Any:
-        return to.late(self.cache, self.ledger, self.entry, self.size, self.expected_reads)
-
 
 class Misput(Operation, frozen=True, tag="misput"):
     """Insert a value under the position after its own; result: an error."""
@@ -90,9 +84,6 @@ class Misput(Operation, frozen=True, tag="misput"):
     cache: CacheNumber
     ledger: LedgerId
     entry: EntryId
-
-    def on(self, to: Any) -> Any:
-        return to.misput(self.cache, self.ledger, self.entry)
 
 
 class Get(Operation, frozen=True, tag="get"):
@@ -102,9 +93,6 @@ class Get(Operation, frozen=True, tag="get"):
     ledger: LedgerId
     entry: EntryId
 
-    def on(self, to: Any) -> Any:
-        return to.get(self.cache, self.ledger, self.entry)
-
 
 class Hold(Operation, frozen=True, tag="hold"):
     """Read an entry and keep it; result: ``hit`` or ``miss``."""
@@ -113,15 +101,9 @@ class Hold(Operation, frozen=True, tag="hold"):
     ledger: LedgerId
     entry: EntryId
 
-    def on(self, to: Any) -> Any:
-        return to.hold(self.cache, self.ledger, self.entry)
-
 
 class Free(Operation, frozen=True, tag="free"):
     """Let go of the value that is held longest; result: whether there was one."""
-
-    def on(self, to: Any) -> Any:
-        return to.free()
 
 
 class Spoil(Operation, frozen=True, tag="spoil"):
@@ -130,9 +112,6 @@ class Spoil(Operation, frozen=True, tag="spoil"):
     cache: CacheNumber
     ledger: LedgerId
     entry: EntryId
-
-    def on(self, to: Any) -> Any:
-        return to.spoil(self.cache, self.ledger, self.entry)
 
 
 class Range(Operation, frozen=True, tag="range"):
@@ -144,9 +123,6 @@ class Range(Operation, frozen=True, tag="range"):
     l2: Id
     e2: Id
 
-    def on(self, to: Any) -> Any:
-        return to.range(self.cache, self.l1, self.e1, self.l2, self.e2)
-
 
 class Read(Operation, frozen=True, tag="read"):
     """A reader is done with the value stored last under a key; result: its read count then, or ``none``."""
@@ -155,9 +131,6 @@ class Read(Operation, frozen=True, tag="read"):
     ledger: LedgerId
     entry: EntryId
 
-    def on(self, to: Any) -> Any:
-        return to.read(self.cache, self.ledger, self.entry)
-
 
 class Expect(Operation, frozen=True, tag="expect"):
     """One more read of the value stored last under a key is expected; result: its read count then, or ``none``."""
@@ -165,9 +138,6 @@ class Expect(Operation, frozen=True, tag="expect"):
     cache: CacheNumber
     ledger: LedgerId
     entry: EntryId
-
-    def on(self, to: Any) -> Any:
-        return to.expect(self.cache, self.ledger, self.entry)
 
 
 class Remove(Operation, frozen=True, tag="remove"):
@@ -180,9 +150,6 @@ class Remove(Operation, frozen=True, tag="remove"):
     e2: Id
     last_inclusive: Flag
 
-    def on(self, to: Any) -> Any:
-        return to.remove(self.cache, self.l1, self.e1, self.l2, self.e2, self.last_inclusive)
-
 
 class Invalidate(Operation, frozen=True, tag="invalidate"):
     """Remove what is before a position; no result."""
@@ -191,9 +158,6 @@ class Invalidate(Operation, frozen=True, tag="invalidate"):
     ledger: LedgerId
     entry: EntryId
 
-    def on(self, to: Any) -> Any:
-        return to.invalidate(self.cache, self.ledger, self.entry)
-
 
 class Trim(Operation, frozen=True, tag="trim"):
     """A ledger is dropped; no result."""
@@ -201,17 +165,11 @@ class Trim(Operation, frozen=True, tag="trim"):
     cache: CacheNumber
     ledger: Id
 
-    def on(self, to: Any) -> Any:
-        return to.trim(self.cache, self.ledger)
-
 
 class Clear(Operation, frozen=True, tag="clear"):
     """Empty a cache; result: entries and bytes removed."""
 
     cache: CacheNumber
-
-    def on(self, to: Any) -> Any:
-        return to.clear(self.cache)
 
 
 class Reopen(Operation, frozen=True, tag="reopen"):
@@ -219,17 +177,11 @@ class Reopen(Operation, frozen=True, tag="reopen"):
 
     cache: CacheNumber
 
-    def on(self, to: Any) -> Any:
-        return to.reopen(self.cache)
-
 
 class EvictOld(Operation, frozen=True, tag="ttl"):
     """A time pass over what is older; result: entries and bytes removed."""
 
     age: Annotated[int, Meta(ge=0, le=2**53)]
-
-    def on(self, to: Any) -> Any:
-        return to.ttl(self.age)
 
 
 class EvictSize(Operation, frozen=True, tag="size"):
@@ -237,43 +189,25 @@ class EvictSize(Operation, frozen=True, tag="size"):
 
     bytes: Annotated[int, Meta(ge=-(2**53), le=2**53, extra=BUDGET)]
 
-    def on(self, to: Any) -> Any:
-        return to.size(self.bytes)
-
 
 class Pinned(Operation, frozen=True, tag="pinned"):
     """What is not to be evicted; result: entries and bytes."""
-
-    def on(self, to: Any) -> Any:
-        return to.pinned()
 
 
 class Background(Operation, frozen=True, tag="background"):
     """What was ordered to be done soon is done; result: how many tasks there were."""
 
-    def on(self, to: Any) -> Any:
-        return to.background()
 
-
-class Scheduled(Operation, frozen=True, tag="run"):
+class Run(Operation, frozen=True, tag="run"):
     """The scheduled run; no result."""
 
-    def on(self, to: Any) -> Any:
-        return to.run()
 
-
-class Total(Operation, frozen=True, tag="total"):
+class SizeOfAll(Operation, frozen=True, tag="total"):
     """The bytes of all caches, those that were closed included; result: so many."""
-
-    def on(self, to: Any) -> Any:
-        return to.size_of_all()
 
 
 class Counters(Operation, frozen=True, tag="counters"):
     """What the broker counts; result: insertions, removals, size passes."""
-
-    def on(self, to: Any) -> Any:
-        return to.counters()
 
 
 class Resize(Operation, frozen=True, tag="resize"):
@@ -281,17 +215,11 @@ class Resize(Operation, frozen=True, tag="resize"):
 
     bytes: Size
 
-    def on(self, to: Any) -> Any:
-        return to.resize(self.bytes)
 
-
-class Watermark(Operation, frozen=True, tag="watermark"):
+class SetWatermark(Operation, frozen=True, tag="watermark"):
     """Set the watermark, a percentage; no result."""
 
     percent: Percent
-
-    def on(self, to: Any) -> Any:
-        return to.set_watermark(self.percent)
 
 
 class Requeues(Operation, frozen=True, tag="requeues"):
@@ -299,26 +227,17 @@ class Requeues(Operation, frozen=True, tag="requeues"):
 
     n: Requeued
 
-    def on(self, to: Any) -> Any:
-        return to.requeues(self.n)
-
 
 class Extend(Operation, frozen=True, tag="extend"):
     """Set whether entries that were accessed are requeued; no result."""
 
     on_access: Flag
 
-    def on(self, to: Any) -> Any:
-        return to.extend(self.on_access)
-
 
 class Advance(Operation, frozen=True, tag="adv"):
     """Time passes; no result."""
 
     ms: Duration
-
-    def on(self, to: Any) -> Any:
-        return to.advance(self.ms)
 
 
 Thread = Annotated[int, Meta(ge=0, le=15)]
@@ -414,11 +333,11 @@ AnyOperation = (
     | EvictSize
     | Pinned
     | Background
-    | Scheduled
-    | Total
+    | Run
+    | SizeOfAll
     | Counters
     | Resize
-    | Watermark
+    | SetWatermark
     | Requeues
     | Extend
     | Advance

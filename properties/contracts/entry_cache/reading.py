@@ -7,7 +7,7 @@ request to the storage, ``["answers", reader, entries, counts]`` and ``["fails",
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -28,19 +28,13 @@ class Append(Operation, frozen=True, tag="append"):
     topic: Topic
     ledger: Ledger
 
-    def on(self, to: Any) -> Any:
-        return to.append(self.topic, self.ledger)
 
-
-class Written(Operation, frozen=True, tag="written"):
+class Write(Operation, frozen=True, tag="written"):
     """A ledger has n entries more, written before all this; no result."""
 
     topic: Topic
     ledger: Ledger
     n: Annotated[int, Meta(ge=0, le=1_000, extra=BULK)]
-
-    def on(self, to: Any) -> Any:
-        return to.write(self.topic, self.ledger, self.n)
 
 
 class Cursor(Operation, frozen=True, tag="cursor"):
@@ -52,18 +46,12 @@ class Cursor(Operation, frozen=True, tag="cursor"):
     entry: Entry
     caching: Flag
 
-    def on(self, to: Any) -> Any:
-        return to.cursor(self.topic, self.name, self.ledger, self.entry, self.caching)
-
 
 class Uncursor(Operation, frozen=True, tag="uncursor"):
     """A cursor is removed; result: whether it was there."""
 
     topic: Topic
     name: Name
-
-    def on(self, to: Any) -> Any:
-        return to.uncursor(self.topic, self.name)
 
 
 class Fetch(Operation, frozen=True, tag="fetch"):
@@ -76,9 +64,6 @@ class Fetch(Operation, frozen=True, tag="fetch"):
     n: Length
     again: Flag
 
-    def on(self, to: Any) -> Any:
-        return to.fetch(self.topic, self.cursor, self.ledger, self.first, self.n, self.again)
-
 
 class FetchOne(Operation, frozen=True, tag="single"):
     """A single entry is read."""
@@ -87,17 +72,11 @@ class FetchOne(Operation, frozen=True, tag="single"):
     ledger: Ledger
     entry: Entry
 
-    def on(self, to: Any) -> Any:
-        return to.fetch_one(self.topic, self.ledger, self.entry)
-
 
 class Complete(Operation, frozen=True, tag="complete"):
     """One of the pending storage reads completes, by its number in the order of topic, ledger and entries."""
 
     i: Which
-
-    def on(self, to: Any) -> Any:
-        return to.complete(self.i)
 
 
 class Fail(Operation, frozen=True, tag="fail"):
@@ -106,17 +85,11 @@ class Fail(Operation, frozen=True, tag="fail"):
     i: Which
     kind: Annotated[int, Meta(ge=0, le=2)]
 
-    def on(self, to: Any) -> Any:
-        return to.fail(self.i, self.kind)
-
 
 class Storage(Operation, frozen=True, tag="storage"):
     """While nothing of a ledger is pending the storage 0 waits, 1 completes at once, 2 fails at once, 3 raises."""
 
     mode: Annotated[int, Meta(ge=0, le=3)]
-
-    def on(self, to: Any) -> Any:
-        return to.storage(self.mode)
 
 
 class Done(Operation, frozen=True, tag="done"):
@@ -124,17 +97,11 @@ class Done(Operation, frozen=True, tag="done"):
 
     i: Which
 
-    def on(self, to: Any) -> Any:
-        return to.done(self.i)
-
 
 class Replay(Operation, frozen=True, tag="replay"):
     """What one of them holds is put back to be replayed; result: its counts."""
 
     i: Which
-
-    def on(self, to: Any) -> Any:
-        return to.replay(self.i)
 
 
 class Share(Operation, frozen=True, tag="share"):
@@ -142,34 +109,22 @@ class Share(Operation, frozen=True, tag="share"):
 
     i: Which
 
-    def on(self, to: Any) -> Any:
-        return to.share(self.i)
-
 
 class Timeouts(Operation, frozen=True, tag="timeouts"):
     """The timer of those who wait for permits."""
-
-    def on(self, to: Any) -> Any:
-        return to.timeouts()
 
 
 class Permits(Operation, frozen=True, tag="permits"):
     """What is left of the limit; result: bytes."""
 
-    def on(self, to: Any) -> Any:
-        return to.permits()
-
 
 class Hits(Operation, frozen=True, tag="hits"):
     """What reads found; result: entries and bytes of hits, entries and bytes of misses."""
 
-    def on(self, to: Any) -> Any:
-        return to.hits()
-
 
 ReadingOperation = (
     Append
-    | Written
+    | Write
     | Cursor
     | Uncursor
     | Fetch

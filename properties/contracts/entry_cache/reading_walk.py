@@ -23,7 +23,7 @@ from broker_tck.properties.contracts.entry_cache.reading import (
     Storage,
     Timeouts,
     Uncursor,
-    Written,
+    Write,
 )
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Maker
@@ -88,9 +88,9 @@ class Readers:
         """An entry is added."""
         return Append(*self.place())
 
-    def written(self) -> Written:
+    def written(self) -> Write:
         """Entries that nobody saw being added."""
-        return Written(*self.place(), 1 + self.below(9))
+        return Write(*self.place(), 1 + self.below(9))
 
     def cursor(self) -> Cursor:
         """A cursor moves."""

@@ -146,11 +146,11 @@ class Rig(ReadersRig):
         self.broker.remove_entry_cache(topic(cache))
         self.caches[cache] = self.broker.get_entry_cache(topic(cache))
 
-    def ttl(self, age: int) -> list[int]:
+    def evict_old(self, age: int) -> list[int]:
         """A time pass."""
         return [*self.broker.evict_entries_before_timestamp(self.now - age)]
 
-    def size(self, asked: int) -> list[int]:
+    def evict_size(self, asked: int) -> list[int]:
         """A size pass."""
         return [*self.broker.evict_least_accessed_entries(asked)]
 

@@ -21,7 +21,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Pinned,
     Put,
     Read,
-    Total,
+    SizeOfAll,
 )
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.operation import Operation
@@ -29,8 +29,8 @@ from broker_tck.properties.engine.operation import Operation
 A, B, C, D = ((0, 1, entry) for entry in range(4))
 """Topic, ledger and entry."""
 AFTER = (
-    *(Total(), Pinned(), *(Get(*key) for key in (A, B, C, D)), Pinned(), EvictSize(25), Total()),
-    *(EvictSize(1_000), Total(), Counters(), Pinned(), Clear(0)),
+    *(SizeOfAll(), Pinned(), *(Get(*key) for key in (A, B, C, D)), Pinned(), EvictSize(25), SizeOfAll()),
+    *(EvictSize(1_000), SizeOfAll(), Counters(), Pinned(), Clear(0)),
 )
 """What shows whether everything adds up: sizes, what is queued and in which order, what was counted."""
 
@@ -159,7 +159,7 @@ SCENARIOS = (
         "A pass, and looks at the broker's size.",
         (put(A), put(B, 20)),
         (BeginSize(30, 0),),
-        (Total(), Total(), Total()),
+        (SizeOfAll(), SizeOfAll(), SizeOfAll()),
     ),
     scenario(
         "evict-read-counts",

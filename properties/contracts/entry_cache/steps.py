@@ -36,7 +36,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Put,
     Read,
     Remove,
-    Total,
+    SizeOfAll,
     Trim,
 )
 from broker_tck.properties.contracts.entry_cache.rig import Rig, refused
@@ -132,11 +132,11 @@ class SteppedCalls:
         """Empty a cache."""
         return [*(yield from self.caches[cache].clear_steps())]
 
-    def ttl(self, age: int) -> Steps[list[int]]:
+    def evict_old(self, age: int) -> Steps[list[int]]:
         """A time pass."""
         return [*(yield from self.broker.evict_entries_before_timestamp_steps(self.rig.now - age))]
 
-    def size(self, asked: int) -> Steps[list[int]]:
+    def evict_size(self, asked: int) -> Steps[list[int]]:
         """A size pass."""
         return [*(yield from self.broker.evict_least_accessed_entries_steps(asked))]
 
@@ -201,7 +201,7 @@ class Threads:
         if kind <= 12:
             return self.on()
         pinned, manager = self.capabilities.pinned, self.capabilities.manager
-        questions = (Pinned() if pinned else None, Total() if manager else None, self.count())
+        questions = (Pinned() if pinned else None, SizeOfAll() if manager else None, self.count())
         return questions[kind - 13] or self.on()
 
     def on(self) -> GoOn:
@@ -378,7 +378,7 @@ def overlap(operations: Sequence[Operation]) -> bool:
 def blame(operations: Sequence[Operation]) -> str:
     """The rule to name for a difference between the steps of calls: by the call of the last step, and the others."""
     last = operations[-1]
-    if isinstance(last, Total):
+    if isinstance(last, SizeOfAll):
         return "EC-17"
     begun: dict[int, Operation] = {}
     others: list[Operation] = []

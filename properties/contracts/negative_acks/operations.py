@@ -54,18 +54,12 @@ class Nack(Operation, frozen=True, tag="nack"):
     entry: EntryId
     redelivery_count: Count
 
-    def on(self, to: Any) -> Any:
-        return to.nack(self.ledger, self.entry, self.redelivery_count)
-
 
 class NackId(Operation, frozen=True, tag="id"):
     """``add``, by id; no result."""
 
     ledger: LedgerId
     entry: EntryId
-
-    def on(self, to: Any) -> Any:
-        return to.nack_id(self.ledger, self.entry)
 
 
 class Batch(Operation, frozen=True, tag="batch"):
@@ -76,9 +70,6 @@ class Batch(Operation, frozen=True, tag="batch"):
     index: Annotated[int, Meta(ge=0, le=2**31 - 1)]
     redelivery_count: Count
 
-    def on(self, to: Any) -> Any:
-        return to.batch(self.ledger, self.entry, self.index, self.redelivery_count)
-
 
 class Chunked(Operation, frozen=True, tag="chunked"):
     """``add_message`` of a message in so many chunks, of which the entry is the last; no result."""
@@ -87,9 +78,6 @@ class Chunked(Operation, frozen=True, tag="chunked"):
     entry: EntryId
     chunks: Annotated[int, Meta(ge=1, le=64)]
     redelivery_count: Count
-
-    def on(self, to: Any) -> Any:
-        return to.chunked(self.ledger, self.entry, self.chunks, self.redelivery_count)
 
 
 class Fill(Operation, frozen=True, tag="fill"):
@@ -101,9 +89,6 @@ class Fill(Operation, frozen=True, tag="fill"):
     n: Bulk
     redelivery_count: Count
 
-    def on(self, to: Any) -> Any:
-        return to.fill(self.ledger, self.entry, self.step, self.n, self.redelivery_count)
-
 
 class Advance(Operation, frozen=True, tag="adv"):
     """Time passes, timers fire on the way; result: ``[time, ids, requests]`` of each firing that called.
@@ -114,31 +99,19 @@ class Advance(Operation, frozen=True, tag="adv"):
 
     ms: Duration
 
-    def on(self, to: Any) -> Any:
-        return to.advance(self.ms)
-
 
 class Jump(Operation, frozen=True, tag="jump"):
     """The wall clock jumps; no result."""
 
     by: Annotated[int, Meta(ge=-(2**41), le=2**41)]
 
-    def on(self, to: Any) -> Any:
-        return to.jump(self.by)
-
 
 class Fail(Operation, frozen=True, tag="fail"):
     """The next request throws, after the callback; no result."""
 
-    def on(self, to: Any) -> Any:
-        return to.fail()
-
 
 class Close(Operation, frozen=True, tag="close"):
     """``close``; no result."""
-
-    def on(self, to: Any) -> Any:
-        return to.close()
 
 
 class Inside(Operation, frozen=True, tag="inside"):
@@ -156,9 +129,6 @@ class Inside(Operation, frozen=True, tag="inside"):
 
 class Stale(Operation, frozen=True, tag="stale"):
     """The timeout that was cancelled last fires all the same; result: as of :class:`Advance`."""
-
-    def on(self, to: Any) -> Any:
-        return to.stale()
 
 
 AnyOperation = Nack | NackId | Batch | Chunked | Fill | Advance | Jump | Fail | Close | Inside | Stale
