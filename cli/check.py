@@ -33,8 +33,8 @@ HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviati
 
 
 RESIDUAL = (
-    "residual: the failure rate a walk that a run without a failure excludes at 95 %; "
-    "operations include the Hypothesis machine's"
+    "residual: no walk failed; so, with 95 % confidence, fewer than this share of walks fail\n"
+    "operations: those of the walks and of the Hypothesis machine"
 )
 
 

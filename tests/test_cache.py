@@ -85,7 +85,7 @@ def test_these_files_were_recorded() -> None:
     assert {path.stem for path in fixtures.golden("entry-cache")} == set(STEPS)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "profile"), [*((name, "") for name in STEPS), ("pip-430", "ideal")])
 def test_model_and_subjects_do_as_the_broker_did(name: str, profile: str) -> None:
     """Nobody releases once too often in the traces of 4.x, so that they are those of the ideal as well."""
@@ -139,7 +139,7 @@ def test_altered_outcome_is_found_where_it_is(which: int) -> None:
         assert (found.who, found.step, found.observed) == (MODEL, at, ("result", "caches", "references")[which])
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_recorded_files_end_in_0(cli: Cli) -> None:
     status, out, err = cli("replay", *fixtures.golden("entry-cache"))
     assert (status, err) == (0, "")
@@ -542,7 +542,7 @@ class Plain(PulsarQueue):
         return super().__getattribute__(name)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_nothing_is_asked_for_that_a_subject_lacks() -> None:
     checked = check_subject(
         declared("kit:plain", Plain, CONTRACT), "pip-430", golden_traces(CONTRACT.name, "pip-430"), 0, 60, 2
@@ -570,7 +570,7 @@ class Released50(AsReleased, PulsarQueue50):
     """The classes of 5.0."""
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("released", "profile", "golden", "rules", "deviations"),
     [(Released42, "pip-430", 8_160, 32, 2), (Released50, "pip-430-5.0", 6_551, 31, 8)],
@@ -586,7 +586,7 @@ def test_caches_and_queue_alone_can_be_checked(
     assert [*checked.run.deviations.values()] == [True] * deviations
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
     subject = declared("kit:released", Released42, CONTRACT)
     checked = check_subject(subject, "ideal", [], 0, 100, 2)
@@ -727,7 +727,7 @@ def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     )
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
 def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     model = CONTRACT.model(subject.profiles[0])

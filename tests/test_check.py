@@ -475,7 +475,7 @@ def test_subject_that_waits_is_given_longer_than_one_that_works() -> None:
         forever()
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_limit_that_ends_as_it_bites_leaves_nothing_behind() -> None:
     def lasts(seconds: float) -> None:
         end = perf_counter() + seconds

@@ -103,7 +103,7 @@ def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- check
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_check_of_what_conforms(cli: Cli) -> None:
     status, out, err = cli("check", "--subject", "heap", "--walks", "100", "--examples", "3")
     assert (status, err) == (0, "")
@@ -112,7 +112,7 @@ def test_check_of_what_conforms(cli: Cli) -> None:
     assert "conforms" in out
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
     status, out, err = cli("check", "--subject", "time-bucket-2025", "--profile", "timebucket-ideal", *QUICK)
     assert (status, err) == (1, "")
@@ -126,7 +126,7 @@ def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
     assert out.splitlines()[-1] == "0 of 1 conform"
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_check_prints_one_document(cli: Cli) -> None:
     result = cli("check", "--subject", "kit:OneTooMany", "--subject", "heap", "--json", *QUICK)
     assert result[0] == 1
@@ -155,7 +155,7 @@ def test_rule_that_was_not_exercised_is_no_pass(cli: Cli) -> None:
     assert " is broken by " not in out
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_bundled_subjects_are_the_default(cli: Cli) -> None:
     told = document(cli("check", "--json", "--walks", "1", "--examples", "0"))
     assert [s["subject"] for s in told["subjects"]] == TRACKERS

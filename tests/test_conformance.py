@@ -67,7 +67,7 @@ def test_broken_tracker_fails_with_the_story(folder: Path) -> None:
     assert "2 failed" in out
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
     arguments = ("-m", "broker_tck.cli.main", "check", "--subject", "tracker:MyTracker")
     done = python(*arguments, "--walks", "100", "--examples", "3", cwd=folder)
@@ -78,7 +78,7 @@ def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
     assert "DD-09 is broken by tracker:MyTracker" in done.stdout
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
     arguments = (*PLUGIN, "-v", "--pyargs", "broker_tck.properties", "-p", "conftest")
     status, out = pytest_in(folder, *arguments, "--subject", "heap")
@@ -91,7 +91,7 @@ def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
     assert "DD-09 is broken by tracker:MyTracker" in out
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_kit_s_own_tests_check_bundled_subjects_by_default(folder: Path) -> None:
     status, out = pytest_in(folder, *PLUGIN, "--pyargs", "broker_tck.properties", "--collect-only", "-q")
     assert status == 0, out

@@ -72,7 +72,7 @@ def results(text: str, profile: str = "ideal", subject: str = "") -> list[Any]:
 # ---- Traces
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_traces_are_done_alike_by_model_and_subjects(name: str) -> None:
     traces = load(str(fixtures.folder() / "active-cursors" / f"{name}.jsonl"))
@@ -347,7 +347,7 @@ def test_profile_with_all_rules_kept_is_the_specification(profile: str, rules: t
         assert done.difference is None
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize(("subject", "rule", "most"), [("pulsar-heap", "CC-11", 10), ("pulsar-list-2025", "CC-10", 7)])
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_live_defect_is_found_from_nothing(subject: str, rule: str, most: int, seed: int) -> None:
@@ -357,7 +357,7 @@ def test_live_defect_is_found_from_nothing(subject: str, rule: str, most: int, s
     assert len(finding.operations) <= most
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_check_tells_what_a_container_does_otherwise(cli: Cli) -> None:
     words = ("check", "--subject", "pulsar-tree-set", "--walks", "200", "--examples", "2")
     status, out, _ = cli(*words, "--profile", "ideal", "--json")
@@ -463,7 +463,7 @@ def test_walks_ask_a_subject_for_nothing_that_it_lacks() -> None:
             assert any(getattr(o, "at", 0) is None for o in done.operations) or number > 0
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_list_that_circles_conforms_without_null_updates() -> None:
     checked = check_subject(declared("circling", Circling), "pulsar-list-2025", golden(), 0, 60, 3)
     assert checked.green
@@ -551,7 +551,7 @@ def test_life_is_rewritten_to_shorter_lives() -> None:
     assert "add b [0,-1]; add a [0,0]; slowest" in shorter
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_heap_loses_sight_of_a_cursor_in_a_whole_life(seed: int) -> None:
     subject = living([resolve("pulsar-heap")], "whole")[0]
@@ -562,7 +562,7 @@ def test_heap_loses_sight_of_a_cursor_in_a_whole_life(seed: int) -> None:
     assert len(finding.operations) <= 11
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_right_containers_conform_in_whole_lives(cli: Cli) -> None:
     words = ("--subject", "sorted-cursors", "--life", "whole", "--walks", "60")
     status, out, err = cli("check", *words, "--examples", "2")
@@ -571,7 +571,7 @@ def test_right_containers_conform_in_whole_lives(cli: Cli) -> None:
     assert cli("walk", *words)[0] == 0
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_walk_of_whole_lives_finds_the_lost_cursor(cli: Cli) -> None:
     words = ("walk", "--subject", "pulsar-heap", "--profile", "ideal", "--life", "whole", "--walks", "1000", "--json")
     status, out, _ = cli(*words)
@@ -722,7 +722,7 @@ def test_positions_are_counted_as_they_are_compared() -> None:
     assert {one: 1}[Counted((1, 2))] == 1
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CANDIDATES)
 def test_costs_grow_as_they_may(name: str) -> None:
     (table,) = rows([name], (10, 100, 1_000))

@@ -58,7 +58,7 @@ def walked(subject: Subject, number: int) -> Any:
     return walk(NACKS, walk_seed(7, number), lambda config, _: NegativeAcks(config), NegativeAcks, subject.capabilities)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROVEN)
 def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     subject = resolve(f"mutant:{PROVEN[name]}")
@@ -70,7 +70,7 @@ def test_every_law_and_variation_is_proven() -> None:
     assert set(PROVEN) == {law.number for law in NACKS.laws} | {variation.name for variation in NACKS.variations}
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_no_law_and_no_variation_is_broken_by_what_is_right() -> None:
     subject = resolve("sorted-buckets")
     for number in range(40):
@@ -101,7 +101,7 @@ def test_rule_that_cannot_be_kept_is_refused(profile: str, line: str) -> None:
         NACKS.model(profile)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("case", DEFECTS, ids=lambda case: case[0])
 @pytest.mark.parametrize("seed", range(3))
 def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int) -> None:
@@ -125,7 +125,7 @@ def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
     assert behaves_as(resolve("mutant:a-bit-too-many"), 0) is None
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> None:
     words = ("check", "--subject", "java", "--walks", "160", "--examples", "2")
     status, out, err = cli(*words, "--profile", "pip-393-spec", "--json")
@@ -137,7 +137,7 @@ def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> 
     assert "1 of 1 conform" in out
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JavaPip393, "profiles", ("pip-393-java",))
     monkeypatch.setattr(
@@ -215,7 +215,7 @@ def java() -> tuple[Column, list[str]]:
     return column(JAVA, 60, 0, told.append), told
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_columns_say_what_is_kept_broken_and_open(java: tuple[Column, list[str]]) -> None:
     found, told = java
     broken = ["NA-06", "NA-23", "NA-41", "NA-42", "NA-16", "P8", "P9", "P10"]
@@ -245,7 +245,7 @@ def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch)
     assert set(found.findings) == {"shift"}
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_compare_prints_a_table(cli: Cli, java: tuple[Column, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "column", lambda s, *rest: java[0] if s.name == "java" else column(s, *rest))
     status, out, err = cli("compare", "--subject", "sorted-buckets", "--subject", "java", "--walks", "24")

@@ -126,7 +126,7 @@ def of_java(words: list[str]) -> bool:
     return any(re.match(r"pulsar-\d", word) for word in words)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "words", "told"), [each for each in outputs() if not of_java(each[1])], ids=lambda value: str(value)[:40]
 )

@@ -66,7 +66,7 @@ def test_the_kit_is_the_installed_copy(python: Path, tmp_path: Path) -> None:
     assert [Path(path).is_relative_to(python.parents[1]) for path in found] == [True, True]
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_its_own_tests_pass(run: Command, python: Path) -> None:
     done = run("pytest", "-q", "-p", "no:cacheprovider", python.parents[2] / "plugin" / "tests")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -79,7 +79,7 @@ def test_door_of_one_call_fails_for_the_broken_one(run: Command, tmp_path: Path)
     assert (done.returncode, f"{BROKEN_RULE} is broken by tracker_plugin:{BROKEN}" in done.stdout) == (1, True)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("factory", [GOOD, BROKEN])
 def test_door_of_pytests_option(run: Command, factory: str) -> None:
     subject = f"tracker_plugin:{factory}"

@@ -30,7 +30,7 @@ def test_these_files_were_recorded() -> None:
     assert sum(STEPS.values()) == 21_851
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", STEPS)
 def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
     traces = recorded(profile)
@@ -104,7 +104,7 @@ def test_altered_file_ends_in_1(cli: Cli, tmp_path: Path, which: int) -> None:
     assert out.splitlines()[-1] == f"{total - lost} of {total} steps agreed"
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_recorded_files_end_in_0(cli: Cli) -> None:
     status, out, err = cli("replay", *fixtures.golden("delayed-delivery"))
     assert (status, err) == (0, "")

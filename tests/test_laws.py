@@ -39,20 +39,20 @@ def test_every_law_is_a_rule() -> None:
     assert set(BREAKERS) == {*LAWS, *VARIATIONS}
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), BREAKERS.items())
 def test_law_is_seen_to_be_broken(name: str, way: str) -> None:
     assert broken(way)[name] > 0
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_specification_breaks_none() -> None:
     subject = CONTRACT.capabilities()
     counted = laws_broken(CONTRACT, lambda config, capabilities: MODEL(config), MODEL, subject, 60, 0)
     assert not counted.total(), counted
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("index", range(4))
 def test_profile_breaks_what_it_says_that_it_breaks(index: int) -> None:
     subject = bundled(CONTRACT)[index]

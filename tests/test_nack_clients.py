@@ -41,7 +41,7 @@ def test_these_files_were_recorded() -> None:
     assert {path.stem for path in fixtures.golden("negative-acks")} == set(STEPS)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", STEPS)
 def test_model_and_subjects_do_as_was_recorded(profile: str) -> None:
     traces = load(str(fixtures.folder() / "negative-acks" / f"{profile}.jsonl"))
@@ -186,7 +186,7 @@ class PairMap401(PairMap):
         super().put(position, at)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_client_of_4_0_1_conforms_without_negative_ids() -> None:
     subject = declared("kit:PairMap401", PairMap401, NACKS)
     checked = check_subject(subject, "legacy-java", golden_traces("negative-acks", "legacy-java"), 0, 80, 5)

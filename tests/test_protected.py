@@ -22,7 +22,7 @@ FATAL = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.volume] * (name == "HangsInC")) for name in FATAL]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "HangsInC")) for name in FATAL]
 )
 def test_fatal_subject_is_replayed_and_reduced(cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     for module in (replay, reducing):

@@ -143,7 +143,7 @@ def test_failure_that_does_not_happen_again_is_no_finding(monkeypatch: pytest.Mo
     assert found(subject, done) is None
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("failures", [2, 5])
 def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest.MonkeyPatch, failures: int) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", failures)

@@ -53,7 +53,7 @@ def command(*words: str, subject: str, started: Path | None = None, soon: bool =
 # ---- In the process of a command
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_check_makes_it_once_and_forks_nowhere(tmp_path: Path) -> None:
     few = "--walks", "300", "--examples", "5"
     done = command("check", "--json", *few, subject="Resident2026", started=tmp_path / "starts")
@@ -63,7 +63,7 @@ def test_check_makes_it_once_and_forks_nowhere(tmp_path: Path) -> None:
     assert len((tmp_path / "starts").read_text().split()) == 1
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "seen"),
     [
@@ -104,7 +104,7 @@ def test_fork_is_refused_where_one_lives(monkeypatch: pytest.MonkeyPatch) -> Non
         isolation.run(lambda: None)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "part"), [("Resident2026", "golden"), ("Forgets", "walks"), ("Spins", "machine")])
 def test_other_peoples_tests_run_in_one_process(tmp_path: Path, name: str, part: str) -> None:
     words = ["--pyargs", "broker_tck.properties", "--subject", name_of(name), "-k", part, "-p", "no:cacheprovider"]
@@ -275,7 +275,7 @@ def test_death_is_a_finding_reduced_by_few_processes(starts: Callable[[], int]) 
     assert RESIDENT_PROBES <= starts() <= RESIDENT_PROBES + 8
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["StandsStill", "Works"])
 def test_what_cannot_be_interrupted_is_ended_from_outside(
     starts: Callable[[], int], monkeypatch: pytest.MonkeyPatch, name: str

@@ -195,6 +195,19 @@ def test_implementations_share_nothing_with_the_model() -> None:
         assert kit_folders(file) <= {"implementations"}, file
 
 
+RIGS = ("*rig.py", "ledgers.py", "values.py")
+
+
+def test_rigs_share_nothing_with_model_or_subjects() -> None:
+    rooms = [file for name in RIGS for file in (ROOT / "properties" / "contracts").rglob(name)]
+    assert len(rooms) >= len(CONTRACTS)
+    for file in rooms:
+        names = {name for name in imported(file) if name.startswith("broker_tck.")}
+        assert "model" not in kit_folders(file), file
+        subjects = {name for name in names if name.startswith("broker_tck.implementations.")}
+        assert all(name.startswith("broker_tck.implementations.interface") for name in subjects), file
+
+
 @pytest.mark.parametrize("folder", ORDER)
 def test_imports_go_one_way(folder: str) -> None:
     allowed = {*ORDER[: ORDER.index(folder) + 1], FIXTURES}

@@ -50,7 +50,7 @@ def test_run_of_one_walk_says_what_it_did_not_exercise() -> None:
     assert checked.complaints == [f"NOT EXERCISED {number}" for number in run.vacuous]
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_run_of_many_walks_is_green() -> None:
     run = run_subject(subject_of(TimeBucketTracker), IDEAL, 3, 120)
     assert run.vacuous == []
@@ -100,7 +100,7 @@ def under(monkeypatch: pytest.MonkeyPatch, model: Any, factory: Any) -> Run:
     return Run(subject_of(factory), model.PROFILE, 0)
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clause that is replaced by one that answers the same."""
 
@@ -198,7 +198,7 @@ def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [finding.rule for finding in run.findings] == ["DD-20"]
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_failure_that_does_not_happen_again_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
     checked = check_subject(subject_of(kit.Flaky), IDEAL, (), 0, 100, 0)
@@ -213,7 +213,7 @@ def test_progress_is_told() -> None:
     assert seen == [1, 9, 17]
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_golden_traces_count() -> None:
     golden = golden_traces("delayed-delivery", "heap")
     checked = check_subject(subject_of(HeapTracker), "heap", golden, 0, 1, 0)

@@ -86,7 +86,7 @@ def test_digest_of_a_shard_is_the_committed_one() -> None:
     assert refresh.shard_digest() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))["shard"]
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_digest_of_a_shard_does_not_depend_on_the_hash_seed() -> None:
     done = python("-c", "import refresh; print(refresh.shard_digest())", cwd=ROOT / "tests", PYTHONHASHSEED="77")
     assert done.stdout.strip() == refresh.shard_digest(), done.stderr
@@ -100,7 +100,7 @@ def test_rounds_and_shards_make_other_walks() -> None:
     assert shard_seed(other, 0, 0) - shard_seed(manifest, 2**30, 2**24 - 1) > 2**62
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_isolation_changes_nothing_of_what_is_walked() -> None:
     found = rows(PLAIN, operations=240_000)
     subject = resolve(PLAIN.subject)

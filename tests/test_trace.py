@@ -53,7 +53,7 @@ def test_walk_comes_back_out_of_text(profile: str) -> None:
         assert "\n" not in text
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", CONTRACT.profiles)
 def test_walk_comes_back_out_of_json(profile: str, validator: Any) -> None:
     for number in range(2):
@@ -71,7 +71,7 @@ def test_schema_is_the_code_s(validator: Any) -> None:
     assert validator.schema == json.loads(json.dumps(schema(CONTRACT)))
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_schema_holds_for_what_was_recorded(validator: Any) -> None:
     for path in fixtures.golden("delayed-delivery"):
         with path.open(encoding="utf-8") as lines:

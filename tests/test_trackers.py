@@ -277,7 +277,7 @@ def test_large_bucket_comes_out_in_order_and_in_parts(first: int, step: int, ord
     assert used == tracker.get_number_of_delayed_messages() == 0
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_batches_across_the_edges_of_containers() -> None:
     pair = Pair(Config(tick=1024))
     for first in (0, 4_000, 65_000, 65_100, 2**32 - 1_200):

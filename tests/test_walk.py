@@ -39,14 +39,14 @@ def committed() -> dict[str, str]:
     return dict(found)
 
 
-@pytest.mark.volume
-@pytest.mark.everywhere
+@pytest.mark.slow
+@pytest.mark.every_python
 def test_digest_is_the_committed_one() -> None:
     """`python tests/refresh.py` writes it, where walks are meant to change."""
     assert refresh.digests() == committed()
 
 
-@pytest.mark.volume
+@pytest.mark.slow
 def test_digest_does_not_depend_on_the_hash_seed() -> None:
     code = "import json, refresh; print(json.dumps(refresh.digests()))"
     done = python("-c", code, cwd=ROOT / "tests", PYTHONHASHSEED="4242")

@@ -22,20 +22,9 @@ Begun = Callable[[Any], Any]
 
 ORDINARY = (
     *("put", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear", "reopen"),
-    *(
-        "evict_old",
-        "evict_size",
-        "background",
-        "run",
-        "counters",
-        "resize",
-        "set_watermark",
-        "requeues",
-        "extend",
-        "advance",
-    ),
+    *("evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues", "extend"),
     *("append", "write", "cursor", "uncursor", "fetch", "fetch_one", "complete", "fail", "storage"),
-    *("done", "replay", "share", "timeouts"),
+    *("done", "replay", "share", "timeouts", "advance"),
 )
 """Calls that are not made while others are under way: they do nothing then."""
 WAITING = "to wait, as another pass is under way"

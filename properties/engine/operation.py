@@ -57,7 +57,7 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
 
 
 def performing(name: str, fields: Sequence[str]) -> Callable[[Any, Any], Any]:
-    """The method ``on`` of an operation. It is made of text, as a dataclass makes its own: walks call it all the time."""
+    """The method ``on`` of an operation. It is made of text, as a dataclass makes its own; walks call it a lot."""
     method = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     made: dict[str, Any] = {}
     exec(f"def on(self, to): return to.{method}({', '.join(f'self.{field}' for field in fields)})", made)

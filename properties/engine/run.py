@@ -99,7 +99,7 @@ class Run:
 
     @property
     def residual(self) -> float:
-        """The failure rate a walk that so many walks without a failure exclude at 95 %."""
+        """With 95 % confidence, fewer than this share of walks fail, if none has."""
         return residual(self.walks)
 
     @property
@@ -115,7 +115,7 @@ def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
 
 
 def residual(walks: float) -> float:
-    """The failure rate a walk that so many walks without a failure exclude at 95 %."""
+    """Where so many walks were made and none failed: with 95 % confidence, fewer than this share of walks fail."""
     return float(1 - 0.05 ** (1 / walks)) if walks else 1.0
 
 

@@ -28,7 +28,7 @@ class LaneTotals:
 
     @property
     def residual(self) -> float:
-        """The failure rate a walk that is excluded at 95 %, as long as nothing fails."""
+        """With 95 % confidence, fewer than this share of walks fail, as long as none has."""
         return residual(self.figures["walks"])
 
 
@@ -76,7 +76,7 @@ class Totals:
 
     @property
     def residual(self) -> float:
-        """The failure rate a walk that is excluded in every lane without a failure; 1: there is no such lane."""
+        """The largest such share of the lanes without a failure; 1: there is no such lane."""
         return max((t.residual for t in self.lanes.values() if not t.figures["failing"]), default=1.0)
 
     def vacuous(self, lane: Lane) -> list[str]:

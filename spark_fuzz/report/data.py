@@ -111,7 +111,7 @@ class Report:
 
     @property
     def residual(self) -> float:
-        """The failure rate a walk that is excluded for every lane."""
+        """The share of walks below which failures may hide in some lane, at 95 % confidence."""
         return max((lane.figures.residual for lane in self.lanes), default=residual(0))
 
     @property

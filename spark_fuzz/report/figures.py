@@ -46,7 +46,7 @@ class LaneFigures:
 
     @property
     def residual(self) -> float:
-        """The failure rate a walk that the walks without a failure exclude."""
+        """With 95 % confidence, fewer than this share of walks fail, as none has."""
         return residual(self.walks - self.failing)
 
     def reach(self, rule: str) -> float:
@@ -92,7 +92,7 @@ class Heat:
 
 
 def residual(walks: float) -> float:
-    """The failure rate a walk that so many walks without a failure exclude at 95 %."""
+    """Where none of so many walks failed: with 95 % confidence, fewer than this share of walks fail."""
     return -expm1(log(0.05) / walks) if walks > 0 else 1.0
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from broker_tck.model.entry_cache.specification import CACHES, EntryCaches, Position
+from broker_tck.model.entry_cache.specification import EntryCaches, Position
 from broker_tck.properties.contracts.entry_cache.operations import (
+    CACHES,
     Advance,
     AnyOperation,
     Background,

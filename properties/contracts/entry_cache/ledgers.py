@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec.structs import replace
-
-from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import (
     Clock,
     EntryCache,
@@ -15,12 +12,14 @@ from broker_tck.implementations.interface import (
     StorageRead,
     TooManyRequestsException,
 )
-from broker_tck.model.entry_cache.reads import BROKEN, BUSY, CLOSED, COMPLETES, ENTRY_SIZES, RAISES, WAITS
 from broker_tck.properties.contracts.entry_cache.operations import Config
+from broker_tck.properties.contracts.entry_cache.reading import BROKEN, BUSY, CLOSED, COMPLETES, RAISES, WAITS
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 
 Position = tuple[int, int]
 
+ENTRY_SIZES = (10, 30, 20, 40)
+"""Bytes of the stored entries, by entry id, over and over."""
 FAILURES: dict[int, type[ReadFailed]] = {
     BUSY: TooManyRequestsException,
     BROKEN: ReadFailed,
@@ -119,53 +118,51 @@ class LedgerStorage:
         request.done(FAILURES[kind]("as told"))
 
 
-class Cursor(NamedTuple):
-    """A cursor object."""
-
-    name: str
-    durable: bool = True
-
-
 class TopicCursors:
-    """The active cursors of a topic, in a bundled container, and what follows from where they are."""
+    """The active cursors of a topic, and what follows from where they are."""
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.by_read_count = config.by_read_count
-        self.container = SortedCursors(config if config.by_read_count else replace(config, grace=0), clock)
+        self.grace = config.grace if config.by_read_count else 0
+        self.clock = clock
+        self.at: dict[str, Position] = {}
         self.caching: set[str] = set()
+        self.left_at = clock()
 
     def should_cache_added_entry(self) -> bool:
-        """Whether an entry that is added is to be cached."""
-        return self.container.should_cache_added_entry()
+        """Whether an entry that is added is to be cached: for somebody who reads, or for who may come back."""
+        return bool(self.at) or self.clock() - self.left_at < self.grace
 
     def reads_of_added(self) -> int:
         """How many reads of it are expected."""
-        return self.container.size() if self.by_read_count else 0
+        return len(self.at) if self.by_read_count else 0
 
     def reads_of_read(self, name: str) -> int:
-        """How many reads are expected of what a cursor reads."""
+        """How many reads are expected of what a cursor reads: of those that are no further, itself included."""
         if not self.by_read_count:
             return 1 if name in self.caching else 0
-        return self.container.get_number_of_cursors_at_same_position_or_before(Cursor(name))
+        return sum(at <= self.at[name] for at in self.at.values()) if name in self.at else 0
 
     def put(self, name: str, at: Position, caching: bool, cache: EntryCache) -> None:
         """Add or move a cursor, and do to the cache what follows."""
         before = self.bound()
-        self.container.add(Cursor(name), at)
+        self.at[name] = at
         (self.caching.add if caching else self.caching.discard)(name)
         self.invalidate(before, cache)
 
     def remove(self, name: str, cache: EntryCache) -> bool:
         """Remove a cursor if it is there, and do to the cache what follows."""
         before = self.bound()
-        removed = self.container.remove_cursor(name)
+        removed = self.at.pop(name, None) is not None
+        if removed and not self.at:
+            self.left_at = self.clock()
         self.caching.discard(name)
         self.invalidate(before, cache)
         return removed
 
     def bound(self) -> Position | None:
         """The slowest position, below which nothing is to stay cached; none where reads are counted."""
-        return None if self.by_read_count else self.container.get_slowest_cursor_position()
+        return None if self.by_read_count else min(self.at.values(), default=None)
 
     def invalidate(self, before: Position | None, cache: EntryCache) -> None:
         """Take from the cache what no cursor is to read any more, by what the bound was before."""

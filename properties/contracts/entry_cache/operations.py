@@ -11,7 +11,9 @@ from msgspec import Meta
 from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
 from broker_tck.properties.engine.operation import BUDGET, POSITION, Duration, Operation
 
-CacheNumber = Annotated[int, Meta(ge=0, le=2)]
+CACHES = 3
+"""How many topics a broker has in a walk."""
+CacheNumber = Annotated[int, Meta(ge=0, lt=CACHES)]
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
 EntryId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
 Id = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]

@@ -13,6 +13,10 @@ from msgspec import Meta
 
 from broker_tck.properties.engine.operation import BULK, POSITION, Operation
 
+WAITS, COMPLETES, FAILS, RAISES = range(4)
+"""What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
+BUSY, BROKEN, CLOSED = range(3)
+"""How a storage read fails: too many requests, anything else, the ledger's handle was closed."""
 Topic = Annotated[int, Meta(ge=0, le=2)]
 Ledger = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
 Entry = Annotated[int, Meta(ge=0, le=2**40, extra=POSITION)]

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.interface import EntryCache, EntryCachesFactory, Position
-from broker_tck.model.entry_cache.specification import CACHES
-from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config
+from broker_tck.properties.contracts.entry_cache.operations import CACHES, Capabilities, Config
 from broker_tck.properties.contracts.entry_cache.reading_rig import ReadersRig
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 

@@ -7,10 +7,14 @@ from contextlib import suppress
 from typing import Any
 
 from broker_tck.implementations.interface import MessageId, NegativeAcksFactory, Position
-from broker_tck.model.negative_acks.specification import MOST_AT_ONCE, MS
 from broker_tck.properties.contracts.negative_acks.operations import Capabilities, Config
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.timer import ManualTimer, Timeout
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
+MOST_AT_ONCE = 100
+"""A tracker that has its timer fire more often than that at one moment does not come back."""
 
 
 class RequestFailed(Exception):
