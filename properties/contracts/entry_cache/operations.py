@@ -13,7 +13,7 @@ from broker_tck.properties.engine.operation import BUDGET, POSITION, Duration, O
 
 CACHES = 3
 """How many topics a broker has in a walk."""
-CacheNumber = Annotated[int, Meta(ge=0, lt=CACHES)]
+CacheNumber = Annotated[int, Meta(ge=0, le=CACHES - 1)]
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
 EntryId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
 Id = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
