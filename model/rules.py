@@ -244,7 +244,7 @@ def standing_before(model: type) -> Iterator[Way]:
 def changed_by(way: type, base: type) -> set[str]:
     """What a wrong way changes of the class that it stands before."""
     own = way.__mro__[: way.__mro__.index(base)]
-    return {name for each in own for name in vars(each) if name in vars(base) and name[:2] != "__"}
+    return {name for each in own for name in vars(each) if name in vars(base) and not name.startswith("_")}
 
 
 def deviates(model: type, embodiment: Embodiment) -> bool:
