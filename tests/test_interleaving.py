@@ -13,7 +13,7 @@ from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseCache,
 from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
 from broker_tck.implementations.mutants.entry_cache import interleavings
 from broker_tck.implementations.mutants.mutant import declared_in
-from broker_tck.model.entry_cache.specification import PROFILES
+from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from broker_tck.implementations.interface import EntryCaches
+from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.overlapping import overlapping
 from broker_tck.model.entry_cache.reads import Reads
-from broker_tck.model.entry_cache.specification import PROFILES
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts.entry_cache import steps
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
