@@ -18,7 +18,7 @@ from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
 from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, GoOn, Put
-from broker_tck.properties.contracts.entry_cache.steps import calls, ordinary, rewrites
+from broker_tck.properties.contracts.entry_cache.shorter_calls import calls, ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
