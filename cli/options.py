@@ -177,9 +177,11 @@ def known_profile(contract: Contract, profile: str) -> str:
     return profile
 
 
-def chosen_contracts(names: Sequence[str]) -> list[Contract]:
-    """The contracts that were named, each once, else all."""
-    return [contract_named(name) for name in dict.fromkeys(names)] or list(CONTRACTS.values())
+def chosen_contracts(names: Sequence[str], profile: str | None = None) -> list[Contract]:
+    """The contracts that were named, each once, else those that have the profile, else all."""
+    named = [contract_named(name) for name in dict.fromkeys(names)]
+    having = [c for c in CONTRACTS.values() if profile and profile.partition("+")[0] in c.profiles]
+    return named or having or list(CONTRACTS.values())
 
 
 def chosen_contract(name: str | None, subjects: Sequence[str] = (), rules: Sequence[str] = ()) -> Contract:

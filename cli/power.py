@@ -23,7 +23,7 @@ POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contra
 
 @click.command(epilog=POWER_EXAMPLES)
 @contracts_option
-@click.option("--profile", metavar="P", help="The profile, of one contract. Default: the contract's own.")
+@click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
 @seed_option
 @json_option
 def power(contract_names: tuple[str, ...], profile: str | None, seed: int, as_json: bool) -> int:
@@ -32,7 +32,7 @@ def power(contract_names: tuple[str, ...], profile: str | None, seed: int, as_js
     A way that survives shows a rule that nothing can violate, or a generator that does not get there. Exit status 1
     then, and where a checkable rule or a law has nothing that it kills.
     """
-    chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names)]
+    chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
     with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "wrong ways") as tell:
         tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule))
     laws = law_tables(chosen, seed)

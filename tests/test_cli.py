@@ -404,6 +404,21 @@ def test_power_names_what_is_not_proven(cli: Cli) -> None:
     assert re.search(rf"^DD-35 +{HANDFUL[2]}$", out, re.MULTILINE)
 
 
+@pytest.mark.usefixtures("handful")
+def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        killing, "power_of", lambda which, seed: killing.Power(*which[:2], str(which[2]), True, 1, 1, ())
+    )
+    monkeypatch.setattr(killing, "law_table", lambda *arguments: {})
+    told = document(cli("power", *ONE, "--contract", "negative-acks", "--json"))["contracts"]
+    assert [(one["contract"], one["profile"]) for one in told] == [
+        ("delayed-delivery", "timebucket-ideal"),
+        ("negative-acks", "pip-393-spec"),
+    ]
+    assert [[way["way"] for way in one["ways"]] for one in told] == [["0", "1", "2"]] * 2
+    assert document(cli("power", "--profile", "heap", "--json"))["contract"] == "delayed-delivery"
+
+
 def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
     monkeypatch.setattr(proving, "unproven", lambda *tables: [])
     assert cli("power", *ONE)[0] == 0

@@ -22,6 +22,7 @@ from broker_tck.model.delayed_delivery.profiles import (
     TimeBucket2026,
 )
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.model.parts.timer import Timer
 from broker_tck.model.rules import (
     ABSENT,
     Strength,
@@ -31,9 +32,12 @@ from broker_tck.model.rules import (
     embodiments,
     replaced,
     rules_of,
+    standing_before,
     tree_of,
     ways_of,
+    wrong,
 )
+from broker_tck.model.rules import rule as declare
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.worth.exercised import Exercised, deviating
 
@@ -152,6 +156,47 @@ def test_replaced_model_says_so() -> None:
     other = replaced(MODEL, {"tick_after": lambda m, tick: 7}, "Seven")
     assert (other.__name__, other.__doc__) == ("Seven", "DelayedDelivery with other clauses.")
     assert other(CONTRACT.config()).tick_after(1) == 7
+
+
+def test_rule_that_nothing_tells_when_it_is_met_is_an_error() -> None:
+    with pytest.raises(TypeError, match="DD-99 says neither what its absence is like nor when it is met"):
+        declare("DD-99", "Nothing.", source="made up", look="nowhere")
+
+
+def test_wrong_way_of_a_rule_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(LookupError, match="Nowhere breaks DD-09, of which Timer has no clause"):
+        wrong("DD-09", "nowhere")(type("Nowhere", (Timer,), {}))
+
+
+def test_clause_of_a_part_is_named_by_its_path() -> None:
+    assert clause_of(MODEL, "timer.settled") is Timer.settled
+    other = replaced(MODEL, {"timer.settled": lambda timer, wake: True}, "Settled")
+    model = other(CONTRACT.config())
+    assert model.add(1, 0, model.now + 5000)
+    assert model.timer.armed == []
+    assert clause_of(MODEL, "timer.settled") is Timer.settled
+    assert {path for path, _ in tree_of(Heap)} == {"", "timer."}
+
+
+def test_way_that_stands_before_is_left_out_where_the_profile_changes_the_same() -> None:
+    class Close(MODEL):  # type: ignore[misc, valid-type]
+        def close(self) -> None:
+            self.closed = True
+
+    names = {way.name for way in standing_before(MODEL)} - {way.name for way in standing_before(Close)}
+    assert names == {"the timer outlives its tracker", "the timer is disarmed while something is held"}
+
+
+def test_rule_is_met_when_its_condition_says_so() -> None:
+    counting = Exercised(MODEL)
+    model: Any = counting.model(CONTRACT.config())
+    assert model.stale() is False
+    assert not counting.met["DD-24"]
+    assert model.add(1, 0, model.now + 5000)
+    assert model.add(1, 1, model.now + 3000)
+    assert counting.met["DD-23"] == 1
+    assert model.stale() is False
+    assert counting.met["DD-24"] == 1
 
 
 def test_unknown_profile_names_those_that_there_are() -> None:
