@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """So many findings are printed; the report has them all."""
-
-
 BAR = 10
 
 

@@ -24,14 +24,8 @@ from broker_tck.properties.engine.run import Run
 from broker_tck.properties.findings.story import story
 
 WALKS = 1000
-
-
 EXAMPLES = 60
-
-
 HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "left out", "residual", "verdict")
-
-
 RESIDUAL = (
     "residual: no walk failed; so, with 95 % confidence, fewer than this share of walks fail\n"
     "operations: those of the walks and of the Hypothesis machine"

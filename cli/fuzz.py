@@ -30,14 +30,8 @@ if TYPE_CHECKING:
 
 
 ROUNDS = 10
-
-
 OPERATIONS = 1_000_000
-
-
 WALK_MEMORY = 512
-
-
 FUZZ_EXAMPLES = """\b
 Examples:
   broker-tck fuzz --store first

@@ -7,7 +7,8 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
-from broker_tck.model.entry_cache.specification import Cached, EntryCaches
+from broker_tck.model.entry_cache.entries import Cached
+from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.operations import Config
 
 PLAIN, ACCESSED, EXPECTED = "#c9ced6", "#f0a860", "#7fb2e5"

@@ -24,7 +24,9 @@ from broker_tck.implementations.entry_cache.pulsar import PulsarQueue, PulsarQue
 from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position
 from broker_tck.implementations.mutants.entry_cache.caches import InParts
-from broker_tck.model.entry_cache.specification import PROFILES, EntryCaches, Legacy, Queue
+from broker_tck.model.entry_cache import PROFILES
+from broker_tck.model.entry_cache.profiles import Legacy, Queue
+from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import Way, deviations_of, rules_of
 from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts import CONTRACTS

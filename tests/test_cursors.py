@@ -23,10 +23,11 @@ from broker_tck.implementations.active_cursors.lazy_list import LazyList
 from broker_tck.implementations.active_cursors.pulsar import PulsarList2025
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursors as Interface
+from broker_tck.model.active_cursors import PROFILES
 from broker_tck.model.active_cursors.heap import CursorHeap as ModelHeap
 from broker_tck.model.active_cursors.heap import HeapItem
 from broker_tck.model.active_cursors.linked_list import Node, farthest_first
-from broker_tck.model.active_cursors.specification import PROFILES, ActiveCursors
+from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
 from broker_tck.properties import conforming

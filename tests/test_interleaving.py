@@ -13,12 +13,12 @@ from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseCache,
 from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
 from broker_tck.implementations.mutants.entry_cache import interleavings
 from broker_tck.implementations.mutants.mutant import declared_in
-from broker_tck.model.entry_cache.specification import PROFILES
+from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
 from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, GoOn, Put
-from broker_tck.properties.contracts.entry_cache.steps import calls, ordinary, rewrites
+from broker_tck.properties.contracts.entry_cache.shorter_calls import calls, ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding

@@ -35,7 +35,8 @@ from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
 from broker_tck.implementations.negative_acks.long_pair_map import WIDTH, LongPairMap
 from broker_tck.implementations.negative_acks.parts import MultiplierBackoff, backoff_of, emit
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
-from broker_tck.model.negative_acks.specification import LegacyJava30, NegativeAcks
+from broker_tck.model.negative_acks.profiles import LegacyJava30
+from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.negative_acks.walked_tree import Node, WalkedTree
 from broker_tck.properties.contracts.negative_acks.contract import asks
 from broker_tck.properties.contracts.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale

@@ -18,12 +18,8 @@ from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Und
 from broker_tck.model.rules import Rule, also, informative, law, rule
 
 Position = tuple[int, int]
-
-
 Copy = tuple[int, int, int]
 """Ledger id, entry id, and a serial number that is 0 wherever equal positions are one copy."""
-
-
 LAST = 2**63 - 1
 """The last time that there is."""
 

@@ -11,7 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from broker_tck.model.entry_cache.specification import Cache, Cached, EntryCaches, Position, Removed, add
+from broker_tck.model.entry_cache.entries import Cache, Cached, Position
+from broker_tck.model.entry_cache.specification import EntryCaches, Removed, add
 from broker_tck.model.reference import UNDEFINED, Allowed, Reference
 from broker_tck.model.rules import also, informative, rule
 

@@ -13,18 +13,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from broker_tck.model.active_cursors.specification import ActiveCursors
+from broker_tck.model.entry_cache.entries import Cache, Cached, Count, Position
+from broker_tck.model.entry_cache.readers import Reader, Request, Returned, Run
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, also, informative, law, rule
-
-if TYPE_CHECKING:
-    from broker_tck.model.entry_cache.specification import Cache, Cached
-
-Position = tuple[int, int]
-Run = tuple[int, int]
-"""The first and the last entry of a part of a ledger."""
 
 OVERHEAD = 64
 """Bytes that the limiter takes for each entry beside its own."""
@@ -32,7 +27,6 @@ UNKNOWN_SIZE = 10_240
 """Bytes that it takes for an entry of a ledger of which nothing is known."""
 ENTRY_SIZES = (10, 30, 20, 40)
 """Of the stored entries, by entry id, over and over."""
-
 WAITS, COMPLETES, FAILS, RAISES = range(4)
 """What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
 BUSY, BROKEN, CLOSED = range(3)
@@ -54,94 +48,6 @@ class Config(Protocol):
     def acquire_timeout(self) -> int: ...
     @property
     def acquire_queue(self) -> int: ...
-
-
-class Count:
-    """Reads of an entry that are still expected, shared by the cache and all who were given the entry."""
-
-    __slots__ = ("left",)
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-
-class Returned:
-    """An entry as one reader has it, until it is freed."""
-
-    __slots__ = ("count", "entry", "reader")
-
-    def __init__(self, entry: int, count: Count | None) -> None:
-        self.entry = entry
-        self.count = count
-        self.reader: Reader | None = None
-
-
-class Reader:
-    """Somebody who reads a part of a ledger, from the request until what was returned is freed."""
-
-    __slots__ = (
-        "again",
-        "awaited",
-        "cache",
-        "cursor",
-        "failed",
-        "first",
-        "got",
-        "last",
-        "ledger",
-        "left",
-        "number",
-        "partial",
-        "permits",
-        "since",
-        "topic",
-        "within",
-    )
-
-    def __init__(self, cache: Cache, topic: int, cursor: int, ledger: int, run: Run, again: bool) -> None:
-        self.within: Reader | None = None
-        """The reader that this one reads a part for."""
-        self.cache = cache
-        self.topic = topic
-        self.cursor = cursor
-        self.ledger = ledger
-        self.first, self.last = run
-        self.again = again
-        """Whether it reads the same once more when it is answered, before it returns."""
-        self.number = 0
-        self.got: dict[int, Returned] = {}
-        self.awaited = 0
-        """Parts that have not come yet."""
-        self.failed = False
-        self.partial = False
-        """Whether a part of it was cached."""
-        self.permits = 0
-        self.since = 0
-        """When it began to wait for permits."""
-        self.left = 0
-        """Returned entries that are not freed yet."""
-
-
-class Request:
-    """A read that the storage was asked for, and who listens for it."""
-
-    __slots__ = ("cache", "creator", "first", "last", "ledger", "listeners", "number", "reopened", "then")
-
-    def __init__(self, creator: Reader, run: Run) -> None:
-        self.creator = creator
-        self.cache = creator.cache
-        self.ledger = creator.ledger
-        self.first, self.last = run
-        self.listeners: list[tuple[Reader, int, int]] = [(creator, *run)]
-        """Readers, and the part that each is to have."""
-        self.number = 0
-        self.reopened = False
-        self.then = 0
-        """What the expected reads start at, if that is asked when it is made."""
-
-    def order(self) -> tuple[int, ...]:
-        """Where it stands among what is pending."""
-        return self.creator.topic, self.ledger, self.first, self.last, self.number
 
 
 class CursorsConfig(NamedTuple):

@@ -10,19 +10,17 @@ of one clock that only goes forward, in milliseconds; sizes are in bytes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import ClassVar, Protocol
 
+from broker_tck.model.entry_cache.entries import Cache, Cached, Count, Position
 from broker_tck.model.entry_cache.reads import Config as ReadsConfig
-from broker_tck.model.entry_cache.reads import Count, Reader, Reads, Run
+from broker_tck.model.entry_cache.reads import Reads
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Rule, also, informative, law, rule
 
-Position = tuple[int, int]
-"""Ledger id and entry id."""
 Removed = list[int]
 """How many entries were removed, and their bytes."""
-
 CACHES = 3
 """Topics, each with a cache."""
 TRIGGER_PERCENT = 98
@@ -53,51 +51,6 @@ class Config(ReadsConfig, Protocol):
     @property
     def watermark(self) -> int:
         """The percentage of it that a size pass goes down to."""
-
-
-class Cached:
-    """An entry that was inserted: in its cache until it is removed, in the queue until a pass has met it."""
-
-    __slots__ = ("accessed", "blank", "cache", "count", "counter", "position", "requeued", "size", "stamp")
-
-    def __init__(self, cache: Cache, position: Position, size: int, count: Count | None, stamp: int) -> None:
-        self.cache = cache
-        self.position = position
-        self.size = size
-        self.counter = count
-        """Reads still expected; None: nobody counts them."""
-        self.stamp = stamp
-        """When it was put into the queue, for the first time or again."""
-        self.requeued = 0
-        self.accessed = False
-        self.blank = False
-        """Whether its place in the queue stands for nothing any more."""
-        self.count = 1
-        """References to the value: that of its cache, and those of readers."""
-
-    @property
-    def reads(self) -> int | None:
-        """How many reads are still expected."""
-        return None if self.counter is None else self.counter.left
-
-    @property
-    def cached(self) -> bool:
-        """Whether it is in its cache."""
-        return self.cache.entries.get(self.position) is self
-
-
-class Cache:
-    """The cache of one topic."""
-
-    __slots__ = ("added", "added_size", "disabled", "entries", "size")
-
-    def __init__(self, disabled: bool) -> None:
-        self.disabled = disabled
-        """Whether it was opened while the largest size was 0."""
-        self.entries: dict[Position, Cached] = {}
-        self.size = 0
-        self.added = self.added_size = 0
-        """How many entries it was ever given, and their bytes."""
 
 
 class EntryCaches(Reads):
@@ -1093,201 +1046,3 @@ def add(to: Removed, more: Removed) -> None:
     """Count more as removed."""
     to[0] += more[0]
     to[1] += more[1]
-
-
-class BeforePip430(EntryCaches):
-    """What all had in common before PIP-430: nobody counts reads, and a range is a hit as a whole or not at all."""
-
-    def counted_from(self, expected: int) -> int | None:
-        return None
-
-    def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
-        return [(reader.first, reader.last)] if self.lacking(reader, there) else []
-
-
-class Queue(BeforePip430):
-    """One queue of removal and no more, as it was just before PIP-430: nothing is requeued."""
-
-    PROFILE = "queue"
-    MOOT: ClassVar[tuple[str, ...]] = (
-        "EC-22",
-        "EC-33",
-        "EC-34",
-        "EC-48",
-        "EC-P12",
-        "RC-02",
-        "RC-06",
-        "RC-07",
-        "RC-08",
-        "RC-09",
-        "RC-11",
-    )
-
-    def should_requeue(self, entry: Cached) -> bool:
-        return False
-
-
-class Pip430(EntryCaches):
-    """PIP-430 as released in 4.2: what somebody released once too often is removed, and never taken off the size.
-
-    Its place in the queue stays as if it were cached, until a pass removes it once more, and counts nothing.
-    """
-
-    PROFILE = "pip-430"
-
-    def counted(self, entry: Cached) -> Removed:
-        return [1, entry.size] if entry.count else [0, 0]
-
-    def blanks(self, entry: Cached) -> bool:
-        return entry.count > 0
-
-
-class Pip430In2026(Pip430):
-    """PIP-430 as changed in 2026: an insertion that is refused hands its read count to the entry that is there."""
-
-    PROFILE = "pip-430-2026"
-    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
-
-    def taken_over(self) -> tuple[str, ...]:
-        return ("counter",)
-
-    def take_over(self, there: Cached, other: Cached) -> None:
-        """What was released once too often takes nothing over: nobody can hold it meanwhile."""
-        if there.count:
-            super().take_over(there, other)
-
-
-class Pip430In50(Pip430In2026):
-    """PIP-430 as released in 5.0: a count of 0 is one, none is below 0, and a size pass requeues for one round."""
-
-    PROFILE = "pip-430-5.0"
-
-    def counted_from(self, expected: int) -> int | None:
-        return expected if expected >= 0 else None
-
-    def after_read(self, count: int) -> int:
-        return max(count - 1, 0)
-
-    def spares(self, first_round: bool) -> bool:
-        return first_round
-
-
-class Legacy(BeforePip430):
-    """As before the queue: each topic's cache evicts its own lowest positions, the largest caches first.
-
-    The queue is what is cached, in the order of insertion; nothing is decided by it.
-    """
-
-    PROFILE = "legacy"
-    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P6", "EC-P7", "EC-P10", "topics")
-    MOOT: ClassVar[tuple[str, ...]] = (
-        *Queue.MOOT,
-        "EC-02",
-        "EC-03",
-        "EC-21",
-        "EC-23",
-        "EC-24",
-    )
-
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
-        *EntryCaches.UNEMBODIED,
-        informative(
-            "EC-64",
-            "A pass can free less than it was asked for, where the caches that it takes from are small.",
-            source="EntryCacheDefaultEvictionPolicy",
-            why="it follows from EC-60",
-        ),
-    )
-
-    @rule(
-        "EC-60",
-        "The largest caches that together hold half of all bytes give up theirs, each in proportion to its size; of "
-        "equal ones those first whose names come first.",
-        source="EntryCacheDefaultEvictionPolicy",
-        look="the order by size; the half; how the shares are rounded",
-        absent=lambda m, caches, asked: [(cache, asked) for cache in caches[:1]],
-        all_of_them=lambda m, caches, asked: m.shares(caches, asked),
-    )
-    def taken_from(self, caches: list[Cache], asked: int) -> list[tuple[Cache, int]]:
-        """The caches that a size pass takes from, by size, and the bytes that each is asked for."""
-        goal, taken = sum(cache.size for cache in caches) // 2, 0
-        for number, cache in enumerate(caches, 1):
-            taken += cache.size
-            if taken >= goal:
-                return self.shares(caches[:number], asked)
-        return []
-
-    @staticmethod
-    def shares(caches: list[Cache], asked: int) -> list[tuple[Cache, int]]:
-        """Each cache's share of what is asked for, in proportion to its size."""
-        total = sum(cache.size for cache in caches)
-        return [(cache, asked * cache.size // total) for cache in caches if total]
-
-    @rule(
-        "EC-61",
-        "A cache evicts its lowest positions first, until so many bytes are gone at least.",
-        source="RangeCache.evictLeastAccessedEntries, before PR 24363",
-        look="the order of insertion instead of that of positions",
-        absent=lambda m, entries: entries,
-        the_highest_first=lambda m, entries: sorted(entries, key=lambda e: e.position, reverse=True),
-    )
-    def victims(self, entries: list[Cached]) -> list[Cached]:
-        return sorted(entries, key=lambda entry: entry.position)
-
-    @rule(
-        "EC-62",
-        "An insertion has a pass made if the trigger is passed, and is refused while the largest size is reached.",
-        source="RangeEntryCacheManagerImpl.hasSpaceInCache",
-        look="the comparison; whether the pass is ordered before the entry is refused",
-        absent=lambda m: True,
-        beyond_the_largest=lambda m: m.max_size is None or m.total <= m.max_size,
-        up_to_the_trigger=lambda m: not m.triggers(),
-    )
-    def has_space(self) -> bool:
-        return self.max_size is None or self.total < self.max_size
-
-    @rule(
-        "EC-63",
-        "The age of entries is asked from the lowest position on, up to the first that is young.",
-        source="RangeCache.evictLEntriesBeforeTimestamp, before PR 24363",
-        look="old entries behind a young one",
-        absent=lambda m, entry, threshold: False,
-    )
-    def stops_at_young(self, entry: Cached, threshold: int) -> bool:
-        return not self.expired(entry, threshold)
-
-    def insert_and_order(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
-        """Order a pass if one is due, then insert if there is space."""
-        self.order_pass()
-        return self.enter(cache, position, size, count) if self.has_space() else None
-
-    def remove_entry(self, entry: Cached) -> Removed:
-        """Take an entry out of its cache, and out of the queue."""
-        self.queue.remove(entry)
-        return super().remove_entry(entry)
-
-    def time_pass(self, threshold: int) -> Removed:
-        """Remove old entries of each cache."""
-        removed = [0, 0]
-        for cache in self.caches:
-            for entry in sorted(cache.entries.values(), key=lambda e: e.position):
-                if self.stops_at_young(entry, threshold):
-                    break
-                add(removed, self.remove_entry(entry))
-        return removed
-
-    def size_pass(self, asked: int) -> Removed:
-        """Remove so many bytes, as the policy says."""
-        removed = [0, 0]
-        for cache, share in self.taken_from(sorted(self.caches, key=lambda c: -c.size), asked):
-            gone = 0
-            for entry in self.victims([*cache.entries.values()]) if share else []:
-                if gone >= share:
-                    break
-                gone += entry.size
-                add(removed, self.remove_entry(entry))
-        return removed
-
-
-PROFILES = {m.PROFILE: m for m in (EntryCaches, Pip430, Pip430In2026, Pip430In50, Queue, Legacy)}
-"""Every profile of the contract; the first is the default."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from broker_tck.implementations.interface import ActiveCursors
-from broker_tck.model.active_cursors.specification import PROFILES
+from broker_tck.model.active_cursors import PROFILES
 from broker_tck.properties.contracts.active_cursors.abstract import abstract
 from broker_tck.properties.contracts.active_cursors.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS

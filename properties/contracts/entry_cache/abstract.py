@@ -5,7 +5,8 @@ No clause is asked: a rule counts as exercised where an operation asks for it.
 
 from __future__ import annotations
 
-from broker_tck.model.entry_cache.specification import Cached, EntryCaches
+from broker_tck.model.entry_cache.entries import Cached
+from broker_tck.model.entry_cache.specification import EntryCaches
 
 MOST_ENTRIES = 5
 """By powers of two; from 16 entries on, all sizes are alike."""

@@ -6,17 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from broker_tck.implementations.interface import EntryCaches
+from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.overlapping import overlapping
 from broker_tck.model.entry_cache.reads import Reads
-from broker_tck.model.entry_cache.specification import PROFILES
 from broker_tck.model.rules import rules_of
-from broker_tck.properties.contracts.entry_cache import steps
+from broker_tck.properties.contracts.entry_cache import overlap, threads
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
 from broker_tck.properties.contracts.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
 from broker_tck.properties.contracts.entry_cache.reading_laws import READING_LAWS
 from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
+from broker_tck.properties.contracts.entry_cache.shorter_calls import ORDINARY, rewrites
+from broker_tck.properties.contracts.entry_cache.stepped_rig import rig
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation
 
@@ -67,7 +69,7 @@ LACKED = {
     **dict.fromkeys(("requeues", "extend"), "settings"),
     **dict.fromkeys(("background", "run", "total", "counters", "resize", "watermark"), "manager"),
     **READING,
-    **{kind.__struct_config__.tag: "steps" for kind in steps.ORDINARY},
+    **{kind.__struct_config__.tag: "steps" for kind in ORDINARY},
     "step": "steps",
 }
 """The capability that an operation needs."""
@@ -80,8 +82,8 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
 
 def blame(operations: Sequence[Operation], observed: str) -> str:
     """The rule to name for a difference that no wrong way explains."""
-    if steps.overlap(operations):
-        return steps.blame(operations)
+    if overlap.overlap(operations):
+        return overlap.blame(operations)
     return "EC-12" if observed == "references" else RULES.get(operations[-1].tag, "EC-24")
 
 
@@ -93,14 +95,14 @@ ENTRY_CACHE = Contract(
     operations=AnyOperation,
     interface=EntryCaches,
     call="Factory(config, clock, execute)",
-    rig=steps.rig,
-    draw_config=steps.draw_config,
-    makers=steps.makers,
-    drain=steps.drain,
+    rig=rig,
+    draw_config=threads.draw_config,
+    makers=threads.makers,
+    drain=threads.drain,
     abstract=abstract,
     observables=("caches", "references"),
-    laws=(*map(steps.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
-    variations=tuple(map(steps.unless_overlapping, VARIATIONS)),
+    laws=(*map(overlap.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
+    variations=tuple(map(overlap.unless_overlapping, VARIATIONS)),
     needs={
         "manager": "EC-19 EC-30 EC-31 EC-38 EC-40",
         "settings": "",
@@ -110,6 +112,6 @@ ENTRY_CACHE = Contract(
     },
     blame=blame,
     asks=asks,
-    rewrites=steps.rewrites,
+    rewrites=rewrites,
     scenarios=SCENARIOS,
 )

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from broker_tck.model.entry_cache.specification import EntryCaches, Position
+from broker_tck.model.entry_cache.entries import Position
+from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.operations import (
     CACHES,
     Advance,

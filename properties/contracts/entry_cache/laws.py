@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from msgspec.structs import replace
 
-from broker_tck.model.entry_cache.specification import Position
+from broker_tck.model.entry_cache.entries import Position
 from broker_tck.properties.contracts.entry_cache.operations import (
     CACHES,
     Advance,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from broker_tck.model.entry_cache.specification import EntryCaches, Position
+from broker_tck.model.entry_cache.entries import Position
+from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.operations import Advance
 from broker_tck.properties.contracts.entry_cache.reading import (
     WAITS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from broker_tck.implementations.interface import NegativeAcksTracker
-from broker_tck.model.negative_acks.specification import PROFILES
+from broker_tck.model.negative_acks import PROFILES
 from broker_tck.properties.contracts.negative_acks.abstract import abstract
 from broker_tck.properties.contracts.negative_acks.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.negative_acks.laws import LAWS, VARIATIONS

@@ -1,0 +1,99 @@
+"""Shorter traces of calls that overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from broker_tck.properties.contracts.entry_cache.operations import (
+    Begin,
+    BeginClear,
+    BeginGet,
+    BeginInvalidate,
+    BeginOld,
+    BeginPut,
+    BeginRemove,
+    BeginSize,
+    BeginTrim,
+    Clear,
+    EvictOld,
+    EvictSize,
+    Get,
+    GoOn,
+    Invalidate,
+    Put,
+    Remove,
+    Trim,
+)
+from broker_tck.properties.engine.operation import Operation
+
+ORDINARY: dict[type[Operation], type[Operation]] = {
+    BeginPut: Put,
+    BeginGet: Get,
+    BeginRemove: Remove,
+    BeginInvalidate: Invalidate,
+    BeginTrim: Trim,
+    BeginClear: Clear,
+    BeginOld: EvictOld,
+    BeginSize: EvictSize,
+}
+
+
+ROUNDS = (1, 2, 3, 4, 6, 10)
+"""How many steps of a call in a row are left out at once: those of a blank head, say, or of so many requeueings."""
+
+
+def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
+    """Shorter traces: a call left out or made at once, steps of a call left out, reads that are not expected."""
+    for call in calls(operations):
+        rest = {i for i in range(len(operations)) if i not in call}
+        yield [operations[i] for i in sorted(rest)]
+        at_once = ordinary(operations[call[0]])
+        for place in {call[0], call[-1]}:
+            yield [at_once if i == place else operations[i] for i in sorted({*rest, place})]
+    if any(plain(o) is not o for o in operations):
+        yield [plain(o) for o in operations]
+    for call in calls(operations):
+        for size in ROUNDS:
+            for start in range(1, len(call) - size + 1):
+                yield from with_a_change(operations, {*call[start : start + size]})
+
+
+def with_a_change(operations: Sequence[Operation], gone: set[int]) -> Iterator[list[Operation]]:
+    """The trace without some steps; and, besides, without an operation, or with fewer reads that are expected."""
+    left = [o for i, o in enumerate(operations) if i not in gone]
+    yield left
+    if any(plain(o) is not o for o in left):
+        yield [plain(o) for o in left]
+    for at, operation in enumerate(operations):
+        if type(operation) in ORDINARY.values():
+            yield [o for i, o in enumerate(operations) if i not in gone and i != at]
+        if plain(operation) is not operation:
+            yield [plain(o) if i == at else o for i, o in enumerate(operations) if i not in gone]
+
+
+def plain(operation: Operation) -> Operation:
+    """An insertion without reads that are expected; anything else as it is."""
+    if isinstance(operation, Put) and operation.expected_reads:
+        return msgspec.structs.replace(operation, expected_reads=0)
+    return operation
+
+
+def calls(operations: Sequence[Operation]) -> list[list[int]]:
+    """Where each call is begun and gone on with."""
+    found: list[list[int]] = []
+    current: dict[int, list[int]] = {}
+    for i, operation in enumerate(operations):
+        if isinstance(operation, Begin):
+            current[operation.thread] = [i]
+            found.append(current[operation.thread])
+        elif isinstance(operation, GoOn) and operation.thread in current:
+            current[operation.thread].append(i)
+    return found
+
+
+def ordinary(operation: Operation) -> Operation:
+    """The ordinary call of one that is begun."""
+    kind: type[Operation] = ORDINARY[type(operation)]
+    return kind(*(getattr(operation, name) for name in kind.__struct_fields__))
