@@ -17,7 +17,7 @@ from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
-from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, GoOn, Put
+from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, Put, Step
 from broker_tck.properties.contracts.entry_cache.shorter_calls import calls, ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
@@ -212,7 +212,7 @@ def test_pass_that_is_ordered_twice_finds_nothing_more() -> None:
     before = from_text("entry-cache; put 0 0 0 10 0; put 0 0 1 10 0; adv 1").operations
     after = from_text("entry-cache; total; counters").operations
     scenario = Scenario(
-        "twice", "A pass, twice.", Config(), tuple(before), tuple(map(tuple, passes)), tuple(after), GoOn
+        "twice", "A pass, twice.", Config(), tuple(before), tuple(map(tuple, passes)), tuple(after), Step
     )
     tried = explore(scenario, resolve("stepwise-queue"), MODEL)
     assert tried.failing == []
@@ -329,7 +329,7 @@ def test_what_a_call_raises_is_a_finding() -> None:
 
 def test_order_that_never_ends_is_a_finding() -> None:
     [read] = from_text("entry-cache; begin-get 0 0 0 0").operations
-    scenario = Scenario("endless", "A read.", Config(), (), ((read,),), (Counters(),), GoOn)
+    scenario = Scenario("endless", "A read.", Config(), (), ((read,),), (Counters(),), Step)
     assert len(explore(scenario, of_cache(Endless), MODEL).failing) == 1
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import repeat
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,7 +12,7 @@ import msgspec
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, deviations_of, replaced, rules_of
 from broker_tck.properties.engine.choices import Choices
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.operation import Operation, able, kinds_of
 
 
 class Maker(NamedTuple):
@@ -22,6 +21,24 @@ class Maker(NamedTuple):
     name: str
     weights: tuple[int, ...]
     make: Callable[[], Operation]
+
+
+class Blame(NamedTuple):
+    """The rule to name where no wrong way explains a difference: a row of a contract's table."""
+
+    rule: str
+    last: str = ""
+    """The tags of the operations, with spaces between, at which a trace fails; empty: it may be any."""
+    shows: str = ""
+    """The observable that differs, or ``result``; empty: it may be either."""
+    given: Callable[[Sequence[Any]], bool] | None = None
+    """What has to hold of the operations of the trace. It was reduced: each of them matters."""
+
+    def fits(self, operations: Sequence[Operation], observed: str) -> bool:
+        """Whether the row is about a trace that fails at its end, and what differed there."""
+        if self.last and operations[-1].tag not in self.last.split():
+            return False
+        return self.shows in ("", observed) and (self.given is None or self.given(operations))
 
 
 class Step(NamedTuple):
@@ -131,16 +148,13 @@ class Contract:
     variations: tuple[Variation, ...]
     needs: Mapping[str, str]
     """The rules that cannot be checked where a subject lacks a capability, with spaces between; empty for none."""
-    blame: Callable[[Sequence[Operation], str], str]
-    """The rule to name where no wrong way explains a difference: by a trace that fails at its end, and what differed.
-
-    Where the trace was reduced, nothing is in it that does not matter.
-    """
+    blame_table: tuple[Blame, ...]
+    """What :meth:`blame` goes by: the first row that fits. The last one fits everything."""
     rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
     """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
     scenarios: tuple[Scenario, ...] = ()
     """Calls that can overlap, if the contract has such."""
-    asks: Callable[[Sequence[Operation], Any], Iterator[bool]] = lambda operations, capabilities: repeat(True)
+    asks: Callable[[Sequence[Operation], Any], Iterator[bool]] = lambda operations, c: (able(o, c) for o in operations)
     """Of each operation of a trace, whether a subject with some capabilities can be asked for it.
 
     Recorded traces know of no capabilities. An operation that is not asked for has not been there for those after it.
@@ -170,6 +184,19 @@ class Contract:
     def can_ask(self, operations: Sequence[Operation], capabilities: Any) -> bool:
         """Whether a subject with some capabilities can be asked for a whole trace."""
         return all(asked for _, asked in zip(operations, self.asks(operations, capabilities), strict=False))
+
+    def offered(self, model: Any, choices: Choices, capabilities: Any) -> list[Maker]:
+        """The makers of all that a subject with some capabilities can be asked for."""
+        lacked = {kind.__struct_config__.tag for kind in kinds_of(self.operations) if not able(kind, capabilities)}
+        return [maker for maker in self.makers(model, choices, capabilities) if maker.name not in lacked]
+
+    def ending(self, model: Any, choices: Choices, capabilities: Any) -> Iterator[Operation]:
+        """How a walk ends, as far as a subject with some capabilities can be asked for it."""
+        return (operation for operation in self.drain(model, choices, capabilities) if able(operation, capabilities))
+
+    def blame(self, operations: Sequence[Operation], observed: str) -> str:
+        """The rule to name for a difference that no wrong way explains, at the end of a trace."""
+        return next(row.rule for row in self.blame_table if row.fits(operations, observed))
 
     @property
     def default(self) -> str:

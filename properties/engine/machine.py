@@ -55,7 +55,7 @@ class Machine(RuleBasedStateMachine):
         self.reference: Any = self.model(self.config)
         with Limit(SECONDS):
             self.rig = self.subject.rig(self.config, self.subject.capabilities)
-        makers = contract.makers(self.reference, self.choices, self.subject.capabilities)
+        makers = contract.offered(self.reference, self.choices, self.subject.capabilities)
         self.makes = {maker.name: maker.make for maker in makers}
         self.following = to_draw_from(makers, self.choices)
         self.done: list[Operation] = []
@@ -85,14 +85,14 @@ class Machine(RuleBasedStateMachine):
         """End as a walk does, unless the example has failed already."""
         if "failed" in vars(self) or not hasattr(self, "reference"):
             return
-        for operation in self.subject.contract.drain(self.reference, self.choices, self.subject.capabilities):
+        for operation in self.subject.contract.ending(self.reference, self.choices, self.subject.capabilities):
             self.perform(operation)
 
 
 def machine_for(subject: Subject, model: type[Reference]) -> type[Machine]:
     """The machine of a subject under a model."""
     contract = subject.contract
-    sample = contract.makers(model(contract.config()), ByteChoices(), subject.capabilities)
+    sample = contract.offered(model(contract.config()), ByteChoices(), subject.capabilities)
     rules = {f"make_{maker.name}": _rule(maker.name) for maker in sample}
     return type(f"Machine of {subject.name}", (Machine,), {"subject": subject, "model": model, **rules})
 

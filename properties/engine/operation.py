@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from string import ascii_uppercase
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, get_args
 
 import msgspec
 from msgspec import Meta
@@ -41,9 +41,12 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
     has the operation's name, and is called with the operation's fields: ``reset_tick(tick)`` for ``ResetTick``.
     """
 
+    needs: ClassVar[str] = ""
+    """The capability that a subject must have to be asked for it; empty: every subject can be."""
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if Operation in cls.__bases__ and "on" not in vars(cls):
+        if cls.on.__qualname__ in (MADE, Operation.on.__qualname__):
             cls.on = performing(cls.__name__, tuple(cls.__annotations__))  # type: ignore[assignment, method-assign]
 
     def on(self, to: Any) -> Any:
@@ -56,12 +59,26 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
         return str(self.__struct_config__.tag)
 
 
+MADE = "on"
+"""The name of a method ``on`` that nobody wrote."""
+
+
 def performing(name: str, fields: Sequence[str]) -> Callable[[Any, Any], Any]:
     """The method ``on`` of an operation. It is made of text, as a dataclass makes its own; walks call it a lot."""
     method = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     made: dict[str, Any] = {}
     exec(f"def on(self, to): return to.{method}({', '.join(f'self.{field}' for field in fields)})", made)
     return made["on"]  # type: ignore[no-any-return]
+
+
+def kinds_of(operations: Any) -> tuple[type[Operation], ...]:
+    """The types of a union of operations."""
+    return get_args(operations)
+
+
+def able(operation: Operation | type[Operation], capabilities: Any) -> bool:
+    """Whether a subject with some capabilities can be asked for an operation, whatever was before it."""
+    return not operation.needs or bool(getattr(capabilities, operation.needs))
 
 
 def marked(record: type[msgspec.Struct], mark: dict[str, str]) -> tuple[str, ...]:

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import TIME, Operation, marked
+from broker_tck.properties.engine.operation import TIME, Operation, kinds_of, marked
 from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.errors import BadInput
 
@@ -88,7 +88,7 @@ def short(source: str) -> str:
 
 def tags() -> set[str]:
     """The tags of every contract's operations."""
-    return {str(o.__struct_config__.tag) for c in CONTRACTS.values() for o in get_args(c.operations)}
+    return {str(o.__struct_config__.tag) for c in CONTRACTS.values() for o in kinds_of(c.operations)}
 
 
 def from_lines(lines: Any, where: str) -> Iterator[Trace]:
@@ -142,7 +142,7 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
 
 def operation_of(contract: Contract, array: list[Any], where: str, strict: bool) -> Operation:
     """The operation that an array is."""
-    known = {str(o.__struct_config__.tag): o for o in get_args(contract.operations)}
+    known = {str(o.__struct_config__.tag): o for o in kinds_of(contract.operations)}
     name = array[0] if array else ""
     if not isinstance(name, str) or name not in known:
         raise BadInput(f"{where}: unknown operation {name!r}; there are: {', '.join(known)}")
@@ -218,7 +218,7 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
     """A step as an array, times counted from the clock made absolute."""
     written, _, outcome = part.partition(ARROW)
     words: list[Any] = [*map(listed, written.split())]
-    kind = next((o for o in get_args(contract.operations) if words and o.__struct_config__.tag == words[0]), None)
+    kind = next((o for o in kinds_of(contract.operations) if words and o.__struct_config__.tag == words[0]), None)
     times = marked(kind, TIME) if kind else ()
     for i, field in enumerate(kind.__struct_fields__ if kind else (), 1):
         if i < len(words) and field in times and isinstance(words[i], str) and words[i].startswith("+"):

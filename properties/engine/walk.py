@@ -52,7 +52,7 @@ def to_draw_from(makers: Sequence[Maker], choices: Choices) -> list[Callable[[],
 
 def generated(contract: Contract, model: Any, choices: Choices, capabilities: Any, steps: int) -> Iterator[Operation]:
     """The operations of a walk, each made with the model's state as it is then."""
-    makes = to_draw_from(contract.makers(model, choices, capabilities), choices)
+    makes = to_draw_from(contract.offered(model, choices, capabilities), choices)
     below, kinds = choices.below, len(makes)
     for _ in range(steps):
         yield makes[below(kinds)]()
@@ -78,7 +78,7 @@ def walk(
         with Limit(seconds):
             rig = subject(config, capabilities)
             body = generated(contract, reference, choices, capabilities, steps)
-            made: Iterator[Operation] = chain(body, contract.drain(reference, choices, capabilities))
+            made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
             watched = watch(reference, made) if watch else made
             for operation in noted(watched, rig, reference):
                 operations.append(operation)

@@ -12,7 +12,6 @@ from broker_tck.properties.contracts.active_cursors.generator import drain, draw
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.active_cursors.life import WHOLE
 from broker_tck.properties.contracts.active_cursors.operations import (
-    LACKED,
     Add,
     AnyOperation,
     Capabilities,
@@ -23,54 +22,34 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     Update,
 )
 from broker_tck.properties.contracts.active_cursors.rig import Rig
-from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import Operation
-
-RESULTS = {
-    "add": "CC-04",
-    "durable": "CC-04",
-    "update": "CC-05",
-    "march": "CC-05",
-    "remove": "CC-09",
-    "size": "CC-09",
-    "get": "CC-09",
-    "list": "CC-15",
-    "caches": "EC-58",
-    "oldest": "CC-12",
-    "durables": "CC-13",
-}
+from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.operation import Operation, able
 
 
-def blame(operations: Sequence[Operation], _observed: str) -> str:
-    """The rule to name for a difference that no wrong way explains. There is nothing to observe but results."""
-    tag = operations[-1].tag
-    changes: list[Any] = [*operations[:-1]]
-    if tag not in ("slowest", "count", "oldest"):
-        return RESULTS.get(tag, "CC-02")
-    removed = any(o.tag == "remove" for o in changes)
-    taken_away = any(o.tag in ("add", "update") and o.at is None for o in changes)
-    if tag != "count" and several(changes) and (removed or taken_away):
-        return "CC-11"
-    if added_again(changes):
-        return "CC-04"
-    if removed:
-        return "CC-11"
-    if taken_away:
-        return "CC-14"
-    return RESULTS.get(tag, "CC-02")
+def removed(trace: Sequence[Any]) -> bool:
+    """Whether a cursor is removed."""
+    return any(operation.tag == "remove" for operation in trace)
 
 
-def several(operations: Sequence[Any]) -> bool:
+def taken_away(trace: Sequence[Any]) -> bool:
+    """Whether a cursor is left without a position."""
+    return any(operation.tag in ("add", "update") and operation.at is None for operation in trace)
+
+
+def several(trace: Sequence[Any]) -> bool:
     """Whether more than one cursor is added: whether there are others that may be out of order."""
-    return len({o.name for o in operations if o.tag in ("add", "durable")}) > 1 or any(
-        o.tag == "crowd" for o in operations
-    )
+    return len({o.name for o in trace if o.tag in ("add", "durable")}) > 1 or any(o.tag == "crowd" for o in trace)
 
 
-def added_again(operations: Sequence[Any]) -> bool:
+def out_of_order(trace: Sequence[Any]) -> bool:
+    """Whether the position of one of several cursors has gone."""
+    return several(trace) and (removed(trace) or taken_away(trace))
+
+
+def added_again(trace: Sequence[Any]) -> bool:
     """Whether a name is added that is there."""
     there: set[str] = set()
-    for operation in operations:
+    for operation in trace:
         if operation.tag in ("add", "durable"):
             if operation.name in there:
                 return True
@@ -80,12 +59,27 @@ def added_again(operations: Sequence[Any]) -> bool:
     return False
 
 
+BLAME = (
+    Blame("CC-11", "slowest oldest", given=out_of_order),
+    Blame("CC-04", "slowest count oldest", given=added_again),
+    Blame("CC-11", "slowest count oldest", given=removed),
+    Blame("CC-14", "slowest count oldest", given=taken_away),
+    Blame("CC-04", "add durable"),
+    Blame("CC-05", "update march"),
+    Blame("CC-09", "remove size get"),
+    Blame("CC-15", "list"),
+    Blame("EC-58", "caches"),
+    Blame("CC-12", "oldest"),
+    Blame("CC-13", "durables"),
+    Blame("CC-02"),
+)
+
+
 def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:
     """Of each operation, whether a subject can be asked for it."""
     there: set[str] = set()
     for operation in operations:
-        able = operation.tag not in LACKED or bool(getattr(capabilities, LACKED[operation.tag]))
-        asked = able and (capabilities.null_updates or not takes_away(operation, there))
+        asked = able(operation, capabilities) and (capabilities.null_updates or not takes_away(operation, there))
         if asked:
             note(operation, there)
         yield asked
@@ -131,7 +125,7 @@ ACTIVE_CURSORS = Contract(
         "durables": "CC-13",
         "null_updates": "CC-14 CC-P15",  # a law that the broker's list breaks with them alone
     },
-    blame=blame,
+    blame_table=BLAME,
     asks=asks,
     lives=(WHOLE,),
 )

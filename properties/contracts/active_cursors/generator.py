@@ -59,7 +59,7 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
     """The kinds of operations that this subject is asked for."""
     cursors = Cursors(model, choices, capabilities)
     slowest, size, listed, caches, oldest, durables = Slowest(), Size(), Listed(), Caches(), Oldest(), HasDurable()
-    kinds = [
+    return [
         Maker("add", (20, 40, 60), cursors.add),
         Maker("update", (40, 80, 160), cursors.update),
         Maker("remove", (0, 10, 30, 60), cursors.remove),
@@ -69,17 +69,13 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
         Maker("size", (0, 2, 5), lambda: size),
         Maker("get", (0, 5, 15), cursors.get),
         Maker("list", (0, 1, 3), lambda: listed),
+        Maker("caches", (0, 2, 10), lambda: caches),
+        Maker("adv", (0, 2, 10), cursors.advance),
+        Maker("count", (10, 30, 80), cursors.count),
+        Maker("oldest", (0, 3, 10), lambda: oldest),
+        Maker("durable", (0, 5, 20), cursors.durable),
+        Maker("durables", (0, 3, 10), lambda: durables),
     ]
-    if capabilities.grace:
-        kinds.append(Maker("caches", (0, 2, 10), lambda: caches))
-    kinds.append(Maker("adv", (0, 2, 10), cursors.advance))
-    if capabilities.ranks:
-        kinds.append(Maker("count", (10, 30, 80), cursors.count))
-    if capabilities.versions:
-        kinds.append(Maker("oldest", (0, 3, 10), lambda: oldest))
-    if capabilities.durables:
-        kinds += [Maker("durable", (0, 5, 20), cursors.durable), Maker("durables", (0, 3, 10), lambda: durables)]
-    return kinds
 
 
 class Cursors:
@@ -225,13 +221,12 @@ def drain(model: ActiveCursors, choices: Choices, capabilities: Capabilities) ->
     names = [*model.objects][:MOST_DRAINED]
     yield from (Slowest(), Size(), Listed())
     for name in names:
-        if capabilities.ranks:
-            yield Count(name)
+        yield Count(name)
         yield Get(name)
     while names:
         yield Remove(names.pop(choices.below(len(names))))
         yield Slowest()
-        if names and capabilities.ranks:
+        if names:
             yield Count(names[0])
     yield Listed()
     if capabilities.grace:

@@ -14,7 +14,6 @@ from typing import Any
 
 from broker_tck.model.active_cursors.specification import ActiveCursors, Position
 from broker_tck.properties.contracts.active_cursors.operations import (
-    LACKED,
     QUESTIONS,
     Add,
     Advance,
@@ -33,7 +32,7 @@ from broker_tck.properties.contracts.active_cursors.operations import (
 )
 from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.contract import Life, Maker
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.operation import Operation, able
 
 LEDGER = 0
 EARLIEST = (LEDGER, -1)
@@ -85,8 +84,7 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
     """Of each operation, whether it belongs to a whole life, and a subject can be asked for it."""
     topic = Topic()
     for operation in operations:
-        able = operation.tag not in LACKED or bool(getattr(capabilities, LACKED[operation.tag]))
-        yield able and topic.take(operation)
+        yield able(operation, capabilities) and topic.take(operation)
 
 
 class Subscriptions:
@@ -158,11 +156,11 @@ class Subscriptions:
         return name
 
 
-def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+def makers(model: ActiveCursors, choices: Choices, _capabilities: Capabilities) -> list[Maker]:
     """The kinds of operations of a whole life."""
     cursors = Subscriptions(model, choices)
     slowest, size, listed, caches, oldest, durables = Slowest(), Size(), Listed(), Caches(), Oldest(), HasDurable()
-    kinds = [
+    return [
         Maker("add", (40, 80), lambda: cursors.opened(Add)),
         Maker("update", (40, 80, 160), cursors.mark),
         Maker("remove", (5, 10, 30, 60), cursors.deleted),
@@ -171,17 +169,12 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
         Maker("get", (0, 5, 15), lambda: Get(cursors.name())),
         Maker("list", (0, 1, 3), lambda: listed),
         Maker("adv", (0, 2, 10), lambda: Advance(one_of(choices, cursors.steps))),
+        Maker("caches", (0, 2, 10), lambda: caches),
+        Maker("count", (10, 30, 80), lambda: Count(cursors.name())),
+        Maker("oldest", (0, 3, 10), lambda: oldest),
+        Maker("durable", (0, 5, 20), lambda: cursors.opened(Durable)),
+        Maker("durables", (0, 3, 10), lambda: durables),
     ]
-    if capabilities.grace:
-        kinds.append(Maker("caches", (0, 2, 10), lambda: caches))
-    if capabilities.ranks:
-        kinds.append(Maker("count", (10, 30, 80), lambda: Count(cursors.name())))
-    if capabilities.versions:
-        kinds.append(Maker("oldest", (0, 3, 10), lambda: oldest))
-    if capabilities.durables:
-        kinds.append(Maker("durable", (0, 5, 20), lambda: cursors.opened(Durable)))
-        kinds.append(Maker("durables", (0, 3, 10), lambda: durables))
-    return kinds
 
 
 def rewrites(operations: Sequence[Any]) -> Iterator[list[Operation]]:

@@ -51,6 +51,8 @@ class Add(Operation, frozen=True, tag="add"):
 class Durable(Operation, frozen=True, tag="durable"):
     """``add`` of a new cursor object, which is durable; no result. The position may be none."""
 
+    needs = "durables"
+
     name: Name
     at: Place
 
@@ -93,6 +95,8 @@ class Slowest(Operation, frozen=True, tag="slowest"):
 class Count(Operation, frozen=True, tag="count"):
     """``get_number_of_cursors_at_same_position_or_before``; result: the number, 0 without a position."""
 
+    needs = "ranks"
+
     name: Name
 
 
@@ -113,13 +117,19 @@ class Listed(Operation, frozen=True, tag="list"):
 class Caches(Operation, frozen=True, tag="caches"):
     """``should_cache_added_entry``; result: yes or no."""
 
+    needs = "grace"
+
 
 class Oldest(Operation, frozen=True, tag="oldest"):
     """``get_cursor_with_oldest_position``; result: ``[object, position, version]``, or null without tracked cursors."""
 
+    needs = "versions"
+
 
 class HasDurable(Operation, frozen=True, tag="durables"):
     """``has_durable_cursors``; result: yes or no."""
+
+    needs = "durables"
 
 
 class Advance(Operation, frozen=True, tag="adv"):
@@ -147,6 +157,3 @@ AnyOperation = (
 )
 QUESTIONS = Slowest | Count | Size | Get | Listed | Caches | Oldest | HasDurable
 """Operations that change nothing that can be seen."""
-
-LACKED = {"count": "ranks", "caches": "grace", "oldest": "versions", "durable": "durables", "durables": "durables"}
-"""The capability that an operation needs, whatever was before it."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from broker_tck.implementations.interface import DelayedDeliveryTracker
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
@@ -11,34 +9,24 @@ from broker_tck.properties.contracts.delayed_delivery.generator import drain, dr
 from broker_tck.properties.contracts.delayed_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.delayed_delivery.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.delayed_delivery.rig import Rig
-from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.contract import Blame, Contract
 
-RESULTS = {
-    "add": "DD-09",
-    "fill": "DD-09",
-    "has": "DD-06",
-    "get": "DD-20",
-    "pause": "DD-17",
-    "adv": "DD-24",
-    "stale": "DD-24",
-    "memory": "DD-29",
-    "tick": "DD-27",
-    "clear": "DD-30",
-    "close": "DD-32",
-}
-COUNTS = {"add": "DD-28", "fill": "DD-28", "get": "DD-28", "clear": "DD-30", "tick": "DD-27"}
-ARMED = {"adv": "DD-22", "stale": "DD-24", "clear": "DD-30", "tick": "DD-27", "close": "DD-32"}
-
-
-def blame(operations: Sequence[Operation], observed: str) -> str:
-    """The rule to name for a difference that no wrong way explains."""
-    tag = operations[-1].tag
-    if observed == "count":
-        cleared = any(operation.tag == "clear" for operation in operations)
-        return "DD-30" if cleared else COUNTS.get(tag, "DD-28")
-    return ARMED.get(tag, "DD-21") if observed == "armed" else RESULTS[tag]
-
+BLAME = (
+    Blame("DD-30", shows="count", given=lambda trace: any(operation.tag == "clear" for operation in trace)),
+    Blame("DD-27", "tick"),
+    Blame("DD-28", shows="count"),
+    Blame("DD-32", "close"),
+    Blame("DD-30", "clear"),
+    Blame("DD-24", "stale"),
+    Blame("DD-22", "adv", "armed"),
+    Blame("DD-21", shows="armed"),
+    Blame("DD-24", "adv"),
+    Blame("DD-09", "add fill"),
+    Blame("DD-06", "has"),
+    Blame("DD-20", "get"),
+    Blame("DD-17", "pause"),
+    Blame("DD-29"),
+)
 
 DELAYED_DELIVERY = Contract(
     name="delayed-delivery",
@@ -57,5 +45,5 @@ DELAYED_DELIVERY = Contract(
     laws=LAWS,
     variations=VARIATIONS,
     needs={"entry_id_bits": "DD-13", "memory_estimate": "DD-29", "batch_adds": ""},
-    blame=blame,
+    blame_table=BLAME,
 )

@@ -66,7 +66,7 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
     ticks = Ticks(model, choices)
     adds = Adds(choices, times, capabilities)
     has, pause, memory, stale, clear = Has(), Pause(), Memory(), Stale(), Clear()
-    kinds = [
+    return [
         Maker("add", (20, 40, 80), adds.add),
         Maker("again", (0, 0, 0, 4, 12), adds.again),
         Maker("fill", (0,) * 11 + (1,), adds.fill),
@@ -77,8 +77,8 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
         Maker("adv", (10, 30, 50), lambda: Advance(times.step())),
         Maker("stale", (0, 1, 4), lambda: stale),
         Maker("clear", (0, 0, 1, 2), lambda: clear),
+        Maker("memory", (0, 1, 4), lambda: memory),
     ]
-    return [*kinds, Maker("memory", (0, 1, 4), lambda: memory)] if capabilities.memory_estimate else kinds
 
 
 class Times:
@@ -210,8 +210,7 @@ def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) 
     yield Has()
     for part in (3, 2, 1):
         yield Get(model.count() // part)
-        if capabilities.memory_estimate:
-            yield Memory()
+        yield Memory()
     yield Get(1)
     yield Has()
     yield Close()

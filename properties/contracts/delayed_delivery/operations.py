@@ -86,6 +86,8 @@ class Stale(Operation, frozen=True, tag="stale"):
 class Memory(Operation, frozen=True, tag="memory"):
     """``get_buffer_memory_usage``; result: bytes."""
 
+    needs = "memory_estimate"
+
 
 class Clear(Operation, frozen=True, tag="clear"):
     """``clear``; no result."""

@@ -120,13 +120,11 @@ def kinds(
         Maker("ttl", (5, 10, 20), passes.evict_old),
         Maker("size", (0, 5, 15), passes.evict_size),
         Maker("adv", (10, 20, 30), passes.advance),
+        Maker("pinned", (0, 1, 3), lambda: pinned),
+        Maker("requeues", (0, 0, 1), passes.requeues),
+        Maker("extend", (0, 0, 1), passes.extend),
+        *of_manager(model, passes),
     ]
-    if capabilities.pinned:
-        made.append(Maker("pinned", (0, 1, 3), lambda: pinned))
-    if capabilities.settings:
-        made += [Maker("requeues", (0, 0, 1), passes.requeues), Maker("extend", (0, 0, 1), passes.extend)]
-    if capabilities.manager:
-        made += of_manager(model, passes)
     if capabilities.reads:
         reading = choices.below(READING) == 0
         made += Readers(model, choices, entries.topics, entries.pool, reading).makers()
@@ -320,11 +318,9 @@ def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> I
         yield from drain_readers(model)
     if choices.below(2) and model.total:
         yield EvictSize(model.total)
-    if capabilities.manager:
-        yield SizeOfAll()
+    yield SizeOfAll()
     for cache in range(CACHES):
         yield Clear(cache)
     yield EvictSize(max(model.total, 1))
-    if capabilities.manager:
-        yield SizeOfAll()
-        yield Counters()
+    yield SizeOfAll()
+    yield Counters()

@@ -20,7 +20,6 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Extend,
     Free,
     Get,
-    GoOn,
     Hold,
     Invalidate,
     Late,
@@ -188,7 +187,7 @@ def counts_add_up(config: Config, steps: Sequence[Step]) -> Judged:
 def reads_answer_for_their_own(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
     """IL-4: a read that was begun answers with a hit, or a miss, and with no other position."""
     for index, step in enumerate(steps):
-        if isinstance(step.operation, GoOn) and isinstance(step.result, list) and step.result[0] == "ends":
+        if step.operation.tag == "step" and isinstance(step.result, list) and step.result[0] == "ends":
             answer = step.result[1]
             if isinstance(answer, str):
                 yield index, None if answer in ("hit", "miss") else f"the read is a {answer}"

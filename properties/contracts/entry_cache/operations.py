@@ -195,25 +195,37 @@ class EvictSize(Operation, frozen=True, tag="size"):
 class Pinned(Operation, frozen=True, tag="pinned"):
     """What is not to be evicted; result: entries and bytes."""
 
+    needs = "pinned"
+
 
 class Background(Operation, frozen=True, tag="background"):
     """What was ordered to be done soon is done; result: how many tasks there were."""
+
+    needs = "manager"
 
 
 class Run(Operation, frozen=True, tag="run"):
     """The scheduled run; no result."""
 
+    needs = "manager"
+
 
 class SizeOfAll(Operation, frozen=True, tag="total"):
     """The bytes of all caches, those that were closed included; result: so many."""
+
+    needs = "manager"
 
 
 class Counters(Operation, frozen=True, tag="counters"):
     """What the broker counts; result: insertions, removals, size passes."""
 
+    needs = "manager"
+
 
 class Resize(Operation, frozen=True, tag="resize"):
     """Set the largest size in bytes; no result."""
+
+    needs = "manager"
 
     bytes: Size
 
@@ -221,17 +233,23 @@ class Resize(Operation, frozen=True, tag="resize"):
 class SetWatermark(Operation, frozen=True, tag="watermark"):
     """Set the watermark, a percentage; no result."""
 
+    needs = "manager"
+
     percent: Percent
 
 
 class Requeues(Operation, frozen=True, tag="requeues"):
     """Set how often reads that are expected have an entry requeued; no result."""
 
+    needs = "settings"
+
     n: Requeued
 
 
 class Extend(Operation, frozen=True, tag="extend"):
     """Set whether entries that were accessed are requeued; no result."""
+
+    needs = "settings"
 
     on_access: Flag
 
@@ -247,6 +265,8 @@ Thread = Annotated[int, Meta(ge=0, le=15)]
 
 class Begin(Operation, frozen=True):
     """Begin on a thread what the base beside this one does; result: whether the thread was in no other call."""
+
+    needs = "steps"
 
     @property
     @abstractmethod
@@ -306,13 +326,12 @@ class BeginSize(Begin, EvictSize, frozen=True, tag="begin-size"):
     thread: Thread
 
 
-class GoOn(Operation, frozen=True, tag="step"):
+class Step(Operation, frozen=True, tag="step"):
     """Go on by a step with the call of a thread; result: what it did, ``ends`` and the call's result, null for none."""
 
-    thread: Thread
+    needs = "steps"
 
-    def on(self, to: Any) -> Any:
-        return to.step(self.thread)
+    thread: Thread
 
 
 AnyOperation = (
@@ -352,5 +371,5 @@ AnyOperation = (
     | BeginClear
     | BeginOld
     | BeginSize
-    | GoOn
+    | Step
 )

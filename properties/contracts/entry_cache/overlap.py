@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from broker_tck.properties.contracts.entry_cache.operations import (
     Begin,
@@ -16,61 +16,106 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     BeginRemove,
     BeginSize,
     BeginTrim,
-    GoOn,
-    Pinned,
-    SizeOfAll,
+    Step,
 )
 from broker_tck.properties.engine.choices import Choices
-from broker_tck.properties.engine.contract import Law, Step, Variation
+from broker_tck.properties.engine.contract import Blame, Law, Variation
 from broker_tck.properties.engine.operation import Operation
 
 REMOVALS = (BeginRemove, BeginInvalidate, BeginTrim, BeginClear)
 PASSES = (BeginOld, BeginSize)
 
 
-def overlap(operations: Sequence[Operation]) -> bool:
+def overlap(trace: Sequence[Operation]) -> bool:
     """Whether calls are begun in a trace."""
-    return any(isinstance(operation, GoOn) for operation in operations)
+    return any(operation.tag == "step" for operation in trace)
 
 
-def blame(operations: Sequence[Operation]) -> str:
-    """The rule to name for a difference between the steps of calls: by the call of the last step, and the others."""
-    last = operations[-1]
-    if isinstance(last, SizeOfAll):
-        return "EC-17"
+class Calls(NamedTuple):
+    """The calls of a trace in which calls overlap."""
+
+    own: Operation | None
+    """The call whose step is the last."""
+    others: Sequence[Operation]
+    """All others that were begun."""
+    removing: bool
+    """Whether one of them removes, and has not ended."""
+
+    def number(self, *kinds: type[Operation]) -> int:
+        """How many of the others are of some kinds."""
+        return sum(isinstance(call, kinds) for call in self.others)
+
+    @property
+    def puts(self) -> int:
+        """How many of the others insert."""
+        return self.number(BeginPut)
+
+    @property
+    def removals(self) -> int:
+        """How many of the others remove."""
+        return self.number(*REMOVALS)
+
+    @property
+    def passes(self) -> int:
+        """How many of the others are passes."""
+        return self.number(*PASSES)
+
+    @property
+    def reads_beside_another(self) -> bool:
+        """Whether the call reads an entry while another is inserted."""
+        return any(isinstance(call, BeginPut) and place(call) != place(self.own) for call in self.others)
+
+
+def calls(trace: Sequence[Operation]) -> Calls:
+    """The calls of a trace in which calls overlap."""
     begun: dict[int, Operation] = {}
     others: list[Operation] = []
-    for operation in operations:
+    for operation in trace:
         if isinstance(operation, Begin):
             others += [begun[operation.thread]] if operation.thread in begun else []
             begun[operation.thread] = operation
-    own = begun.pop(next(o.thread for o in reversed(operations) if isinstance(o, GoOn)), None)
-    others += begun.values()
-    puts, removals, passes = (sum(isinstance(o, kinds) for o in others) for kinds in (BeginPut, REMOVALS, PASSES))
-    removing = any(isinstance(o, REMOVALS) for o in begun.values())
-    if isinstance(last, Pinned) and (passes or isinstance(own, PASSES)) and not removing:
-        return "IL-2"
-    if puts and removals and removals + passes > 1:
-        return "EC-12"
-    if isinstance(own, BeginGet):
-        elsewhere = any(isinstance(o, BeginPut) and place(o) != place(own) for o in others)
-        return "IL-4" if elsewhere else "IL-3"
-    if isinstance(own, REMOVALS):
-        return "IL-1" if puts and not (removals or passes) else "EC-12"
-    if isinstance(own, PASSES):
-        return "IL-11" if passes else "IL-2"
-    return ("EC-12" if removals > 1 else "IL-1") if isinstance(own, BeginPut) else "IL-2"
+    own = begun.pop(next(o.thread for o in reversed(trace) if isinstance(o, Step)), None)
+    return Calls(own, [*others, *begun.values()], any(isinstance(o, REMOVALS) for o in begun.values()))
 
 
-def place(call: BeginPut | BeginGet) -> tuple[int, int, int]:
+def place(call: Any) -> tuple[int, int, int]:
     """The cache and the position that an insertion or a read is about."""
     return call.cache, call.ledger, call.entry
+
+
+def of(*kinds: type[Operation], where: Callable[[Calls], Any] = lambda calls: True) -> Callable[[Sequence[Any]], bool]:
+    """The condition of a row: calls overlap, the call whose step is the last is of some kinds, and more besides."""
+
+    def holds(trace: Sequence[Any]) -> bool:
+        if not overlap(trace):
+            return False
+        found = calls(trace)
+        return isinstance(found.own, kinds or object) and bool(where(found))
+
+    return holds
+
+
+BLAME = (
+    Blame("EC-17", "total", given=overlap),
+    Blame("IL-2", "pinned", given=of(*PASSES, where=lambda calls: not calls.removing)),
+    Blame("IL-2", "pinned", given=of(where=lambda calls: calls.passes and not calls.removing)),
+    Blame("EC-12", given=of(where=lambda calls: calls.puts and calls.removals and calls.removals + calls.passes > 1)),
+    Blame("IL-4", given=of(BeginGet, where=lambda calls: calls.reads_beside_another)),
+    Blame("IL-3", given=of(BeginGet)),
+    Blame("IL-1", given=of(*REMOVALS, where=lambda calls: calls.puts and not (calls.removals or calls.passes))),
+    Blame("EC-12", given=of(*REMOVALS)),
+    Blame("IL-11", given=of(*PASSES, where=lambda calls: calls.passes)),
+    Blame("EC-12", given=of(BeginPut, where=lambda calls: calls.removals > 1)),
+    Blame("IL-1", given=of(BeginPut)),
+    Blame("IL-2", given=overlap),
+)
+"""The rule to name for a difference between the steps of calls: by the call of the last step, and the others."""
 
 
 def without_overlap(law: Law) -> Law:
     """A law of calls that are made one after the other, judged of such traces alone."""
 
-    def judge(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
+    def judge(config: Any, steps: Sequence[Any]) -> Iterator[tuple[int, str | None]]:
         return iter(()) if overlap([step.operation for step in steps]) else law.judge(config, steps)
 
     return Law(law.number, judge)

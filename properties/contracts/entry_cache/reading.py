@@ -26,14 +26,20 @@ Which = Annotated[int, Meta(ge=0, le=2**31)]
 Length = Annotated[int, Meta(ge=1, le=64)]
 
 
-class Append(Operation, frozen=True, tag="append"):
+class Reading(Operation, frozen=True):
+    """What is done to the reads of a subject, or asked of them."""
+
+    needs = "reads"
+
+
+class Append(Reading, frozen=True, tag="append"):
     """Add the next entry of a ledger; result: whether it was inserted, null where it is not to be cached."""
 
     topic: Topic
     ledger: Ledger
 
 
-class Write(Operation, frozen=True, tag="written"):
+class Write(Reading, frozen=True, tag="written"):
     """A ledger has n entries more, written before all this; no result."""
 
     topic: Topic
@@ -41,7 +47,7 @@ class Write(Operation, frozen=True, tag="written"):
     n: Annotated[int, Meta(ge=0, le=1_000, extra=BULK)]
 
 
-class Cursor(Operation, frozen=True, tag="cursor"):
+class Cursor(Reading, frozen=True, tag="cursor"):
     """An active cursor is added, or moves; ``caching``: where reads are not counted, what it reads is cached."""
 
     topic: Topic
@@ -51,14 +57,14 @@ class Cursor(Operation, frozen=True, tag="cursor"):
     caching: Flag
 
 
-class Uncursor(Operation, frozen=True, tag="uncursor"):
+class Uncursor(Reading, frozen=True, tag="uncursor"):
     """A cursor is removed; result: whether it was there."""
 
     topic: Topic
     name: Name
 
 
-class Fetch(Operation, frozen=True, tag="fetch"):
+class Fetch(Reading, frozen=True, tag="fetch"):
     """A cursor reads n entries; with ``again`` once more when it is answered, before it returns."""
 
     topic: Topic
@@ -69,7 +75,7 @@ class Fetch(Operation, frozen=True, tag="fetch"):
     again: Flag
 
 
-class FetchOne(Operation, frozen=True, tag="single"):
+class FetchOne(Reading, frozen=True, tag="single"):
     """A single entry is read."""
 
     topic: Topic
@@ -77,52 +83,52 @@ class FetchOne(Operation, frozen=True, tag="single"):
     entry: Entry
 
 
-class Complete(Operation, frozen=True, tag="complete"):
+class Complete(Reading, frozen=True, tag="complete"):
     """One of the pending storage reads completes, by its number in the order of topic, ledger and entries."""
 
     i: Which
 
 
-class Fail(Operation, frozen=True, tag="fail"):
+class Fail(Reading, frozen=True, tag="fail"):
     """One of them fails; ``kind`` 0: of too many requests, 1: of anything else, 2: its handle was closed."""
 
     i: Which
     kind: Annotated[int, Meta(ge=0, le=2)]
 
 
-class Storage(Operation, frozen=True, tag="storage"):
+class Storage(Reading, frozen=True, tag="storage"):
     """While nothing of a ledger is pending the storage 0 waits, 1 completes at once, 2 fails at once, 3 raises."""
 
     mode: Annotated[int, Meta(ge=0, le=3)]
 
 
-class Done(Operation, frozen=True, tag="done"):
+class Done(Reading, frozen=True, tag="done"):
     """One of the readers who hold entries lets go of them, by its place among them."""
 
     i: Which
 
 
-class Replay(Operation, frozen=True, tag="replay"):
+class Replay(Reading, frozen=True, tag="replay"):
     """What one of them holds is put back to be replayed; result: its counts."""
 
     i: Which
 
 
-class Share(Operation, frozen=True, tag="share"):
+class Share(Reading, frozen=True, tag="share"):
     """One of them retains what it holds, and releases it; result: its counts."""
 
     i: Which
 
 
-class Timeouts(Operation, frozen=True, tag="timeouts"):
+class Timeouts(Reading, frozen=True, tag="timeouts"):
     """The timer of those who wait for permits."""
 
 
-class Permits(Operation, frozen=True, tag="permits"):
+class Permits(Reading, frozen=True, tag="permits"):
     """What is left of the limit; result: bytes."""
 
 
-class Hits(Operation, frozen=True, tag="hits"):
+class Hits(Reading, frozen=True, tag="hits"):
     """What reads found; result: entries and bytes of hits, entries and bytes of misses."""
 
 

@@ -17,11 +17,11 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     EvictSize,
     Expect,
     Get,
-    GoOn,
     Pinned,
     Put,
     Read,
     SizeOfAll,
+    Step,
 )
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.operation import Operation
@@ -39,7 +39,7 @@ def scenario(
     name: str, sentence: str, before: tuple[Operation, ...], *scripts: tuple[Operation, ...], requeues: int = 1
 ) -> Scenario:
     """A scenario with the usual configuration and end."""
-    return Scenario(name, sentence, Config(max_requeue_count=requeues), before, scripts, AFTER, GoOn)
+    return Scenario(name, sentence, Config(max_requeue_count=requeues), before, scripts, AFTER, Step)
 
 
 def put(key: tuple[int, int, int], size: int = 10, reads: int = 0) -> Put:

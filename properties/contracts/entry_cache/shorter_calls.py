@@ -20,10 +20,10 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     EvictOld,
     EvictSize,
     Get,
-    GoOn,
     Invalidate,
     Put,
     Remove,
+    Step,
     Trim,
 )
 from broker_tck.properties.engine.operation import Operation
@@ -88,7 +88,7 @@ def calls(operations: Sequence[Operation]) -> list[list[int]]:
         if isinstance(operation, Begin):
             current[operation.thread] = [i]
             found.append(current[operation.thread])
-        elif isinstance(operation, GoOn) and operation.thread in current:
+        elif isinstance(operation, Step) and operation.thread in current:
             current[operation.thread].append(i)
     return found
 

@@ -22,10 +22,10 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Capabilities,
     Config,
     Expect,
-    GoOn,
     Pinned,
     Read,
     SizeOfAll,
+    Step,
 )
 from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.contract import Maker
@@ -93,12 +93,12 @@ class Threads:
         questions = (Pinned() if pinned else None, SizeOfAll() if manager else None, self.count())
         return questions[kind - 13] or self.on()
 
-    def on(self) -> GoOn:
+    def on(self) -> Step:
         """A step of a call, mostly of the one that made the last."""
         if self.running not in self.model.under_way or self.below(self.patience) == 0:
             threads = sorted(self.model.under_way)
             self.running = threads[self.below(len(threads))]
-        return GoOn(self.running)
+        return Step(self.running)
 
     def count(self) -> Read | Expect:
         """A read count that changes."""
@@ -177,4 +177,4 @@ def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
         if not model.under_way:
             return
         threads = sorted(model.under_way)
-        yield GoOn(threads[choices.below(len(threads))])
+        yield Step(threads[choices.below(len(threads))])

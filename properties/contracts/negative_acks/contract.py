@@ -21,27 +21,26 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     NackId,
 )
 from broker_tck.properties.contracts.negative_acks.rig import Rig
-from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.operation import Operation, able
 
-RESULTS = {"adv": "NA-30", "stale": "NA-42", "close": "NA-40"}
-COUNTS = {"close": "NA-40", "adv": "NA-30", "stale": "NA-42", "batch": "NA-01"}
 FEWEST_CHUNKS = 2
-ARMED = {"close": "NA-40", "stale": "NA-42", "jump": "NA-26", "nack": "NA-23", "id": "NA-23"}
+BLAME = (
+    Blame("NA-35", "adv", given=lambda trace: any(operation.tag == "inside" for operation in trace)),
+    Blame("NA-40", "close"),
+    Blame("NA-42", "stale"),
+    Blame("NA-01", "batch", "count"),
+    Blame("NA-30", "adv", "count"),
+    Blame("NA-43", shows="count"),
+    Blame("NA-26", "jump", "armed"),
+    Blame("NA-23", "nack id", "armed"),
+    Blame("NA-22", shows="armed"),
+    Blame("NA-30"),
+)
 
 
-def blame(operations: Sequence[Operation], observed: str) -> str:
-    """The rule to name for a difference that no wrong way explains."""
-    tag = operations[-1].tag
-    if tag == "adv" and any(operation.tag == "inside" for operation in operations):
-        return "NA-35"
-    if observed == "count":
-        return COUNTS.get(tag, "NA-43")
-    return ARMED.get(tag, "NA-22") if observed == "armed" else RESULTS.get(tag, "NA-30")
-
-
-def asks(operations: Sequence[Operation], _capabilities: Capabilities) -> Iterator[bool]:
-    """Which operations a client can do: what an entry is, it is for good.
+def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:
+    """Which operations a client can do, and the subject: what an entry is, it is for good.
 
     It is a message by itself, a batch, the last of so many chunks, or an earlier chunk, and then nothing else.
     """
@@ -49,7 +48,11 @@ def asks(operations: Sequence[Operation], _capabilities: Capabilities) -> Iterat
     for operation in operations:
         named = dict(entries_of(operation))
         one = isinstance(operation, Chunked) and operation.chunks < FEWEST_CHUNKS
-        fits = not one and all(known.get(entry, kind) == kind for entry, kind in named.items())
+        fits = (
+            able(operation, capabilities)
+            and not one
+            and all(known.get(entry, kind) == kind for entry, kind in named.items())
+        )
         if fits:
             known |= named
         yield fits
@@ -92,6 +95,6 @@ NEGATIVE_ACKS = Contract(
         "failing_requests": "NA-35",
         "no_delay": "",
     },
-    blame=blame,
+    blame_table=BLAME,
     asks=asks,
 )

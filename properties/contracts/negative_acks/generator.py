@@ -74,7 +74,7 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
     """The kinds of operations that this subject is asked for."""
     nacks, steps = Nacks(model, choices, capabilities), Steps(model, choices)
     fail, close, stale = Fail(), Close(), Stale()
-    kinds = [
+    return [
         Maker("nack", (20, 40, 80), nacks.nack),
         Maker("id", (0, 4, 10), nacks.by_id),
         Maker("batch", (0, 3, 8), nacks.batch),
@@ -85,8 +85,8 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
         Maker("inside", (0, 0, 2, 4), nacks.inside),
         Maker("stale", (0, 1, 3), lambda: stale),
         Maker("close", (0, 0, 1), lambda: close),
+        Maker("fail", (0, 0, 1, 3), lambda: fail),
     ]
-    return [*kinds, Maker("fail", (0, 0, 1, 3), lambda: fail)] if capabilities.failing_requests else kinds
 
 
 class Nacks:

@@ -109,6 +109,8 @@ class Jump(Operation, frozen=True, tag="jump"):
 class Fail(Operation, frozen=True, tag="fail"):
     """The next request throws, after the callback; no result."""
 
+    needs = "failing_requests"
+
 
 class Close(Operation, frozen=True, tag="close"):
     """``close``; no result."""
