@@ -22,7 +22,7 @@ from time import perf_counter
 import msgspec
 
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import Run, judge, walks
+from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import bundled, resolve
 from broker_tck.spark_fuzz.driver.campaign import planned
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
@@ -126,9 +126,7 @@ def plain_shard(manifest: Manifest, number: int, shard: int) -> int:
     total = 0
     for lane in manifest.lanes:
         run = Run(resolve(lane.subject), lane.profile, shard_seed(manifest, number, shard))
-        for index, done in enumerate(walks(run, range(2**62), COUNTED, manifest.walk_seconds)):
-            if index % COUNTED == 0:
-                judge(run, done)
+        for _ in checked(run, range(2**62), COUNTED, COUNTED, manifest.walk_seconds):
             if run.operations >= manifest.operations // len(manifest.lanes):
                 break
         total += run.operations

@@ -18,7 +18,7 @@ import msgspec
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.engine.run import Run, walks
+from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.errors import BadInput
 
@@ -79,7 +79,7 @@ def drivers(subject_name: str, rounds: int, tell: Callable[[int], None]) -> Driv
     found = resolve(subject_name)
     subject = replace(found, contract=without_bulk(found.contract))
     profile = subject.profiles[0]
-    made = [(done.config, done.operations) for done in walks(Run(subject, profile, 0), range(WALKS))]
+    made = [(done.config, done.operations) for done in checked(Run(subject, profile, 0), range(WALKS))]
     gc.collect()
     gc.freeze()  # or the collector would go through the walks that are kept here again and again
     rates: dict[str, list[float]] = {"walk": [], "machine": [], "model": [], "subject": []}
@@ -112,7 +112,7 @@ def walk_rate(subject: Subject, profile: str) -> float:
     """Checked operations a second of walks."""
     run = Run(subject, profile, 0)
     began = perf_counter()
-    for done in walks(run, range(WALKS)):
+    for done in checked(run, range(WALKS)):
         if done.difference:
             raise BadInput(f"{subject.name} does not conform; `broker-tck check` says why")
     return run.operations / (perf_counter() - began)

@@ -21,11 +21,13 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.engine.check import record as recorded
-from broker_tck.properties.engine.run import Run, findings, judge, walks
+from broker_tck.properties.engine.run import Run, checked, findings
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.story import finding_json, story
 
+JUDGED = 64
+"""One walk in so many is judged by the laws."""
 WALK_EXAMPLES = """\b
 Examples:
   broker-tck walk --subject time-bucket --operations 10000000
@@ -99,16 +101,13 @@ def walked(run: Run, count: int, operations: int | None, recorder: Recorder | No
     """Walk until enough was checked or a walk fails."""
     total = operations or count
     with progress(total, f"{run.subject.name} ({run.profile})") as tell:
-        for number, done in enumerate(walks(run, range(count))):
+        for done in checked(run, range(count), judged=JUDGED):
             if recorder:
                 recorder.write(run, done.config, done.operations)
             if done.difference:
-                run.failing.append(done)
                 run.findings = findings(run)
                 break
-            if number % 64 == 0:
-                judge(run, done)
-            if number % 16 == 0:
+            if run.walks % 16 == 1:
                 tell(
                     run.operations if operations else run.walks, f"{run.operations / max(run.seconds, 1e-9):,.0f} op/s"
                 )

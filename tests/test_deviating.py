@@ -238,7 +238,7 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
 
 def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = resolve("sorted-buckets")
-    monkeypatch.setattr(comparing, "judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))
+    monkeypatch.setattr("broker_tck.properties.engine.run.judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))
     monkeypatch.setattr(comparing, "deviation", lambda *a: deviation(JAVA, "pip-393-java", "NA-41", 0))
     found = column(subject, 20, 0, lambda rule: None)
     assert found.verdicts["shift"] is Verdict.BREAKS

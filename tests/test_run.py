@@ -25,7 +25,7 @@ from broker_tck.properties.conforming import (
     run_part,
 )
 from broker_tck.properties.engine import run as runs
-from broker_tck.properties.engine.run import Run, deviations, judge, run_subject, walks
+from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.worth import deviating
 from broker_tck.properties.worth.exercised import Exercised
@@ -75,7 +75,7 @@ def test_rules_of_a_capability_that_is_lacking_are_left_out() -> None:
     assert subject.left_out == ["memory_estimate=false"]
     assert "DD-29" not in {rule.number for rule in run.rules}
     assert subject_of(HeapTracker).left_out == []
-    kinds = {o.tag for done in walks(run, range(5)) for o in done.operations}
+    kinds = {o.tag for done in checked(run, range(5)) for o in done.operations}
     assert "memory" not in kinds
 
 
@@ -191,7 +191,7 @@ def test_run_ends_when_enough_was_found() -> None:
 
 
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walks, "__defaults__", (*(walks.__defaults__ or ())[:-1], 2.0))
+    monkeypatch.setattr(checked, "__defaults__", (*(checked.__defaults__ or ())[:-1], 2.0))
     monkeypatch.setattr("broker_tck.properties.findings.finding.PROBE_SECONDS", 0.2)
     run = run_subject(subject_of(kit.Hanging), IDEAL, 0, 100)
     assert len(run.failing) == 1
@@ -290,7 +290,7 @@ def test_walks_part_wants_every_rule_exercised(monkeypatch: pytest.MonkeyPatch) 
 
 def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conforming, "WALKS", 1)
-    monkeypatch.setattr(conforming, "judge", lambda run, done: run.complaints.append((5, "DD-08", "bounced")))
+    monkeypatch.setattr("broker_tck.properties.engine.run.judge", lambda run, done: run.complaints.append((5, "DD-08", "bounced")))
     assert PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0)) == "DD-08 does not hold: bounced (walk 5)"
 
 

@@ -17,7 +17,7 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
 from broker_tck.properties.engine.check import no_answer
 from broker_tck.properties.engine.operation import letters, shape
-from broker_tck.properties.engine.run import Run, walks
+from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.isolation.process import Death
@@ -105,7 +105,7 @@ def test_isolation_changes_nothing_of_what_is_walked() -> None:
     found = rows(PLAIN, operations=240_000)
     subject = resolve(PLAIN.subject)
     run = Run(subject, PLAIN.profile, shard_seed(refresh.manifest([PLAIN], 1), 0, 0))
-    for _ in walks(run, range(figures(found)["walks"]), COUNTED):
+    for _ in checked(run, range(figures(found)["walks"]), COUNTED):
         pass
     assert run.walks > BATCH
     assert figures(found) | {"milliseconds": 0} == {

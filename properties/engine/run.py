@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +18,7 @@ from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.walk import SECONDS, Walk, walk, walk_seed
+from broker_tck.properties.engine.walk import SECONDS, Walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, find
 from broker_tck.properties.isolation.watchdog import Limit, patience
@@ -119,19 +119,29 @@ def residual(walks: float) -> float:
     return float(1 - 0.05 ** (1 / walks)) if walks else 1.0
 
 
-def walks(run: Run, numbers: Iterable[int], every: int = COUNTED, seconds: float = SECONDS) -> Iterator[Walk]:
-    """Make the walks of these numbers, one in ``every`` counted; every walk is handed out as it ends."""
+def checked(
+    run: Run, numbers: range, counted: int = COUNTED, judged: int = 0, seconds: float = SECONDS
+) -> Iterator[Walk]:
+    """Make the walks of these numbers; every walk is handed out as it ends.
+
+    Of one in ``counted`` it is counted what it exercises. Those that fail are kept. Of the others one in ``judged`` is
+    judged by the laws; 0: none is.
+    """
     subject, model = run.subject, run.model
     counting = Exercised(model)
+    made = walks(subject.contract, run.seed, numbers, subject.rig, model, subject.capabilities, seconds)
     for number in numbers:
         began = perf_counter()
-        seed = walk_seed(run.seed, number)
-        done = walk(subject.contract, seed, subject.rig, model, subject.capabilities, seconds=seconds)
+        done = next(made)
         run.walks += 1
         run.operations += len(done.operations)
-        if number % every == 0:
+        if number % counted == 0:
             count(run, counting, done)
         run.seconds += perf_counter() - began
+        if done.difference:
+            run.failing.append(done)
+        elif judged and number % judged == 0:
+            judge(run, done)
         yield done
 
 
@@ -160,14 +170,10 @@ def run_subject(
 ) -> Run:
     """Check a subject under a profile with so many walks, its declared deviations included."""
     run = Run(subject, profile, seed)
-    for number, done in enumerate(walks(run, range(count), SAMPLED)):
-        if done.difference:
-            run.failing.append(done)
-            if fail_fast or len(run.failing) >= most or unanswered(done.difference):
-                break
-        elif number % SAMPLED == 0:
-            judge(run, done)
-        if progress and number % 8 == 0:
+    for done in checked(run, range(count), SAMPLED, SAMPLED):
+        if done.difference and (fail_fast or len(run.failing) >= most or unanswered(done.difference)):
+            break
+        if progress and run.walks % 8 == 1:
             progress(run)
     run.findings = findings(run) if fail_fast else explained(run)
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
@@ -266,5 +272,4 @@ def walks_of_model(
     contract: Contract, model: type[Reference], capabilities: Any, count: int, seed: int
 ) -> tuple[Walk, ...]:
     """So many walks of the model beside itself; kept, as one subject after another is judged on the same."""
-    seeds = (walk_seed(seed, number) for number in range(count))
-    return tuple(walk(contract, seed, lambda c, k: model(c), model, capabilities) for seed in seeds)
+    return tuple(walks(contract, seed, range(count), lambda c, k: model(c), model, capabilities))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -87,3 +87,17 @@ def walk(
     except Hang as hang:
         difference = no_answer(HANG, str(hang))
     return Walk(seed, config, operations, difference)
+
+
+def walks(
+    contract: Contract,
+    seed: int,
+    numbers: Iterable[int],
+    subject: Callable[[Any, Any], Any],
+    model: type[Reference],
+    capabilities: Any,
+    seconds: float = SECONDS,
+) -> Iterator[Walk]:
+    """The walks of a run that have these numbers, one after the other; see :func:`walk`."""
+    for number in numbers:
+        yield walk(contract, walk_seed(seed, number), subject, model, capabilities, seconds=seconds)

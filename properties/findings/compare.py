@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import SAMPLED, Run, findings, judge, run_subject, walks
+from broker_tck.properties.engine.run import SAMPLED, Run, checked, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.story import rule_named
@@ -60,11 +60,8 @@ def column(subject: Subject, count: int, seed: int, told: Told) -> Column:
         found = {finding.rule: finding for finding in run.findings}
         return Column(subject, None, verdicts | dict.fromkeys(found, Verdict.BREAKS), found, run.walks, run.operations)
     run = Run(subject, profile, seed)
-    for index, done in enumerate(walks(run, range(count), SAMPLED)):
-        if done.difference:
-            run.failing.append(done)
-        elif index % SAMPLED == 0:
-            judge(run, done)
+    for _ in checked(run, range(count), SAMPLED, SAMPLED):
+        pass
     exercised = {*run.exercised, *(v.name for v in contract.variations if run.met[v.name])} - {*run.model.MOOT}
     verdicts |= dict.fromkeys(exercised - deviating(run.model), Verdict.KEEPS)
     found = {finding.rule: finding for finding in findings(run)}

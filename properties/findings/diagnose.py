@@ -23,7 +23,7 @@ from broker_tck.properties.engine.check import RESULT, Difference, Recorded, fir
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.operation import TIME, Operation, bulk, marked, valid
-from broker_tck.properties.engine.walk import generated, walk, walk_seed
+from broker_tck.properties.engine.walk import generated, walk_seed, walks
 from broker_tck.properties.isolation.watchdog import Limit
 
 WALKS = 20
@@ -134,9 +134,8 @@ class Diagnoser:
         return self._walks[way]
 
     def _walk_agrees(self, wrong: type[Reference], number: int) -> bool:
-        seed = walk_seed(SEED, number)
         try:
-            done = walk(self.contract, seed, self.rigged, wrong, self.capabilities, seconds=SECONDS)
+            (done,) = walks(self.contract, SEED, (number,), self.rigged, wrong, self.capabilities, SECONDS)
         except Exception:
             return False
         return done.difference is None

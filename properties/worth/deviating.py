@@ -12,7 +12,7 @@ from broker_tck.properties.engine.check import kept, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis
 from broker_tck.properties.findings.finding import Finding, find, find_breach
 from broker_tck.properties.worth.exercised import deviating
@@ -35,16 +35,17 @@ def happens(subject: Subject, model: type[Reference], way: Way, seed: int) -> bo
 
 def failing(subject: Subject, model: type[Reference], seed: int) -> Iterator[Walk]:
     """The walks on which a subject differs from a model."""
-    for number in range(DEVIATION_WALKS):
-        done = walk(subject.contract, walk_seed(seed, number), subject.rig, model, subject.capabilities)
-        if done.difference:
-            yield done
+    return (done for done in along(subject, model, seed, DEVIATION_WALKS) if done.difference)
+
+
+def along(subject: Subject, model: type[Reference], seed: int, count: int) -> Iterator[Walk]:
+    """So many walks of a subject along a model."""
+    return walks(subject.contract, seed, range(count), subject.rig, model, subject.capabilities)
 
 
 def breaking(subject: Subject, model: type[Reference], name: str, seed: int) -> Iterator[Walk]:
     """The walks on which a subject breaks a law or a variation."""
-    for number in range(DEVIATION_WALKS):
-        done = walk(subject.contract, walk_seed(seed, number), subject.rig, model, subject.capabilities)
+    for done in along(subject, model, seed, DEVIATION_WALKS):
         if broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}):
             yield done
 
@@ -68,9 +69,7 @@ def broken_by(
 def behaves_as(subject: Subject, seed: int) -> str | None:
     """The profile, of those that the subject declares and then of all, with which it agrees; None: with none."""
     for name in dict.fromkeys([*subject.profiles, *subject.contract.profiles]):
-        model = subject.contract.model(name)
-        seeds = (walk_seed(seed, number) for number in range(ALIKE))
-        if not any(walk(subject.contract, s, subject.rig, model, subject.capabilities).difference for s in seeds):
+        if not any(done.difference for done in along(subject, subject.contract.model(name), seed, ALIKE)):
             return name
     return None
 
@@ -88,8 +87,8 @@ def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding
     """
     contract = subject.contract
     if number not in deviating(contract.model(profile)):
-        walks = breaking(subject, contract.model(profile), number, seed)
-        found = (find_breach(subject, contract.model(profile), number, w) for w in islice(walks, CANDIDATES))
+        candidates = islice(breaking(subject, contract.model(profile), number, seed), CANDIDATES)
+        found = (find_breach(subject, contract.model(profile), number, done) for done in candidates)
         return shortest(islice((finding for finding in found if finding), BREACHES))
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)

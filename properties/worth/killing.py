@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from multiprocessing import get_context
 from os import cpu_count
 from statistics import median
@@ -23,7 +23,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.run import laws_broken
 from broker_tck.properties.engine.subjects import Subject, contract_named, mutants, resolve
-from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, failure, find, kind
 
@@ -114,16 +114,25 @@ def tries(driver: str, subject: Subject, model: type[Reference], seeds: int) -> 
     """Each seed's try to kill a subject."""
     for seed in range(seeds):
         began = perf_counter()
-        made = 0
-        failed: Walk | None = None
         if driver == "machine":
             failed, made = run_machine(subject, model, MOST_EXAMPLES, seed)
-        while driver == "walk" and failed is None and made < MOST_OPERATIONS:
-            number = walk_seed(seed, made)
-            done = walk(subject.contract, number, subject.rig, model, subject.capabilities)
-            made += len(done.operations)
-            failed = done if done.difference else None
+        else:
+            failed, made = walk_until_it_fails(subject, model, seed)
         yield Kill(made, perf_counter() - began, failed)
+
+
+def walk_until_it_fails(subject: Subject, model: type[Reference], seed: int) -> tuple[Walk | None, int]:
+    """The first walk that fails, if one does, and how many operations were made.
+
+    A walk's number is the number of operations that were made before it.
+    """
+    made = 0
+    numbers = takewhile(lambda number: number < MOST_OPERATIONS, iter(lambda: made, None))
+    for done in walks(subject.contract, seed, numbers, subject.rig, model, subject.capabilities):
+        made += len(done.operations)
+        if done.difference:
+            return done, made
+    return None, made
 
 
 def kills(name: str, driver: str, seeds: int) -> Kills:
@@ -229,22 +238,20 @@ def power_of(which: tuple[str, str, int], seed: int) -> Power:
     model = kit.model(profile)
     way = ways_of(model)[index]
     subject = as_subject(kit, way, model)
-    made = 0
-    for number in range(POWER_WALKS):
-        done = walk(kit, walk_seed(seed, number), subject.rig, model, subject.capabilities)
+    number, made, finding = 0, 0, None
+    for done in walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities):
+        number += 1
         made += len(done.operations)
         if done.difference:
+            diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities)
+            finding = find(subject, diagnoser, done.config, done.operations, done.seed)
             break
-    finding = None
-    if done.difference:
-        diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities)
-        finding = find(subject, diagnoser, done.config, done.operations, done.seed)
     return Power(
         rule=way.rule.number,
         clause=way.clause,
         way=way.name,
         killed=finding is not None,
-        walks=number + 1,
+        walks=number,
         operations=made,
         named=finding.diagnosis.rules if finding else (),
     )

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from broker_tck.properties.engine.check import unanswered
-from broker_tck.properties.engine.run import Run, judge, walks
+from broker_tck.properties.engine.run import Run, checked, judge
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk, walk_seed
 from broker_tck.properties.findings.finding import kind
@@ -69,10 +69,8 @@ class LaneWalker:
         run = Run(self.subject, self.model.PROFILE, self.seed)
         breaches: list[tuple[Walk, str, str]] = []
         isolation.alive(first, self.limits(first))
-        for number, done in enumerate(walks(run, range(first, stop), COUNTED, self.seconds), first):
-            if done.difference:
-                run.failing.append(done)
-            elif number % COUNTED == 0:
+        for number, done in enumerate(checked(run, range(first, stop), seconds=self.seconds), first):
+            if number % COUNTED == 0 and not done.difference:
                 isolation.alive(number, self.limits(number))
                 judge(run, done)
                 breaches += [(done, law, text) for _, law, text in run.complaints]

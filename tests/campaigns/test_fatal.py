@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ import pytest
 from campaigns import fatal
 from campaigns.cluster import Ended
 
-from broker_tck.properties.engine.run import Run, walks
+from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.store.places import Folder
-from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_seed
+from broker_tck.spark_fuzz.worker.shard import shard_seed
 
 SEEN = {
     "Hangs": ("Hang", "no answer within the limit"),
@@ -75,7 +74,7 @@ def test_conforming_subject_beside_them_is_not_disturbed(store: Folder) -> None:
     alone: Counter[str] = Counter()
     for shard in range(SHARDS):
         run = Run(resolve(CONFORMING), PROFILE, shard_seed(store.manifest, 0, shard))
-        for _ in walks(run, count(), COUNTED):
+        for _ in checked(run, range(10**6)):
             if run.operations >= OPERATIONS:
                 break
         alone.update(walks=run.walks, operations=run.operations, counted=run.counted)

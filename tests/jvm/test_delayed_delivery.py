@@ -8,7 +8,7 @@ from kit import CROWDED
 from broker_tck.implementations.released import tried
 from broker_tck.properties.conforming import asked, golden_traces
 from broker_tck.properties.engine.replay import on_subject
-from broker_tck.properties.engine.run import Run, deviations, run_subject, walks
+from broker_tck.properties.engine.run import Run, checked, deviations, run_subject
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.worth.deviating import behaves_as, broken_rules
@@ -44,7 +44,7 @@ def test_each_release_declares_its_profile() -> None:
 @pytest.mark.parametrize("name", RELEASED)
 def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
     run = Run(resolve(name), PROFILES[name], seed=0)
-    failing = [done for done in walks(run, range(WALKS), WALKS) if done.difference]
+    failing = [done for done in checked(run, range(WALKS), WALKS) if done.difference]
     assert (failing, run.walks) == ([], WALKS)
 
 

@@ -9,7 +9,7 @@ from broker_tck.implementations.jvm.unavailable import NotThere
 from broker_tck.implementations.negative_acks.released import KINDS
 from broker_tck.implementations.released import released
 from broker_tck.properties.conforming import golden_traces, part_golden
-from broker_tck.properties.engine.run import Run, run_subject, walks
+from broker_tck.properties.engine.run import Run, checked, run_subject
 from broker_tck.properties.engine.subjects import resolve
 
 PROFILES = {
@@ -41,7 +41,7 @@ def test_a_release_keeps_to_its_profile(release: str, profile: str) -> None:
     subject = resolve(f"pulsar-{release}/negative-acks")
     assert subject.profiles == (profile,)
     run = Run(subject, profile, seed=0)
-    failing = [done for done in walks(run, range(WALKS), WALKS) if done.difference]
+    failing = [done for done in checked(run, range(WALKS), WALKS) if done.difference]
     assert (failing, run.walks) == ([], WALKS)
 
 
