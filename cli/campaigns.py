@@ -10,6 +10,8 @@ import click
 
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.errors import BadInput, Failed
+from broker_tck.properties.findings.document import Document, document_json
+from broker_tck.properties.findings.story import story
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.session import cause
@@ -93,30 +95,32 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
     vacuous = {lane: totals.vacuous(lane) if over else [] for lane in totals.lanes}
     if as_json:
         print_json(
-            {**totals_json(totals), "findings": findings, "vacuous": {n.subject: v for n, v in vacuous.items() if v}}
+            {
+                **totals_json(totals),
+                "findings": [*map(document_json, findings)],
+                "vacuous": {n.subject: v for n, v in vacuous.items() if v},
+            }
         )
     else:
         print_summary(store, totals, findings, vacuous)
     return 1 if findings or any(vacuous.values()) else 0
 
 
-def shortest(store: Store) -> list[dict[str, Any]]:
-    """One finding for each subject and rule, the most frequent first, as JSON."""
+def shortest(store: Store) -> list[Document]:
+    """One finding for each subject and rule, the most frequent first."""
     import msgspec
 
     from broker_tck.spark_fuzz.report.grouping import entries
 
     chosen = [entry.common[0].key for entry in entries(store.findings())]
     texts = store.texts(chosen) if chosen else {}
-    return [msgspec.json.decode(texts[key]) for key in chosen]
+    return [msgspec.json.decode(texts[key], type=Document) for key in chosen]
 
 
-def print_summary(
-    store: Store, totals: Totals, findings: Sequence[dict[str, Any]], vacuous: dict[Lane, list[str]]
-) -> None:
+def print_summary(store: Store, totals: Totals, findings: Sequence[Document], vacuous: dict[Lane, list[str]]) -> None:
     """Say what was found, then what the campaign is worth."""
     for finding in findings[:SHOWN]:
-        click.echo(finding["story"] + "\n")
+        click.echo(story(finding) + "\n")
     if len(findings) > SHOWN:
         click.echo(f"and {len(findings) - SHOWN} more\n")
     rows = []

@@ -21,6 +21,7 @@ from broker_tck.cli.options import (
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.conforming import Checked, check_subject, checked_json, golden_traces
 from broker_tck.properties.engine.run import Run
+from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.story import story
 
 WALKS = 1000
@@ -96,7 +97,7 @@ def print_summary(done: list[Checked]) -> None:
     """Say what was found, then what the run is worth."""
     for checked in done:
         for finding in checked.run.findings:
-            click.echo(story(finding) + "\n")
+            click.echo(story(document(finding)) + "\n")
         for complaint in checked.complaints:
             click.echo(f"{checked.run.subject.name} ({checked.run.profile}): {complaint}\n")
     rows = [

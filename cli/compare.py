@@ -20,7 +20,8 @@ from broker_tck.cli.output import print_json, print_table, progress, written
 from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules
-from broker_tck.properties.findings.story import config_text, finding_json, lines, replay_command
+from broker_tck.properties.findings.document import document, finding_json
+from broker_tck.properties.findings.story import config_text
 from broker_tck.spark_fuzz.driver.session import need
 
 WALKS = 200
@@ -113,13 +114,11 @@ def page(contract: Contract, columns: Sequence[Column]) -> str:
 
 def told(each: Column, rule: Rule) -> dict[str, Any]:
     """The trace of a rule that is broken, as the page shows it."""
-    finding = each.findings[rule.number]
-    model = finding.contract.model(finding.profile)
-    trace = lines(finding.contract, model, finding.config, finding.operations, finding.difference)
+    finding = document(each.findings[rule.number])
     return {
         "profile": finding.profile,
-        "diagnosis": finding.diagnosis.sentence,
-        "config": config_text(finding),
-        "lines": [{"number": number, **line._asdict()} for number, line in enumerate(trace, 1)],
-        "replay": replay_command(finding),
+        "diagnosis": finding.diagnosis,
+        "config": config_text(finding.config),
+        "lines": [{"number": number, **line._asdict()} for number, line in enumerate(finding.lines, 1)],
+        "replay": finding.replay,
     }

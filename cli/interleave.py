@@ -11,8 +11,9 @@ from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.findings.story import finding_json, story
+from broker_tck.properties.findings.story import story
 
 EXAMPLES = """\b
 Examples:
@@ -64,7 +65,7 @@ def print_scenarios(shown: list[Shown]) -> None:
     """Say what became of each scenario."""
     for tried, finding in shown:
         if finding:
-            click.echo(f"{tried.scenario.name}: {tried.scenario.sentence}\n\n{story(finding)}\n")
+            click.echo(f"{tried.scenario.name}: {tried.scenario.sentence}\n\n{story(document(finding))}\n")
     rows = [
         (
             tried.scenario.name,

@@ -12,8 +12,9 @@ from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.findings.story import finding_json, story
+from broker_tck.properties.findings.story import story
 from broker_tck.properties.isolation.protected import probing, replayed, stays
 
 REDUCE_EXAMPLES = """\b
@@ -39,7 +40,7 @@ def reduce_command(trace: str, subject_name: str, profile: str | None, as_json: 
         diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
         finding = found_in(subject, diagnoser, candidate)
         if finding:
-            print_json(finding_json(finding)) if as_json else click.echo(story(finding))
+            print_json(finding_json(finding)) if as_json else click.echo(story(document(finding)))
             return 1
     raise BadInput(f"{trace}: {subject.name} does as the model on every step; there is nothing to reduce")
 

@@ -14,7 +14,7 @@ from broker_tck.properties.engine.replay import Disagreement, Replay, declaring,
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.story import lines, table
+from broker_tck.properties.findings.lines import lines, table
 
 subjects_option = click.option(
     "--subject",

@@ -24,7 +24,8 @@ from broker_tck.properties.engine.check import record as recorded
 from broker_tck.properties.engine.run import Run, checked, findings
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.story import finding_json, story
+from broker_tck.properties.findings.document import document, finding_json
+from broker_tck.properties.findings.story import story
 
 JUDGED = 64
 """One walk in so many is judged by the laws."""
@@ -120,7 +121,7 @@ def print_walked(runs: list[Run]) -> None:
     """Say what became of walks."""
     for run in runs:
         for finding in run.findings:
-            click.echo(story(finding) + "\n")
+            click.echo(story(document(finding)) + "\n")
         for sentence in run.said:
             click.echo(f"{run.subject.name} ({run.profile}): {sentence}\n")
     rows = [

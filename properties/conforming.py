@@ -16,7 +16,9 @@ from broker_tck.properties.engine.replay import Disagreement, on_subject
 from broker_tck.properties.engine.run import SAMPLED, Progress, Run, checked, deviations, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
 from broker_tck.properties.engine.trace import Trace, load
-from broker_tck.properties.findings.story import finding_json, story, value_text
+from broker_tck.properties.findings.document import document, finding_json
+from broker_tck.properties.findings.lines import value_text
+from broker_tck.properties.findings.story import story
 
 WALKS = 300
 EXAMPLES = 30
@@ -158,7 +160,7 @@ def part_deviations(run: Run) -> str:
 
 def told(run: Run) -> str:
     """What a run found, as text."""
-    return "\n\n".join([*map(story, run.findings), *run.said])
+    return "\n\n".join([*(story(document(finding)) for finding in run.findings), *run.said])
 
 
 PARTS: dict[str, Callable[[Run], str]] = {

@@ -14,6 +14,7 @@ from broker_tck.cli import compare as pages
 from broker_tck.implementations.negative_acks.clients import JavaPip393
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine.check import kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
@@ -21,6 +22,7 @@ from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.findings import compare as comparing
 from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules
+from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.finding import find_breach
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth import deviating
@@ -111,7 +113,7 @@ def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int
     assert finding.profile == f"{profile}+{rule}"
     assert finding.diagnosis.rules == (rule,)
     assert len(finding.operations) <= 6
-    assert f"as {profile}" in story(finding)
+    assert f"as {profile}" in story(document(finding))
 
 
 def test_rule_that_is_kept_has_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +240,7 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
 
 def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = resolve("sorted-buckets")
-    monkeypatch.setattr("broker_tck.properties.engine.run.judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))
+    monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))
     monkeypatch.setattr(comparing, "deviation", lambda *a: deviation(JAVA, "pip-393-java", "NA-41", 0))
     found = column(subject, 20, 0, lambda rule: None)
     assert found.verdicts["shift"] is Verdict.BREAKS

@@ -27,7 +27,7 @@ from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.findings.story import lines
+from broker_tck.properties.findings.lines import lines
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL = CONTRACT.specification

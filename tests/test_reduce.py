@@ -12,9 +12,10 @@ from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.findings import finding as findings
+from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import failure, kind
 from broker_tck.properties.findings.reduce import Reducer, at_clock, plainer_values, without
-from broker_tck.properties.findings.story import finding_json, story
+from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.killing import is_minimal
 
 WAYS = (
@@ -84,7 +85,7 @@ def test_subject_that_hangs_is_a_finding() -> None:
     assert [o.tag for o in finding.operations] == ["add", "get"]
     assert finding.difference.seen == {"error": "Hang", "message": "no answer within the limit"}
     assert (finding.diagnosis.rules, finding.diagnosis.ways) == (("DD-20",), ())
-    assert "Hang: no answer within the limit" in story(finding)
+    assert "Hang: no answer within the limit" in story(document(finding))
 
 
 def test_walk_of_a_subject_that_hangs_ends() -> None:
@@ -124,7 +125,7 @@ def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error:
     assert finding.difference.seen == error
     assert finding.diagnosis.ways == ()
     assert finding.diagnosis.sentence == "No known wrong way of a rule explains this."
-    assert f"{error['error']}: {error['message']}" in story(finding)
+    assert f"{error['error']}: {error['message']}" in story(document(finding))
 
 
 def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
@@ -132,7 +133,7 @@ def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
     finding = found(subject, first_failing(subject))
     assert finding is not None
     assert [o.tag for o in finding.operations] == ["has"]
-    assert "<object object>" in story(finding)
+    assert "<object object>" in story(document(finding))
     assert finding_json(finding)["seen"] == "<object object>"
 
 
@@ -159,7 +160,7 @@ def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest
 def reduced(text: str, fails: Any) -> tuple[Any, list[str]]:
     """What is left of a trace, where ``fails`` says at which operation it does."""
     trace = trace_of(text)
-    from broker_tck.properties.findings.story import operation_text
+    from broker_tck.properties.findings.lines import operation_text
 
     config, operations = Reducer(fails, CONTRACT.config()).reduce(trace.config, trace.operations)
     return config, [operation_text(o, config.clock) for o in operations]

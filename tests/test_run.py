@@ -24,6 +24,7 @@ from broker_tck.properties.conforming import (
     golden_traces,
     run_part,
 )
+from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine import run as runs
 from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
@@ -290,7 +291,7 @@ def test_walks_part_wants_every_rule_exercised(monkeypatch: pytest.MonkeyPatch) 
 
 def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conforming, "WALKS", 1)
-    monkeypatch.setattr("broker_tck.properties.engine.run.judge", lambda run, done: run.complaints.append((5, "DD-08", "bounced")))
+    monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((5, "DD-08", "bounced")))
     assert PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0)) == "DD-08 does not hold: bounced (walk 5)"
 
 

@@ -20,6 +20,8 @@ from broker_tck.properties.engine.operation import letters, shape
 from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.findings.document import Document
+from broker_tck.properties.findings.story import story
 from broker_tck.properties.isolation.process import Death
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
@@ -138,12 +140,12 @@ def test_failing_walks_are_reduced_a_few_of_a_kind_and_counted() -> None:
 
 
 def test_finding_has_its_story_and_what_to_do_with_it() -> None:
-    told = msgspec.json.decode(findings(rows(MUTANT, operations=200_000))[0].text)
-    assert told["rules"] == ["DD-05"]
-    assert "DD-05 is broken by" in told["story"]
-    assert told["replay"].startswith("broker-tck replay --subject mutant:strict-rounded-down ")
-    assert len(told["lines"]) == len(told["operations"])
-    assert told["note"] == ""
+    told = msgspec.json.decode(findings(rows(MUTANT, operations=200_000))[0].text, type=Document)
+    assert told.rules == ("DD-05",)
+    assert "DD-05 is broken by" in story(told)
+    assert told.replay.startswith("broker-tck replay --subject mutant:strict-rounded-down ")
+    assert len(told.lines) == len(told.operations)
+    assert told.note == ""
 
 
 def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +201,9 @@ def test_variation_that_differs_is_told_by_its_name() -> None:
     done = walked(subject_of(TimeBucketTracker), 0)
     row = finder(subject_of(TimeBucketTracker)).of_breach(done, "shift", "moved times, other answers")
     assert (row.name, row.key) == ("shift", "shift does not hold: moved times, other answers")
-    assert "shift is broken by kit:TimeBucketTracker" in msgspec.json.decode(row.text)["story"]
+    told = story(msgspec.json.decode(row.text, type=Document))
+    assert "shift is broken by kit:TimeBucketTracker" in told
+    assert "  shift does not hold: moved times, other answers\n" in told
     assert row.length == len(done.operations)
 
 

@@ -10,8 +10,8 @@ from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import SAMPLED, Run, checked, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.findings.document import rule_named
 from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.findings.story import rule_named
 from broker_tck.properties.worth.deviating import behaves_as, broken_rules, deviation
 from broker_tck.properties.worth.exercised import deviating
 

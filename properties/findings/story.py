@@ -1,174 +1,30 @@
-"""A finding as a story: one operation a line, what was expected and what was seen, and the rule in words."""
+"""A document of a finding as a story: the rule in words, the trace, and the line that replays it."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Any
 
-import msgspec
-
-from broker_tck.implementations.released import options
-from broker_tck.model.reference import Allowed, Reference
-from broker_tck.model.rules import Rule, rules_of
-from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed, plain
-from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.engine.trace import operation_text, plain_text, to_text
-from broker_tck.properties.findings.diagnose import observable
-from broker_tck.properties.findings.finding import Finding
-
-WIDEST = 60
-NEAR = 2**42
-"""Milliseconds: numbers no farther behind the clock than this are times, as ledger and entry ids are not."""
+from broker_tck.properties.engine.trace import plain_text
+from broker_tck.properties.findings.document import Document
+from broker_tck.properties.findings.lines import table
 
 
-class Line(NamedTuple):
-    """One operation of a story."""
-
-    operation: str
-    expected: str
-    seen: str
-    """Empty where it was as expected."""
-
-
-def lines(
-    contract: Contract,
-    model: type[Reference],
-    config: Any,
-    operations: Sequence[Operation],
-    difference: Difference | None = None,
-    answers: Sequence[Any] = (),
-) -> list[Line]:
-    """A trace, one operation a line; ``difference`` is what was seen at the last.
-
-    Where the model leaves a choice, the subject's is told if its ``answers`` are known.
-    """
-    told = []
-    reference: Any = model(config)
-    clock = getattr(config, "clock", None)
-    for number, operation in enumerate(operations, 1):
-        try:
-            result = followed(operation.on(reference), answers[number - 1 : number])
-        except Exception as fault:
-            result = failed(fault)
-        expected = outcome_text(contract, result, reference.seen(), clock)
-        seen = ""
-        if difference and number == len(operations):
-            name = observable(contract, difference)
-            prefix = "" if name == RESULT else f"{name} "
-            seen = prefix + value_text(difference.seen, clock)
-            expected = prefix + value_text(difference.expected, clock)
-        told.append(Line(operation_text(operation, clock), expected, seen))
-    return told
-
-
-def followed(answer: Any, given: Sequence[Any]) -> Any:
-    """An answer of the model, by what the subject answered where that is known and allowed."""
-    if type(answer) is Allowed and given and answer.permits(given[0]):
-        answer.follow(given[0])
-        return given[0]
-    return concrete(answer)
-
-
-def outcome_text(contract: Contract, result: Any, seen: Sequence[Any], clock: int | None) -> str:
-    """An outcome in few words: the result unless there is none, then what was seen."""
-    parts = [] if result is None else [value_text(plain(result), clock)]
-    parts += [
-        f"{name} {value_text(plain(value), clock)}" for name, value in zip(contract.observables, seen, strict=True)
-    ]
-    return ", ".join(parts)
-
-
-def value_text(value: Any, clock: int | None) -> str:
-    """A value, with times near the clock counted from it."""
-    if isinstance(value, dict) and "error" in value:
-        return f"{value['error']}: {value['message']}" if value.get("message") else str(value["error"])
-    if isinstance(value, str):
-        return value
-    text = (
-        "[" + " ".join(value_text(v, clock) for v in value) + "]" if isinstance(value, list) else scalar(value, clock)
-    )
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
-
-
-def scalar(value: Any, clock: int | None) -> str:
-    """A number or a flag; numbers as large as the clock are times."""
-    if type(value) is int and clock is not None and 10**6 < clock <= value < clock + NEAR:
-        return f"+{value - clock}"
-    try:
-        return plain_text(value)
-    except (TypeError, OverflowError, msgspec.MsgspecError):
-        return repr(value)
-
-
-def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
-    """A rule of a model by its number; a variation, which every conforming subject keeps, by its name."""
-    for rule in rules_of(model):
-        if rule.number == name:
-            return rule
-    sentence = next(variation.sentence for variation in contract.variations if variation.name == name)
-    return Rule(name, sentence, source="follows from the rules", look="what depends on more than the rules say")
-
-
-def replay_command(finding: Finding) -> str:
-    """The one line that replays a finding."""
-    text = to_text(finding.contract, finding.profile, finding.config, finding.operations)
-    return f"broker-tck replay --subject {shlex.quote(finding.subject)} {options(finding.subject)}{shlex.quote(text)}"
-
-
-def story(finding: Finding) -> str:
+def story(told: Document) -> str:
     """A finding as text."""
-    model = finding.contract.model(finding.profile)
-    told = lines(finding.contract, model, finding.config, finding.operations, finding.difference, finding.answers)
-    by = f"{finding.subject} ({finding.profile}; {config_text(finding)})"
-    out = [f"{' or '.join(finding.diagnosis.rules)} is broken by {by}", ""]
-    for number in finding.diagnosis.rules:
-        rule = rule_named(finding.contract, model, number)
-        out += [
-            f"  {number}  {rule.sentence}",
-            f"         Look first at: {rule.look}.",
-            f"         Source: {rule.source}.",
-        ]
-    out += ["", f"  {finding.diagnosis.sentence}", "", *table(told), "", f"  {replay_command(finding)}"]
+    by = f"{told.subject} ({told.profile}; {config_text(told.config)})"
+    out = [f"{' or '.join(told.rules)} is broken by {by}", ""]
+    for number, sentence, look, source in zip_longest(told.rules, told.sentences, told.looks, told.sources):
+        out.append(f"  {number}  {sentence}")
+        out += [f"         Look first at: {look}."] if look else []
+        out += [f"         Source: {source}."] if source else []
+    out += ["", f"  {told.diagnosis}"]
+    out += [f"  {told.note}"] if told.note else []
+    out += ["", *table(told.lines), "", f"  {told.replay}"]
     return "\n".join(out)
 
 
-def config_text(finding: Finding) -> str:
-    """The configuration in one line."""
-    return " ".join(f"{f}={plain_text(getattr(finding.config, f))}" for f in finding.config.__struct_fields__)
-
-
-def table(told: Sequence[Line], first: int = 1) -> list[str]:
-    """The lines of a story in columns, numbered from ``first``."""
-    head = Line("operation", "expected", "seen")
-    widths = [max(len(line[i]) for line in [head, *told]) for i in (0, 1)]
-    rows = [("", head), *((str(number), line) for number, line in enumerate(told, first))]
-    return [
-        f"  {number:>3}  {line.operation:<{widths[0]}}  {line.expected:<{widths[1]}}  {line.seen}".rstrip()
-        for number, line in rows
-    ]
-
-
-def finding_json(finding: Finding) -> dict[str, Any]:
-    """A finding as a JSON object."""
-    model = finding.contract.model(finding.profile)
-    told = lines(finding.contract, model, finding.config, finding.operations, finding.difference, finding.answers)
-    return {
-        "subject": finding.subject,
-        "contract": finding.contract.name,
-        "profile": finding.profile,
-        "rules": list(finding.diagnosis.rules),
-        "sentences": [rule_named(finding.contract, model, number).sentence for number in finding.diagnosis.rules],
-        "ways": [str(way) for way in finding.diagnosis.ways],
-        "diagnosis": finding.diagnosis.sentence,
-        "config": msgspec.to_builtins(finding.config),
-        "operations": [msgspec.to_builtins(o) for o in finding.operations],
-        "story": table(told),
-        "observed": finding.observed,
-        "expected": plain(finding.difference.expected),
-        "seen": plain(finding.difference.seen),
-        "seed": finding.seed,
-        "found_after": finding.found_after,
-        "replay": replay_command(finding),
-    }
+def config_text(config: Mapping[str, Any]) -> str:
+    """A configuration in one line."""
+    return " ".join(f"{name}={plain_text(value)}" for name, value in config.items())

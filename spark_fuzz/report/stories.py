@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
+
+from broker_tck.properties.findings.document import Document
+from broker_tck.properties.findings.story import config_text, story
 from broker_tck.spark_fuzz.report.grouping import Entry, Shape
 from broker_tck.spark_fuzz.report.source import Key, Source
 from broker_tck.spark_fuzz.report.words import clipped, visible
@@ -93,25 +96,18 @@ def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
     """The story of a shape, if its text is there."""
     if shape.key not in texts:
         return None
-    found = json.loads(texts[shape.key])
+    found = msgspec.json.decode(texts[shape.key], type=Document)
     return Story(
         shape,
-        [visible(rule) for rule in found["rules"]],
-        [visible(sentence) for sentence in found["sentences"]],
-        visible(clipped(found["diagnosis"], 1000)),
-        visible(clipped(found.get("note", ""), 1000)),
-        visible(config_text(found["config"])),
-        lines_of(found["lines"]),
-        found["found_after"],
-        visible(found["replay"]),
-        visible(found["story"]),
-    )
-
-
-def config_text(config: Mapping[str, Any]) -> str:
-    """A configuration in one line."""
-    return " ".join(
-        f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in config.items()
+        [visible(rule) for rule in found.rules],
+        [visible(sentence) for sentence in found.sentences],
+        visible(clipped(found.diagnosis, 1000)),
+        visible(clipped(found.note, 1000)),
+        visible(config_text(found.config)),
+        lines_of(found.lines),
+        found.found_after,
+        visible(found.replay),
+        visible(story(found)),
     )
 
 

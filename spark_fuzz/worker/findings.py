@@ -17,8 +17,8 @@ from broker_tck.properties.engine.operation import Operation, shape
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import OPERATIONS, Walk, generated, walk
 from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.finding import PROBE_SECONDS, Finding, Judge, find, find_breach, unreduced
-from broker_tck.properties.findings.story import finding_json, lines, story
 from broker_tck.properties.isolation.process import Death, Isolation
 from broker_tck.properties.isolation.protected import Few, Protected, probing
 from broker_tck.spark_fuzz.store.rows import FINDING, Row
@@ -78,7 +78,7 @@ class Finder:
 
         def found() -> Row | None:
             finding = find(self.subject, self.diagnoser(), failed.config, failed.operations, failed.seed)
-            return row_of(finding, self.model) if finding else None
+            return row_of(finding) if finding else None
 
         row = self.made(failed, found)
         if isinstance(row, Death):
@@ -90,7 +90,7 @@ class Finder:
 
         def found() -> Row | None:
             finding = find_breach(self.subject, self.model, number, done)
-            return row_of(finding, self.model) if finding else None
+            return row_of(finding) if finding else None
 
         row = self.made(done, found)
         if row and not isinstance(row, Death):
@@ -108,7 +108,7 @@ class Finder:
         if not unanswered(again[1]):
             return self.as_it_is(failed, NOT_REDUCED)
         finding = find(self.subject, self.diagnoser(), failed.config, failed.operations, failed.seed, judge)
-        return row_of(finding, self.model) if finding else self.as_it_is(failed, UNREPEATED)
+        return row_of(finding) if finding else self.as_it_is(failed, UNREPEATED)
 
     def probing(self, difference: Difference) -> Judge:
         """What replays a walk with no answer in processes of its own; in few, where each starts much anew."""
@@ -142,13 +142,11 @@ class Finder:
 
     def as_it_is(self, failed: Walk, why: str, rule: str = "") -> Row:
         """A finding that was not reduced."""
-        return row_of(unreduced(self.subject, self.model.PROFILE, failed, rule), self.model, why)
+        return row_of(unreduced(self.subject, self.model.PROFILE, failed, rule), why)
 
 
-def row_of(finding: Finding, model: type[Reference], note: str = "") -> Row:
-    """A finding as a row. Its text is the finding as JSON, with its story and, if there is one, a note."""
-    told = lines(finding.contract, model, finding.config, finding.operations, finding.difference)
-    document = {**finding_json(finding), "note": note, "story": story(finding), "lines": told}
+def row_of(finding: Finding, note: str = "") -> Row:
+    """A finding as a row. Its text is its document as JSON."""
     return Row(
         FINDING,
         finding.subject,
@@ -158,5 +156,5 @@ def row_of(finding: Finding, model: type[Reference], note: str = "") -> Row:
         1,
         str(finding.seed),
         len(finding.operations),
-        msgspec.json.encode(document).decode(),
+        msgspec.json.encode(document(finding, note)).decode(),
     )

@@ -69,7 +69,7 @@ class LaneWalker:
         run = Run(self.subject, self.model.PROFILE, self.seed)
         breaches: list[tuple[Walk, str, str]] = []
         isolation.alive(first, self.limits(first))
-        for number, done in enumerate(checked(run, range(first, stop), seconds=self.seconds), first):
+        for number, done in enumerate(checked(run, range(first, stop), COUNTED, seconds=self.seconds), first):
             if number % COUNTED == 0 and not done.difference:
                 isolation.alive(number, self.limits(number))
                 judge(run, done)

@@ -16,7 +16,7 @@ from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.store.places import Folder
-from broker_tck.spark_fuzz.worker.shard import shard_seed
+from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_seed
 
 SEEN = {
     "Hangs": ("Hang", "no answer within the limit"),
@@ -74,7 +74,7 @@ def test_conforming_subject_beside_them_is_not_disturbed(store: Folder) -> None:
     alone: Counter[str] = Counter()
     for shard in range(SHARDS):
         run = Run(resolve(CONFORMING), PROFILE, shard_seed(store.manifest, 0, shard))
-        for _ in checked(run, range(10**6)):
+        for _ in checked(run, range(10**6), COUNTED):
             if run.operations >= OPERATIONS:
                 break
         alone.update(walks=run.walks, operations=run.operations, counted=run.counted)
