@@ -11,6 +11,7 @@ import click
 from broker_tck.cli.output import console, print_json
 from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.properties.engine.check import HANG, no_answer
+from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.trace import operation_text
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.document import finding_json, replay_command
@@ -41,7 +42,7 @@ def told(busy: Busy) -> str:
     if not busy.operations:
         return f"{name} does not come back from being made, and cannot be interrupted"
     number, finding = len(busy.operations), finding_of(busy)
-    text = operation_text(busy.operations[-1], getattr(busy.config, "clock", None))
+    text = operation_text(busy.operations[-1], clock_of(busy.config))
     return f"{name} gave no answer to operation {number}, {text}, and cannot be interrupted: {replay_command(finding)}"
 
 

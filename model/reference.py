@@ -57,10 +57,17 @@ class Reference(ABC):
     """Rules that decide nothing under this profile, by number, such as those of buckets where there are none; and
     variations that need not hold, by name."""
 
+    ended: bool = False
+    """Whether the component has come to its end: no operation can follow."""
+
     @abstractmethod
     def __init__(self, config: Any) -> None:
         """Start as configured."""
 
     @abstractmethod
     def seen(self) -> tuple[Any, ...]:
-        """What can be observed cheaply after every operation."""
+        """What can be observed after every operation; an :class:`Allowed` where the specification leaves a choice."""
+
+    def glimpsed(self) -> tuple[Any, ...]:
+        """What can be observed cheaply: as :meth:`seen`, with None in the places of what is dear to ask."""
+        return self.seen()

@@ -12,6 +12,7 @@ from broker_tck import fixtures
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.machine import run_machine
+from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.replay import Disagreement, on_subject
 from broker_tck.properties.engine.run import SAMPLED, Progress, Run, checked, deviations, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
@@ -71,7 +72,7 @@ def checked_json(checked: Checked) -> dict[str, Any]:
 def disagreement_text(found: Disagreement) -> str:
     """A disagreement with a recorded trace, in a line."""
     expected, seen = found.difference.expected, found.difference.seen
-    clock = getattr(found.trace.config, "clock", None)
+    clock = clock_of(found.trace.config)
     return (
         f"{Path(found.trace.where).name}: step {found.step + 1}: {found.observed}: "
         f"expected {value_text(expected, clock)}, seen {value_text(seen, clock)}"

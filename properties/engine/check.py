@@ -48,8 +48,11 @@ def named(error: BaseException) -> dict[str, str]:
     return {"error": failed(error)["error"]}
 
 
-def check(operation: Operation, model: Any, rig: Any) -> Difference | None:
-    """Perform an operation on both sides and compare. Anything that a subject raises is an outcome."""
+def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
+    """Perform an operation on both sides and compare. Anything that a subject raises is an outcome.
+
+    With ``glimpse``, it is not looked at what is dear to ask.
+    """
     try:
         want = operation.on(model)
     except Fault as fault:
@@ -61,9 +64,14 @@ def check(operation: Operation, model: Any, rig: Any) -> Difference | None:
         got, same = failed(error), False
     if not same and (bad := disallowed(want, picked(got))):
         return bad
-    want = model.seen()
+    return apart_as_seen(model, rig, glimpse)
+
+
+def apart_as_seen(model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
+    """Where what is seen of both sides differs."""
+    want = model.glimpsed() if glimpse else model.seen()
     try:
-        got = rig.seen()
+        got = rig.glimpsed() if glimpse else rig.seen()
         same = want == got
     except BaseException as error:
         got, same = (failed(error),), False
@@ -130,10 +138,16 @@ def shown(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
-def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference:
+def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:
     """The first observable that differs; where there is an error instead of them all, the first."""
-    where = next((i for i, pair in enumerate(zip(want, got, strict=False)) if pair[0] != pair[1]), 0)
-    return Difference(where, plain(want[where]), plain(got[where]))
+    for where, (wanted, told) in enumerate(zip(want, got, strict=False)):
+        given = picked(told)
+        if type(wanted) is Allowed:
+            if bad := disallowed(wanted, given):
+                return bad._replace(observed=where)
+        elif wanted != given:
+            return Difference(where, plain(wanted), plain(given))
+    return None if len(want) == len(got) else Difference(0, plain(want[0]), plain(got[0]))
 
 
 def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> tuple[int, Difference] | None:
@@ -186,7 +200,7 @@ def record(operations: Iterable[Operation], on: Any) -> list[Step]:
         except BaseException as error:
             result = named(error)
         try:
-            seen = tuple(map(plain, on.seen()))
+            seen = tuple(plain(concrete(each)) for each in on.seen())
         except BaseException as error:
             seen = (named(error),)
         steps.append(Step(operation, result, seen))

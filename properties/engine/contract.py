@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,6 +14,9 @@ from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, deviations_of, replaced, rules_of
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.operation import Operation, able, kinds_of
+
+MOST_DRAINED = 10_000
+"""A drain has so many operations at most: what comes out may set off more that has to come out."""
 
 
 class Maker(NamedTuple):
@@ -161,6 +165,9 @@ class Contract:
     """
     lives: tuple[Life, ...] = ()
     """Narrower ways to make its traces."""
+    dear: bool = False
+    """Whether some observables are dear to ask. Walks look at them now and then, and at the end: see
+    :meth:`Reference.glimpsed`, which the rig has as well."""
     beyond: frozenset[str] = frozenset()
     """The rules that matter in no trace: where the walks are lives, those of what does not happen in them."""
     life: str = ""
@@ -191,8 +198,12 @@ class Contract:
         return [maker for maker in self.makers(model, choices, capabilities) if maker.name not in lacked]
 
     def ending(self, model: Any, choices: Choices, capabilities: Any) -> Iterator[Operation]:
-        """How a walk ends, as far as a subject with some capabilities can be asked for it."""
-        return (operation for operation in self.drain(model, choices, capabilities) if able(operation, capabilities))
+        """How a walk ends, as far as a subject with some capabilities can be asked for it, unless it has ended."""
+        for operation in islice(self.drain(model, choices, capabilities), MOST_DRAINED):
+            if model.ended:
+                return
+            if able(operation, capabilities):
+                yield operation
 
     def blame(self, operations: Sequence[Operation], observed: str) -> str:
         """The rule to name for a difference that no wrong way explains, at the end of a trace."""

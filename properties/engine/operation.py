@@ -17,6 +17,9 @@ TIME = {"kind": "time"}
 DURATION = {"kind": "duration"}
 """Marks how far an operation moves the clock: two of a kind in a row can be one, as far as both."""
 
+CLOCK = {"kind": "clock"}
+"""Marks the field of a configuration that holds the time at the start, from which times are counted."""
+
 BUDGET = {"kind": "budget"}
 """Marks how much an operation asks for at most: with less to be had, less will do."""
 
@@ -94,6 +97,13 @@ def _marked(record: type[msgspec.Struct], kind: str) -> tuple[str, ...]:
 def _kinds(field: msgspec.structs.FieldInfo) -> set[str]:
     metas = (part for part in getattr(field.type, "__metadata__", ()) if isinstance(part, Meta))
     return {meta.extra["kind"] for meta in metas if meta.extra}
+
+
+def clock_of(config: msgspec.Struct) -> int | None:
+    """The time at which a trace starts; None where its contract has no times."""
+    for name in marked(type(config), CLOCK):
+        return int(getattr(config, name))
+    return None
 
 
 def bulk(operations: Iterable[Operation]) -> int:

@@ -92,7 +92,8 @@ def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) ->
         answer.follow(outcome[0])
     elif plain(answer) != outcome[0] or isinstance(answer, bool) is not isinstance(outcome[0], bool):
         return Difference(RESULT, outcome[0], plain(answer))
-    return None if list(seen) == list(outcome[1:]) else apart(outcome[1:], seen)
+    bad = apart(seen, outcome[1:])
+    return Difference(bad.observed, bad.seen, bad.expected) if bad else None
 
 
 def on_subject(trace: Trace, subject: Subject, profile: str) -> Disagreement | None:

@@ -21,7 +21,7 @@ import msgspec
 
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import TIME, Operation, kinds_of, marked
+from broker_tck.properties.engine.operation import TIME, Operation, clock_of, kinds_of, marked
 from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.errors import BadInput
 
@@ -179,7 +179,7 @@ def from_text(text: str, where: str = "text") -> Trace:
     config: dict[str, Any] = {}
     if parts and parts[0].split()[0] in CONTRACTS:
         contract, profile, config = header(parts.pop(0), where)
-    clock = config.get("clock", getattr(contract.config(), "clock", 0))
+    clock = config.get("clock", clock_of(contract.config()) or 0)
     if not str(clock).isdecimal():
         raise BadInput(f"{where}: config: the clock is in milliseconds, not {clock!r}")
     steps = [step_of(contract, part, clock, f"{where}: step {i}") for i, part in enumerate(parts, 1)]
@@ -244,7 +244,7 @@ def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[
         for name in config.__struct_fields__
         if getattr(config, name) != getattr(default, name)
     ]
-    clock = getattr(config, "clock", None)
+    clock = clock_of(config)
     return "; ".join([" ".join([contract.name, profile, *fields]), *(operation_text(o, clock) for o in operations)])
 
 

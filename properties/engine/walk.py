@@ -9,7 +9,7 @@ from typing import Any
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
-from broker_tck.properties.engine.check import HANG, Difference, check, no_answer
+from broker_tck.properties.engine.check import HANG, Difference, apart_as_seen, check, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.engine.contract import Contract, Maker
 from broker_tck.properties.engine.operation import Operation
@@ -18,6 +18,8 @@ from broker_tck.properties.isolation.watchdog import Limit
 
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
+LOOKED = 16
+"""After one operation of so many it is looked at what is dear to ask."""
 SECONDS = 10.0
 """How long a walk may take before its subject counts as hanging."""
 
@@ -55,6 +57,8 @@ def generated(contract: Contract, model: Any, choices: Choices, capabilities: An
     makes = to_draw_from(contract.offered(model, choices, capabilities), choices)
     below, kinds = choices.below, len(makes)
     for _ in range(steps):
+        if model.ended:
+            return
         yield makes[below(kinds)]()
 
 
@@ -80,10 +84,14 @@ def walk(
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
             watched = watch(reference, made) if watch else made
+            glimpse = False
             for operation in noted(watched, rig, reference):
                 operations.append(operation)
-                if difference := check(operation, reference, rig):
+                glimpse = contract.dear and len(operations) % LOOKED > 0
+                if difference := check(operation, reference, rig, glimpse):
                     break
+            if glimpse and not difference:
+                difference = apart_as_seen(reference, rig)
     except Hang as hang:
         difference = no_answer(HANG, str(hang))
     return Walk(seed, config, operations, difference)

@@ -22,7 +22,7 @@ from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, way
 from broker_tck.properties.engine.check import RESULT, Difference, Recorded, first_difference, record, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Step
-from broker_tck.properties.engine.operation import TIME, Operation, bulk, marked, valid
+from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_of, marked, valid
 from broker_tck.properties.engine.walk import generated, walk_seed, walks
 from broker_tck.properties.isolation.watchdog import Limit
 
@@ -210,7 +210,7 @@ def changed(record: S, config: Any) -> Iterator[S]:
             yield structs.replace(record, **{name: not value})
         if type(value) is not int:
             continue
-        zero = config.clock if name in times else 0
+        zero = (clock_of(config) or 0) if name in times else 0
         for other in (value - 1, value + 1, value - 100, value + 100, zero + 2 * (value - zero)):
             near = structs.replace(record, **{name: other})
             if other > 0 and other != value and valid(near):

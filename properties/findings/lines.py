@@ -10,7 +10,7 @@ import msgspec
 from broker_tck.model.reference import Allowed, Reference
 from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed, plain
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.operation import Operation, clock_of
 from broker_tck.properties.engine.trace import operation_text, plain_text
 from broker_tck.properties.findings.diagnose import observable
 
@@ -42,7 +42,7 @@ def lines(
     """
     told = []
     reference: Any = model(config)
-    clock = getattr(config, "clock", None)
+    clock = clock_of(config)
     for number, operation in enumerate(operations, 1):
         try:
             result = followed(operation.on(reference), answers[number - 1 : number])
@@ -71,7 +71,8 @@ def outcome_text(contract: Contract, result: Any, seen: Sequence[Any], clock: in
     """An outcome in few words: the result unless there is none, then what was seen."""
     parts = [] if result is None else [value_text(plain(result), clock)]
     parts += [
-        f"{name} {value_text(plain(value), clock)}" for name, value in zip(contract.observables, seen, strict=True)
+        f"{name} {value_text(plain(concrete(value)), clock)}"
+        for name, value in zip(contract.observables, seen, strict=True)
     ]
     return ", ".join(parts)
 

@@ -17,11 +17,13 @@ from msgspec import structs
 from broker_tck.properties.engine.operation import (
     BUDGET,
     BULK,
+    CLOCK,
     DURATION,
     PLACE,
     POSITION,
     TIME,
     Operation,
+    clock_of,
     marked,
     valid,
 )
@@ -168,7 +170,7 @@ class Reducer:
 
     def simpler_field(self, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
         """Try plainer values of one field."""
-        zero = config.clock if field in marked(type(operations[i]), TIME) else 0
+        zero = (clock_of(config) or 0) if field in marked(type(operations[i]), TIME) else 0
         return self.plainer(config, operations, getattr(operations[i], field), partial(with_field, i, field), zero)
 
     def plainer(
@@ -217,8 +219,8 @@ class Reducer:
                 continue
             simpler = structs.replace(config, **{field: default})
             moved = operations
-            if field == "clock":
-                moved = [at_clock(o, default - config.clock) for o in operations]
+            if field in marked(type(config), CLOCK):
+                moved = [at_clock(o, default - getattr(config, field)) for o in operations]
             if shorter := self.cut(simpler, moved):
                 config, operations = shorter
         return config, operations

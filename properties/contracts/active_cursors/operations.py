@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from broker_tck.properties.engine.operation import PLACE, POSITION, Bulk, Duration, Operation
+from broker_tck.properties.engine.operation import CLOCK, PLACE, POSITION, Bulk, Duration, Operation
 
 Id = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Position = tuple[Id, Id]
@@ -21,7 +21,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     A grace time of 0 or less: added entries are cached only while there is a cursor.
     """
 
-    clock: Annotated[int, Meta(ge=0, le=2**53)] = 1_700_000_000_000
+    clock: Annotated[int, Meta(ge=0, le=2**53, extra=CLOCK)] = 1_700_000_000_000
     grace: Annotated[int, Meta(ge=-(2**31), le=2**53)] = 2_000
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from broker_tck.properties.engine.operation import BUDGET, POSITION, Bulk, Duration, Operation, Time
+from broker_tck.properties.engine.operation import BUDGET, CLOCK, POSITION, Bulk, Duration, Operation, Time
 
 Tick = Annotated[int, Meta(ge=0, le=2**40)]
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
@@ -20,7 +20,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tick: Tick = 1000
     strict: bool = False
     lookahead: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
-    clock: Annotated[int, Meta(ge=1, le=2**53)] = 1_700_000_000_000
+    clock: Annotated[int, Meta(ge=1, le=2**53, extra=CLOCK)] = 1_700_000_000_000
 
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from broker_tck.properties.engine.operation import POSITION, Bulk, Duration, Operation
+from broker_tck.properties.engine.operation import CLOCK, POSITION, Bulk, Duration, Operation
 
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
 EntryId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
@@ -24,7 +24,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     delay_us: Annotated[int, Meta(ge=0, le=2**50)] = 1_000_000
     precision_bits: Annotated[int, Meta(ge=0, le=72)] = 8
-    clock: Annotated[int, Meta(ge=0, le=2**53)] = 1_700_000_000_000
+    clock: Annotated[int, Meta(ge=0, le=2**53, extra=CLOCK)] = 1_700_000_000_000
     backoff_ms: Annotated[tuple[Ms, ...], Meta(min_length=1)] | None = None
     multiplier: tuple[Ms, Ms, Annotated[float, Meta(gt=1, le=100)]] | None = None
 

@@ -1,0 +1,187 @@
+"""What is seen after an operation: choices that are left, what is dear to ask, and when a walk ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import repeat
+from typing import Any, ClassVar
+
+import pytest
+from kit import CONTRACT, MODEL, subject_of, trace_of
+
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.model.reference import Allowed
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Has
+from broker_tck.properties.contracts.delayed_delivery.rig import Rig
+from broker_tck.properties.contracts.negative_acks.contract import NEGATIVE_ACKS
+from broker_tck.properties.engine import contract as contracts
+from broker_tck.properties.engine.check import Difference, check, record
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import clock_of
+from broker_tck.properties.engine.replay import not_as_recorded
+from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.engine.walk import LOOKED, OPERATIONS, Walk, walk, walk_seed
+from broker_tck.properties.findings.diagnose import Diagnoser, observable
+from broker_tck.properties.findings.finding import find
+from broker_tck.properties.findings.lines import lines
+
+# ---- A choice that is left in what is seen
+
+
+class Roughly(MODEL):  # type: ignore[misc, valid-type]
+    """The number of messages may be told one too high."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.told: list[int] = []
+
+    def seen(self) -> tuple[Any, ...]:
+        count = self.count()
+        choice = Allowed(lambda n: n in (count, count + 1), self.told.append, count, f"{count} or one more")
+        return choice, self.timer.armed
+
+
+class Rough(Rig):
+    """A subject that tells its count too high."""
+
+    by = 1
+
+    def seen(self) -> tuple[Any, list[int]]:
+        count, armed = super().seen()
+        return count + self.by, armed
+
+
+def rough(by: int) -> Rough:
+    rig = Rough(TimeBucketTracker, CONTRACT.config(), Capabilities())
+    rig.by = by
+    return rig
+
+
+def test_what_is_seen_may_leave_a_choice() -> None:
+    model = Roughly(CONTRACT.config())
+    assert [check(operation, model, rough(1)) for operation in trace_of("has; has").operations] == [None, None]
+    assert model.told == [1, 1]
+    assert check(Has(), model, rough(0)) is None
+    assert check(Has(), model, rough(2)) == Difference(0, "0 or one more", 2)
+    assert model.told == [1, 1, 0]
+
+
+def test_model_that_is_the_subject_picks_its_example() -> None:
+    config = CONTRACT.config()
+    (step,) = record([Has()], Roughly(config))
+    assert step.seen == (0, [])
+    assert check(Has(), Roughly(config), Roughly(config)) is None
+    assert check(Has(), MODEL(config), Roughly(config)) is None
+    (line,) = lines(CONTRACT, Roughly, config, [Has()])
+    assert line.expected == "false, count 0, armed []"
+
+
+def test_recorded_outcome_may_be_any_that_is_allowed() -> None:
+    for count, difference in ((0, None), (1, None), (2, Difference(0, 2, "0 or one more"))):
+        model = Roughly(CONTRACT.config())
+        assert not_as_recorded(model.has(), model.seen(), [False, count, []]) == difference
+
+
+# ---- What is dear to ask
+
+
+class Shy(MODEL):  # type: ignore[misc, valid-type]
+    """Its timeouts are dear to ask for."""
+
+    looks: ClassVar[Counter[str]] = Counter()
+
+    def seen(self) -> tuple[Any, ...]:
+        self.looks["seen"] += 1
+        return super().seen()  # type: ignore[no-any-return]
+
+    def glimpsed(self) -> tuple[Any, ...]:
+        self.looks["glimpsed"] += 1
+        return super().seen()[0], None
+
+
+class ShyRig(Rig):
+    """Likewise."""
+
+    def glimpsed(self) -> tuple[Any, None]:
+        return self.seen()[0], None
+
+
+DEAR = replace(CONTRACT, dear=True, rig=ShyRig)
+
+
+class Silent(TimeBucketTracker):
+    """A tracker that arms nothing, which shows in what is dear to ask alone, as long as no time passes."""
+
+    def _update_timer(self, now: int) -> None:
+        pass
+
+
+def walked(subject: Subject, contract: Contract, number: int, model: type = Shy) -> Walk:
+    return walk(contract, walk_seed(0, number), subject.rig, model, subject.capabilities)
+
+
+def test_walks_look_now_and_then_at_what_is_dear() -> None:
+    Shy.looks.clear()
+    done = walked(replace(subject_of(TimeBucketTracker), contract=DEAR), DEAR, 0)
+    assert done.difference is None
+    assert Shy.looks["seen"] == -(-len(done.operations) // LOOKED)
+    assert sum(Shy.looks.values()) >= len(done.operations)
+
+
+def test_what_is_dear_is_looked_at_in_the_end() -> None:
+    contract = replace(DEAR, makers=lambda *a: [], drain=lambda *a: iter(trace_of("add 1 0 +5000").operations))
+    for subject, seen in ((TimeBucketTracker, None), (Silent, [])):
+        done = walk(contract, 0, replace(subject_of(subject), contract=contract).rig, Shy, Capabilities(), steps=0)
+        assert (done.difference and done.difference.seen) == seen
+
+
+def test_difference_in_what_is_dear_is_reduced_to_where_it_begins() -> None:
+    subject = replace(subject_of(Silent), contract=DEAR)
+    done = next(d for number in range(20) if (d := walked(subject, DEAR, number)).difference)
+    finding = find(subject, Diagnoser(DEAR, Shy, subject.rig, subject.capabilities), done.config, done.operations, 0)
+    assert finding
+    assert observable(DEAR, finding.difference) == "armed"
+    assert [operation.tag for operation in finding.operations] == ["add"]
+
+
+# ---- The end of a walk
+
+
+class Ends(NEGATIVE_ACKS.specification):  # type: ignore[misc]
+    """Nothing follows a close."""
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.closed)
+
+
+def test_walk_ends_with_its_component() -> None:
+    subject = resolve("java")
+    walks = [walk(NEGATIVE_ACKS, walk_seed(0, n), lambda c, k: Ends(c), Ends, subject.capabilities) for n in range(20)]
+    for done in walks:
+        model = Ends(done.config)
+        closed = [(operation.on(model), model.ended)[1] for operation in done.operations]
+        assert closed == [False] * (len(closed) - 1) + [True]
+    assert any(len(done.operations) < OPERATIONS for done in walks)
+
+
+def test_drain_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contracts, "MOST_DRAINED", 25)
+
+    def endless(*_: Any) -> Iterator[Has]:
+        return repeat(Has())
+
+    contract = replace(CONTRACT, drain=endless)
+    subject = subject_of(TimeBucketTracker)
+    done = walk(contract, 1, subject.rig, MODEL, subject.capabilities, steps=10)
+    assert len(done.operations) == 35
+
+
+def test_clock_is_the_field_that_is_marked() -> None:
+    starts = {name: clock_of(kit.config()) for name, kit in CONTRACTS.items()}
+    assert [name for name, clock in starts.items() if clock is None] == ["entry-cache"]
+    assert clock_of(from_text("delayed-delivery clock=5; add 1 0 +2").config) == 5
