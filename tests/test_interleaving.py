@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from math import comb
 from typing import Any
@@ -18,16 +20,18 @@ from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
 from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, Put, Step
-from broker_tck.properties.contracts.entry_cache.shorter_calls import calls, ordinary, rewrites
+from broker_tck.properties.contracts.entry_cache.shorter_calls import ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
+from broker_tck.properties.engine.operation import belongings
 from broker_tck.properties.engine.replay import replay
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.lines import lines
+from broker_tck.properties.findings.reduce import Reducer, by_first_use
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL = CONTRACT.specification
@@ -355,13 +359,39 @@ def test_traces_are_rewritten() -> None:
     trace = from_text(
         "entry-cache; begin-put 0 0 0 10 1 1; step 1; begin-get 0 0 0 0; step 1; step 0; step 1"
     ).operations
-    assert calls(trace) == [[0, 1, 3, 5], [2, 4]]
+    assert belongings(trace) == [[0, 1, 3, 5], [2, 4]]
     assert ordinary(BeginPut(0, 0, 0, 10, 1, 1)) == Put(0, 0, 0, 10, 1)
     shorter = [[operation.tag for operation in other] for other in rewrites(trace)]
-    assert ["begin-get", "step"] in shorter
     assert ["put", "begin-get", "step"] in shorter
     assert ["begin-get", "step", "put"] in shorter
     assert all(len(other) <= len(trace) for other in shorter)
+
+
+def test_call_that_is_begun_again_belongs_to_itself() -> None:
+    trace = from_text("entry-cache; step 2; begin-clear 0 2; step 2; begin-clear 1 2; step 2; put 0 0 0 1 0").operations
+    assert belongings(trace) == [[1, 2], [3, 4]]
+
+
+def test_threads_are_named_by_first_use() -> None:
+    trace = from_text("entry-cache; begin-clear 0 7; put 0 0 0 1 0; begin-clear 1 3; step 7; step 3").operations
+    wanted = from_text("entry-cache; begin-clear 0 0; put 0 0 0 1 0; begin-clear 1 1; step 0; step 1").operations
+    assert by_first_use(trace) == by_first_use(wanted) == wanted
+
+
+def test_reduction_leaves_out_calls_and_names_threads_in_order() -> None:
+    trace = from_text(
+        "entry-cache; begin-clear 2 7; begin-trim 0 4 9; begin-clear 1 3" + "; step 9; step 7; step 3" * 2
+    )
+
+    def fails(_config: Any, operations: Sequence[Any]) -> int | None:
+        """It takes two calls, and two steps of each: no two operations may go, only all that belong to a call."""
+        made = Counter(o.thread for o in operations if o.tag == "step")
+        whole = dict.fromkeys((o.thread for o in operations if o.opens), 2)
+        return len(operations) - 1 if len(whole) >= 2 and made == whole else None
+
+    _, short = Reducer(fails, CONTRACT.config()).reduce(trace.config, trace.operations)
+    assert [operation.tag.partition("-")[0] for operation in short] == ["begin"] * 2 + ["step"] * 4
+    assert [getattr(operation, "thread", None) for operation in short[:2]] == [0, 1]
 
 
 # ---- The command line

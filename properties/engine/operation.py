@@ -29,6 +29,12 @@ BULK = {"kind": "bulk"}
 POSITION = {"kind": "position"}
 """Marks the fields that together name a message."""
 
+HANDLE = {"kind": "handle"}
+"""Marks a name for what an earlier operation opened: a call under way, say. All that is done with it belongs together.
+
+An operation on a handle that nothing has opened does nothing, so that each can be left out of a trace.
+"""
+
 PLACE = {"kind": "place"}
 """Marks where an operation puts what it names: another one of the same can be left out if this puts it there."""
 
@@ -46,6 +52,9 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
 
     needs: ClassVar[str] = ""
     """The capability that a subject must have to be asked for it; empty: every subject can be."""
+
+    opens: ClassVar[bool] = False
+    """Whether it opens what its handle names."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -97,6 +106,21 @@ def _marked(record: type[msgspec.Struct], kind: str) -> tuple[str, ...]:
 def _kinds(field: msgspec.structs.FieldInfo) -> set[str]:
     metas = (part for part in getattr(field.type, "__metadata__", ()) if isinstance(part, Meta))
     return {meta.extra["kind"] for meta in metas if meta.extra}
+
+
+def belongings(operations: Sequence[Operation]) -> list[list[int]]:
+    """Where all is done that belongs to one handle, from where it is opened on; for each that is opened."""
+    found: list[list[int]] = []
+    current: dict[Any, list[int]] = {}
+    for i, operation in enumerate(operations):
+        for name in marked(type(operation), HANDLE):
+            handle = getattr(operation, name)
+            if operation.opens:
+                current[handle] = []
+                found.append(current[handle])
+            if handle in current:
+                current[handle].append(i)
+    return found
 
 
 def clock_of(config: msgspec.Struct) -> int | None:

@@ -1,8 +1,8 @@
 """Reduction: the shortest trace that still breaks the same rule.
 
-First operations are left out (delta debugging, then one at a time) and clock steps merged; then ledgers and entries are
-made plain and come nearer together, then the other fields, then the configuration; again from the start while anything
-got shorter. Deterministic.
+First operations are left out (delta debugging, then one at a time, then all that belong to one handle) and clock steps
+merged; then ledgers and entries are made plain and come nearer together, handles are named by first use, then the other
+fields are made plain, then the configuration; again from the start while anything got shorter. Deterministic.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from broker_tck.properties.engine.operation import (
     BULK,
     CLOCK,
     DURATION,
+    HANDLE,
     PLACE,
     POSITION,
     TIME,
     Operation,
+    belongings,
     clock_of,
+    letters,
     marked,
     valid,
 )
@@ -59,6 +62,7 @@ class Reducer:
             self.merged,
             self.simpler_positions,
             self.nearer_positions,
+            self.renamed,
             self.simpler_fields,
             self.pairs,
             self.two_at_once,
@@ -120,13 +124,19 @@ class Reducer:
         return config, operations
 
     def rewritten(self, trace: Trace) -> Trace:
-        """Try the contract's own shorter traces until none helps."""
+        """Try traces without all that belongs to a handle, and the contract's own shorter ones, until none helps."""
         config, operations = trace
-        while shorter := next((s for o in self.rewrites(operations) if (s := self.cut(config, o))), None):
+        while shorter := next((s for o in self.rewrites_of(operations) if (s := self.cut(config, o))), None):
             if shorter[1] == operations:
                 break
             operations = shorter[1]
         return config, operations
+
+    def rewrites_of(self, operations: list[Operation]) -> Iterator[list[Operation]]:
+        """Shorter traces to try."""
+        for places in belongings(operations):
+            yield [o for i, o in enumerate(operations) if i not in places]
+        yield from self.rewrites(operations)
 
     def merged(self, trace: Trace) -> Trace:
         """Make one of two clock steps that follow each other."""
@@ -159,6 +169,12 @@ class Reducer:
             operations = self.plainer(config, operations, gap_below(ranked(operations), rank), partial(closed_up, rank))
             rank += 1
         return config, operations
+
+    def renamed(self, trace: Trace) -> Trace:
+        """Name handles in the order of their first use."""
+        config, operations = trace
+        other = by_first_use(operations)
+        return trace if other == operations else self.cut(config, other) or trace
 
     def simpler_fields(self, trace: Trace) -> Trace:
         """Make fields as plain as the failure allows."""
@@ -298,6 +314,21 @@ def closed_up(rank: int, operations: Sequence[Operation], _gap: int, other: int)
         return structs.replace(operation, **changed) if changed else operation
 
     return [along(operation) for operation in operations]
+
+
+def by_first_use(operations: Sequence[Operation]) -> list[Operation]:
+    """The operations with handles named 0, 1, 2 or A, B, C in the order in which they come up."""
+    names: dict[Any, int] = {}
+
+    def renamed(operation: Operation) -> Operation:
+        changed = {}
+        for field in marked(type(operation), HANDLE):
+            handle = getattr(operation, field)
+            number = names.setdefault(handle, len(names))
+            changed[field] = number if isinstance(handle, int) else letters(number)
+        return structs.replace(operation, **changed) if changed else operation
+
+    return [renamed(operation) for operation in operations]
 
 
 def all_renumbered(field: str, operations: Sequence[Operation], value: Any, other: Any) -> list[Operation]:

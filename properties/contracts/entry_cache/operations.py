@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
-from broker_tck.properties.engine.operation import BUDGET, POSITION, Duration, Operation
+from broker_tck.properties.engine.operation import BUDGET, HANDLE, POSITION, Duration, Operation
 
 CACHES = 3
 """How many topics a broker has in a walk."""
@@ -260,13 +260,14 @@ class Advance(Operation, frozen=True, tag="adv"):
     ms: Duration
 
 
-Thread = Annotated[int, Meta(ge=0, le=15)]
+Thread = Annotated[int, Meta(ge=0, le=15, extra=HANDLE)]
 
 
 class Begin(Operation, frozen=True):
     """Begin on a thread what the base beside this one does; result: whether the thread was in no other call."""
 
     needs = "steps"
+    opens = True
 
     @property
     @abstractmethod

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from broker_tck.properties.contracts.entry_cache.operations import (
-    Begin,
     BeginClear,
     BeginGet,
     BeginInvalidate,
@@ -23,10 +22,9 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Invalidate,
     Put,
     Remove,
-    Step,
     Trim,
 )
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.operation import Operation, belongings
 
 ORDINARY: dict[type[Operation], type[Operation]] = {
     BeginPut: Put,
@@ -45,16 +43,15 @@ ROUNDS = (1, 2, 3, 4, 6, 10)
 
 
 def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
-    """Shorter traces: a call left out or made at once, steps of a call left out, reads that are not expected."""
-    for call in calls(operations):
+    """Shorter traces: a call made at once, steps of a call left out, reads that are not expected."""
+    for call in belongings(operations):
         rest = {i for i in range(len(operations)) if i not in call}
-        yield [operations[i] for i in sorted(rest)]
         at_once = ordinary(operations[call[0]])
         for place in {call[0], call[-1]}:
             yield [at_once if i == place else operations[i] for i in sorted({*rest, place})]
     if any(plain(o) is not o for o in operations):
         yield [plain(o) for o in operations]
-    for call in calls(operations):
+    for call in belongings(operations):
         for size in ROUNDS:
             for start in range(1, len(call) - size + 1):
                 yield from with_a_change(operations, {*call[start : start + size]})
@@ -78,19 +75,6 @@ def plain(operation: Operation) -> Operation:
     if isinstance(operation, Put) and operation.expected_reads:
         return msgspec.structs.replace(operation, expected_reads=0)
     return operation
-
-
-def calls(operations: Sequence[Operation]) -> list[list[int]]:
-    """Where each call is begun and gone on with."""
-    found: list[list[int]] = []
-    current: dict[int, list[int]] = {}
-    for i, operation in enumerate(operations):
-        if isinstance(operation, Begin):
-            current[operation.thread] = [i]
-            found.append(current[operation.thread])
-        elif isinstance(operation, Step) and operation.thread in current:
-            current[operation.thread].append(i)
-    return found
 
 
 def ordinary(operation: Operation) -> Operation:
