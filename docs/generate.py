@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import queue_picture
+from contract_pages import cell, contract_page
 
 from broker_tck.cli.main import cli
 from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, standing_before
@@ -73,8 +74,15 @@ def pages() -> dict[str, str]:
     """Every generated page and picture by its name."""
     kills = [json.loads(path.read_text(encoding="utf-8")) for path in KILL_TABLES.glob("*.json")]
     made = {"command-line.md": command_line(), "rules.md": rules(), "kill-tables.md": kill_tables(kills)}
+    made |= {f"contracts/{name}.md": generated(contract_page(contract)) for name, contract in CONTRACTS.items()}
+    made |= {f"rules/{name}.md": generated(rules_of_contract(contract)) for name, contract in CONTRACTS.items()}
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
+
+
+def generated(lines: Iterable[str]) -> Iterator[str]:
+    """A page with the note that it is not to be edited."""
+    yield from (NOTE, "", *lines)
 
 
 # ---- The command line
@@ -111,26 +119,44 @@ def context_of(path: Sequence[str], command: click.Command) -> click.Context:
 
 
 def rules() -> Iterator[str]:
-    """The page of the rules."""
+    """The page that leads to the rules of each contract."""
     yield from (NOTE, "", "# Rules", "", RULES)
-    for contract in CONTRACTS.values():
-        yield from rules_of_contract(contract)
+    yield from ("| contract | rules | checkable | laws | informative |", "| --- | ---: | ---: | ---: | ---: |")
+    for name, contract in CONTRACTS.items():
+        known = contract.rules.values()
+        counts = (len(known), *(sum(map(kind, known)) for kind in (is_checkable, is_law, is_informative)))
+        yield f"| [{name}](rules/{name}.md) | {' | '.join(map(str, counts))} |"
+
+
+def is_checkable(rule: Rule) -> bool:
+    """Whether a subject can be seen to break it."""
+    return rule.checkable
+
+
+def is_law(rule: Rule) -> bool:
+    """Whether it is judged without the model."""
+    return rule.law
+
+
+def is_informative(rule: Rule) -> bool:
+    """Whether nothing at the interface can be seen to break it."""
+    return not rule.checkable
 
 
 def rules_of_contract(contract: Contract) -> Iterator[str]:
-    """The rules of one contract."""
+    """The page of the rules of one contract."""
     known = contract.rules.values()
     others = list(contract.profiles)[1:]
-    yield from (f"## {contract.name}", "")
+    yield from (f"# Rules of {contract.name}", "", "How to read them: [Rules](../rules.md).", "")
     told = f"{len(known)} rules. The default profile is `{contract.default}`"
     yield from (f"{told}; there are also {', '.join(f'`{p}`' for p in others)}." if others else f"{told}.", "")
     yield from ("| rule | strength | sentence |", "| --- | --- | --- |")
-    yield from (f"| [{r.number}](#{anchor(contract, r)}) | {strength(r)} | {cell(r.sentence)} |" for r in known)
+    yield from (f"| [{r.number}](#{r.number.lower()}) | {strength(r)} | {cell(r.sentence)} |" for r in known)
     yield ""
     for rule in known:
         yield from one_rule(contract, rule)
     if contract.variations:
-        yield from (f"### Variations of {contract.name}", "")
+        yield from ("## Variations", "")
         yield from ("A changed trace has to change the outcomes in a known way, without the model:", "")
         yield from (f"- **{v.name}**: {v.sentence}" for v in contract.variations)
         yield ""
@@ -138,7 +164,7 @@ def rules_of_contract(contract: Contract) -> Iterator[str]:
 
 def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
     """All that is known of a rule."""
-    yield from (f"### {heading(contract, rule)}", "", rule.sentence, "")
+    yield from (f"## {rule.number}", "", rule.sentence, "")
     yield f"- Strength: {strength(rule)}"
     yield f"- Source: {rule.source}"
     yield f"- {'Look first at' if rule.checkable else 'Not checked, because'}: {rule.look}"
@@ -160,17 +186,6 @@ def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
     yield ""
 
 
-def heading(contract: Contract, rule: Rule) -> str:
-    """What a rule is headed with: its number, and the contract too where one before it has the rule as well."""
-    first = next(c for c in CONTRACTS.values() if rule in c.rules.values())
-    return rule.number if contract is first else f"{rule.number} in {contract.name}"
-
-
-def anchor(contract: Contract, rule: Rule) -> str:
-    """What links to a rule lead to."""
-    return heading(contract, rule).lower().replace(" ", "-")
-
-
 def in_profile(model: Any, rule: Rule) -> str:
     """What a profile makes of a rule, where it does not keep it as it stands."""
     parts: list[Embodiment] = [e for e in embodiments(model) if e.rule == rule and deviates(model, e)]
@@ -183,11 +198,6 @@ def in_profile(model: Any, rule: Rule) -> str:
 def strength(rule: Rule) -> str:
     """How binding a rule is."""
     return "law" if rule.law else str(rule.strength)
-
-
-def cell(text: str) -> str:
-    """Text inside a table."""
-    return text.replace("|", "\\|")
 
 
 # ---- The kill tables
@@ -218,13 +228,13 @@ def kill_table(document: Any) -> Iterator[str]:
 
 def link(contract: Contract, number: str) -> str:
     """A link to what the page of the rules says of one."""
-    rule = contract.rules.get(number)
-    return f"[{number}](rules.md#{anchor(contract, rule)})" if rule else number
+    return f"[{number}](rules/{contract.name}.md#{number.lower()})" if number in contract.rules else number
 
 
 def main() -> None:
     """Write the pages."""
     for name, text in pages().items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_text(text, encoding="utf-8")
         click.echo(f"wrote {FOLDER / name}")
 

@@ -19,13 +19,14 @@ import pytest
 from broker_tck import fixtures
 from broker_tck.cli.main import cli, run
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.replay import declaring, replay
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.engine.trace import from_text, load, to_json
 
 REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"
-PAGES = [*sorted(DOCS.glob("*.md")), *sorted((REPO / "examples").rglob("*.md"))]
+PAGES = [*sorted(DOCS.rglob("*.md")), *sorted((REPO / "examples").rglob("*.md"))]
 TOP = [REPO / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 BLOCK = re.compile(r"^ *```.*?^ *```$", flags=re.DOTALL | re.MULTILINE)
 TRACES = (DOCS / "trace-format.md").read_text(encoding="utf-8")
@@ -48,7 +49,10 @@ def test_kill_table_is_rendered(generator: ModuleType) -> None:
     rows = [{**row, "deep": True, "operations": 1234, "length": 3, "passed": False}]
     told = [{"contract": "entry-cache", "mutants": []}, {"contract": "delayed-delivery", "mutants": rows}]
     text = "\n".join(generator.kill_tables(told))
-    assert "| `m` (deep) | [DD-01](rules.md#dd-01) | walk | 19 of 20 | DD-01 19 | 1,234 | 3 | failed |" in text
+    assert (
+        "| `m` (deep) | [DD-01](rules/delayed-delivery.md#dd-01) | walk | 19 of 20 | DD-01 19 | 1,234 | 3 | failed |"
+        in text
+    )
     assert "0 of 1 rows passed" in text
     assert text.index("## delayed-delivery") < text.index("## entry-cache")
 
@@ -86,14 +90,28 @@ def test_links_resolve(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{page.name}: {link} has no such heading"
 
 
-def test_every_rule_has_a_heading_of_its_own() -> None:
-    headings = re.findall(r"^### (.+)$", (DOCS / "rules.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert len(headings) == len({*headings})
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_every_rule_has_a_heading_of_its_own(name: str) -> None:
+    page = (DOCS / "rules" / f"{name}.md").read_text(encoding="utf-8")
+    headings = {*re.findall(r"^## (.+)$", page, flags=re.MULTILINE)}
+    assert sorted(headings - {"Variations"}) == sorted(CONTRACTS[name].rules)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)
+def test_page_of_a_contract_says_what_everything_is(contract: Contract) -> None:
+    page = (DOCS / "contracts" / f"{contract.name}.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `([\w.-]+)(.+)", page, flags=re.MULTILINE))
+    records = (contract.config, contract.capabilities)
+    fields = [name for record in records for name in record.__struct_fields__]
+    tags = [str(kind.__struct_config__.tag) for kind in get_args(contract.operations)]
+    for name in [*tags, *fields, *contract.observables, *contract.profiles]:
+        assert re.search(r"\| [^|]{9,}\. \|", told[name]), f"{name} is not told"
 
 
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (REPO / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
-    assert sorted(re.findall(r"[\w-]+\.md", navigation)) == sorted(page.name for page in DOCS.glob("*.md"))
+    pages = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+    assert sorted(re.findall(r"[\w/-]+\.md", navigation)) == pages
 
 
 @pytest.mark.parametrize("page", [*PAGES, *TOP], ids=lambda page: page.name)

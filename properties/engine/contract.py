@@ -146,8 +146,8 @@ class Contract:
     drain: Callable[[Any, Choices, Any], Iterator[Operation]]
     abstract: Callable[[Any], tuple[int, ...]]
     """The abstract state of a model: a few small numbers, alike for states in which the same things can happen."""
-    observables: tuple[str, ...]
-    """What :meth:`Reference.seen` shows, by name."""
+    observables: Mapping[str, str]
+    """What :meth:`Reference.seen` shows, in order: a name each, with a sentence that says what it is."""
     laws: tuple[Law, ...]
     variations: tuple[Variation, ...]
     needs: Mapping[str, str]

@@ -219,4 +219,4 @@ def changed(record: S, config: Any) -> Iterator[S]:
 
 def observable(contract: Contract, difference: Difference) -> str:
     """The name of what differed."""
-    return RESULT if difference.observed == RESULT else contract.observables[int(difference.observed)]
+    return RESULT if difference.observed == RESULT else [*contract.observables][int(difference.observed)]

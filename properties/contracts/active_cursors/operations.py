@@ -16,29 +16,28 @@ Name = Annotated[str, Meta(pattern="^[^\\s;]{1,64}$", extra=POSITION)]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Configuration of a trace. ``clock`` is the time at the start, ``grace`` how long caching goes on, both in ms.
-
-    A grace time of 0 or less: added entries are cached only while there is a cursor.
-    """
+    """The configuration of a trace."""
 
     clock: Annotated[int, Meta(ge=0, le=2**53, extra=CLOCK)] = 1_700_000_000_000
+    """The time at the start, in milliseconds."""
     grace: Annotated[int, Meta(ge=-(2**31), le=2**53)] = 2_000
+    """How long added entries are cached after the last cursor has gone, in milliseconds; 0 or less: not at all."""
 
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a subject may declare. A subject is never asked for what it says that it lacks.
-
-    ``ranks``: it counts the cursors at a position or before. ``grace``: it goes on caching after the last removal.
-    ``versions``: it knows the cursor with the oldest position, and has a version. ``durables``: it tells whether there
-    are durable cursors. ``null_updates``: the position of a cursor that is there can be taken away, by an update or by
-    an add under its name; without it, a cursor may still be added that has no position yet.
-    """
+    """What a subject may declare. A subject is never asked for what it says that it lacks."""
 
     ranks: bool = True
+    """It counts the cursors at a position or before."""
     grace: bool = True
+    """It goes on caching for a while after the last cursor has gone."""
     versions: bool = True
+    """It tells which cursor has the oldest position, with a version."""
     durables: bool = True
+    """It tells whether there are durable cursors."""
     null_updates: bool = True
+    """The position of a cursor that is there can be taken away, by an update or by an add under its name. Without this,
+    a cursor may still be added that has no position yet."""
 
 
 class Add(Operation, frozen=True, tag="add"):

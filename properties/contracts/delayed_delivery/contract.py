@@ -41,7 +41,10 @@ DELAYED_DELIVERY = Contract(
     makers=makers,
     drain=drain,
     abstract=abstract,
-    observables=("count", "armed"),
+    observables={
+        "count": "The number of delayed messages.",
+        "armed": "The times for which timeouts are armed, in order.",
+    },
     laws=LAWS,
     variations=VARIATIONS,
     needs={"entry_id_bits": "DD-13", "memory_estimate": "DD-29", "batch_adds": ""},

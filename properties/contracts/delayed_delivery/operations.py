@@ -15,24 +15,27 @@ EntryId = Annotated[int, Meta(ge=0, le=2**63 - 1, extra=POSITION)]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Configuration of a trace. Times in milliseconds."""
+    """The configuration of a trace."""
 
     tick: Tick = 1000
+    """The tick time in milliseconds: how much too early a message may come where delivery is not strict."""
     strict: bool = False
+    """Whether no message may come before its time."""
     lookahead: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+    """How many messages of one fixed delay are held before deliveries pause; 0: they never do."""
     clock: Annotated[int, Meta(ge=1, le=2**53, extra=CLOCK)] = 1_700_000_000_000
+    """The time at the start, in milliseconds."""
 
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a subject may declare. A subject is never asked for what it says that it lacks.
-
-    ``entry_id_bits``: entry ids are below 2 to this power. ``memory_estimate``: there is one. ``batch_adds``:
-    ``add_messages`` is there, and ``fill`` uses it.
-    """
+    """What a subject may declare. A subject is never asked for what it says that it lacks."""
 
     entry_id_bits: Annotated[int, Meta(ge=16, le=63)] = 32
+    """Entry ids are below 2 to this power."""
     memory_estimate: bool = True
+    """It estimates the memory that its index takes."""
     batch_adds: bool = False
+    """It takes many messages in one call, `add_messages`, which `fill` uses."""
 
 
 class Add(Operation, frozen=True, tag="add"):

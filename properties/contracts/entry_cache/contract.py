@@ -65,7 +65,10 @@ ENTRY_CACHE = Contract(
     makers=threads.makers,
     drain=threads.drain,
     abstract=abstract,
-    observables=("caches", "references"),
+    observables={
+        "caches": "The number of entries and of bytes of each cache.",
+        "references": "How many values are referenced, by a cache or by a reader.",
+    },
     laws=(*map(overlap.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
     variations=tuple(map(overlap.unless_overlapping, VARIATIONS)),
     needs={

@@ -25,39 +25,43 @@ Flag = Annotated[int, Meta(ge=0, le=1)]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Configuration of a trace: the settings of the broker at its start.
-
-    ``ttl`` is in milliseconds and ``max_size`` in bytes, null for no limit; ``watermark`` is a percentage of it.
-    ``by_read_count``: whether reads that are expected are counted. ``grace`` is in milliseconds.
-    ``max_reads_in_flight`` is in bytes, 0 for no limit; a read waits for its permits for ``acquire_timeout``
-    milliseconds at most, 0 for ever, and no more than ``acquire_queue`` of them wait.
-    """
+    """The configuration of a trace: the settings of the broker at its start."""
 
     max_requeue_count: Requeued = 5
+    """How often an entry that reads are expected of is put back into the queue, at most."""
     extend_ttl_of_recently_accessed: bool = True
+    """Whether an entry that was accessed is put back once."""
     ttl: Annotated[int, Meta(ge=0, le=2**40)] = 1_000
+    """How old an entry becomes, in milliseconds."""
     max_size: Size | None = None
+    """The bytes of all caches together, at most; null: no limit."""
     watermark: Percent = 90
+    """The percentage of the largest size above which a size pass begins."""
     by_read_count: bool = True
+    """Whether reads that are expected are counted."""
     grace: Annotated[int, Meta(ge=0, le=2**40)] = 2_000
+    """How long added entries are cached after the last cursor has gone, in milliseconds."""
     max_reads_in_flight: Size = 0
+    """The bytes that reads of the storage may have in flight; 0: no limit."""
     acquire_timeout: Annotated[int, Meta(ge=0, le=2**40)] = 60_000
+    """How long a read waits for its permits, in milliseconds; 0: for ever."""
     acquire_queue: Annotated[int, Meta(ge=1, le=2**20)] = 10_000
+    """How many reads may wait for permits at once."""
 
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a subject may declare. A subject is never asked for what it says that it lacks.
-
-    ``manager``: it decides itself when a pass is due, and for how much. ``settings``: how requeueing is set may change.
-    ``pinned``: it tells what is not to be evicted. ``reads``: it answers readers, out of the cache and the storage.
-    ``steps``: its calls are there step by step, too.
-    """
+    """What a subject may declare. A subject is never asked for what it says that it lacks."""
 
     manager: bool = True
+    """It decides itself when a pass is due, and for how much."""
     settings: bool = True
+    """How entries are put back may change while it runs."""
     pinned: bool = True
+    """It tells what is not to be evicted."""
     reads: bool = True
+    """It answers readers, out of the cache and the storage."""
     steps: bool = True
+    """Its calls can be made step by step, and so overlap."""
 
 
 class Put(Operation, frozen=True, tag="put"):

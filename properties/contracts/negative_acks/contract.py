@@ -85,7 +85,10 @@ NEGATIVE_ACKS = Contract(
     makers=makers,
     drain=drain,
     abstract=abstract,
-    observables=("count", "armed"),
+    observables={
+        "count": "The number of items that are held: what one nack adds, unless it is there.",
+        "armed": "The times for which timeouts are armed, in order, in milliseconds.",
+    },
     laws=LAWS,
     variations=VARIATIONS,
     needs={

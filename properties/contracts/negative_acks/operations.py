@@ -16,17 +16,18 @@ Ms = Annotated[int, Meta(ge=0, le=2**40)]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Configuration of a trace. ``clock`` is what both clocks show at the start, in milliseconds.
-
-    ``backoff_ms`` has the delay for each redelivery count, the last one for all above. ``multiplier`` is another
-    backoff: the first delay and the longest in milliseconds, and the factor. Without either the delay is ``delay_us``.
-    """
+    """The configuration of a trace. With neither backoff nor multiplier every delay is ``delay_us``."""
 
     delay_us: Annotated[int, Meta(ge=0, le=2**50)] = 1_000_000
+    """The delay of every nack, in microseconds, where there is no backoff."""
     precision_bits: Annotated[int, Meta(ge=0, le=72)] = 8
+    """How many low bits of a time are cleared: the width of a bucket."""
     clock: Annotated[int, Meta(ge=0, le=2**53, extra=CLOCK)] = 1_700_000_000_000
+    """What both clocks show at the start, in milliseconds."""
     backoff_ms: Annotated[tuple[Ms, ...], Meta(min_length=1)] | None = None
+    """The delay in milliseconds for each redelivery count, the last one for all above."""
     multiplier: tuple[Ms, Ms, Annotated[float, Meta(gt=1, le=100)]] | None = None
+    """Another backoff: its first delay and its longest in milliseconds, and the factor between two."""
 
     def __post_init__(self) -> None:
         if self.multiplier and self.multiplier[1] < self.multiplier[0]:
@@ -34,17 +35,18 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a subject may declare. A subject is never asked for what it says that it lacks.
-
-    ``backoff``: it takes a backoff. ``precision_bits``: how many it takes at most. ``negative_ids``: ids below 0.
-    ``failing_requests``: a request may throw. ``no_delay``: a backoff may answer with 0.
-    """
+    """What a subject may declare. A subject is never asked for what it says that it lacks."""
 
     backoff: bool = True
+    """It takes a backoff."""
     precision_bits: Annotated[int, Meta(ge=0, le=72)] = 40
+    """It takes so many precision bits at most."""
     negative_ids: bool = True
+    """It takes ids below 0."""
     failing_requests: bool = True
+    """A request to the broker may throw."""
     no_delay: bool = True
+    """Its backoff may answer with a delay of 0."""
 
 
 class Nack(Operation, frozen=True, tag="nack"):

@@ -1,0 +1,116 @@
+"""The pages of the contracts: what there is in each, from the code that has it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from textwrap import dedent
+from typing import Any
+
+import msgspec
+
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import Operation, kinds_of
+from broker_tck.properties.engine.replay import declaring
+
+GUIDES: Mapping[str, Mapping[str, str]] = {
+    "delayed-delivery": {"Plug in a tracker": "tutorial.md"},
+    "negative-acks": {"The clients side by side": "negative-acks.md"},
+    "active-cursors": {"The containers side by side": "active-cursors.md", "From a finding to its harm": "r-01.md"},
+    "entry-cache": {
+        "How eviction works": "entry-cache.md",
+        "Reads through the cache": "cache-reads.md",
+        "Calls that overlap": "interleavings.md",
+    },
+}
+"""The pages about each contract that somebody wrote."""
+
+
+def contract_page(contract: Contract) -> Iterator[str]:
+    """The page of one contract."""
+    yield from (f"# {contract.name}", "", plain((inspect.getdoc(contract.interface) or "").partition("\n\n")[0]), "")
+    known = contract.rules.values()
+    yield f"- Rules: [{len(known)}](../rules/{contract.name}.md), {sum(r.checkable for r in known)} of them checkable"
+    yield f"- A subject is made by a factory, which is called as `{contract.call}`: [interface](../interface.md)"
+    yield from (f"- {title}: [{page}](../{page})" for title, page in GUIDES.get(contract.name, {}).items())
+    yield ""
+    yield from operations(contract)
+    if contract.observables:
+        seen = ((f"`{name}`", text) for name, text in contract.observables.items())
+        yield from table("What is seen after each operation", ("observable", "what it is"), seen)
+    fields = ((f"`{name}`", value, text) for name, value, text in described(contract.config))
+    yield from table("Configuration", ("field", "default", "what it is"), fields)
+    yield from capabilities(contract)
+    profiles = ((f"`{name}`", prose(model), declared(contract, name)) for name, model in contract.profiles.items())
+    yield from table("Profiles", ("profile", "what it is", "bundled subjects"), profiles)
+
+
+def operations(contract: Contract) -> Iterator[str]:
+    """The operations, each as it is written in a trace."""
+    rows = (
+        (f"`{written(kind)}`", prose(kind), f"`{kind.needs}`" if kind.needs else "")
+        for kind in kinds_of(contract.operations)
+    )
+    yield from table("Operations", ("in a trace", "what it does", "needs"), rows)
+
+
+def written(kind: type[Operation]) -> str:
+    """An operation as it is written in a trace, its fields by name."""
+    return " ".join((str(kind.__struct_config__.tag), *kind.__struct_fields__))
+
+
+def capabilities(contract: Contract) -> Iterator[str]:
+    """What a subject may declare to lack, and what is not checked then."""
+    rows = [
+        (f"`{name}`", value, text, ", ".join(contract.needs[name].split()))
+        for name, value, text in described(contract.capabilities)
+    ]
+    yield from table("Capabilities", ("capability", "default", "what it says", "rules that need it"), rows)
+
+
+def declared(contract: Contract, profile: str) -> str:
+    """The bundled subjects of a profile."""
+    return ", ".join(f"`{subject.name}`" for subject in declaring(contract, profile))
+
+
+def described(record: type[msgspec.Struct]) -> Iterator[tuple[str, str, str]]:
+    """The fields of a record, each with its default as JSON and the text below it."""
+    default, texts = msgspec.to_builtins(record()), attributes(record)
+    for name in record.__struct_fields__:
+        yield name, f"`{msgspec.json.encode(default[name]).decode()}`", texts[name]
+
+
+def attributes(kind: type[Any]) -> dict[str, str]:
+    """What is said below each attribute of a class."""
+    (found,) = ast.parse(dedent(inspect.getsource(kind))).body
+    assert isinstance(found, ast.ClassDef)
+    texts = {}
+    for field, below in zip(found.body, found.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            texts[ast.unparse(field.target)] = plain(str(below.value.value))
+    return texts
+
+
+def prose(kind: type[Any]) -> str:
+    """The docstring of a class in one line."""
+    return plain(inspect.getdoc(kind) or "")
+
+
+def plain(text: str) -> str:
+    """A docstring as Markdown in one line."""
+    text = re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", text.replace("``", "`"))
+    return " ".join(text.split())
+
+
+def table(title: str, head: tuple[str, ...], rows: Any) -> Iterator[str]:
+    """A section with a table."""
+    yield from (f"## {title}", "", f"| {' | '.join(head)} |", f"| {' | '.join('---' for _ in head)} |")
+    yield from (f"| {' | '.join(cell(part) for part in row)} |" for row in rows)
+    yield ""
+
+
+def cell(text: str) -> str:
+    """Text inside a table."""
+    return text.replace("|", "\\|")
