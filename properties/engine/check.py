@@ -34,6 +34,13 @@ class Difference(NamedTuple):
     seen: Any
 
 
+class Look(Operation, frozen=True):
+    """Does nothing: only what is seen is compared."""
+
+    def on(self, to: Any) -> None:
+        """Leave both sides as they are."""
+
+
 def failed(error: BaseException) -> dict[str, str]:
     """An error as an outcome. A hang is none, nor is a class that does not fit here: these exceptions go on."""
     if isinstance(error, Hang | KeyboardInterrupt | Unavailable):
@@ -64,11 +71,6 @@ def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> 
         got, same = failed(error), False
     if not same and (bad := disallowed(want, picked(got))):
         return bad
-    return apart_as_seen(model, rig, glimpse)
-
-
-def apart_as_seen(model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
-    """Where what is seen of both sides differs."""
     want = model.glimpsed() if glimpse else model.seen()
     try:
         got = rig.glimpsed() if glimpse else rig.seen()

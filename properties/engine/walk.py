@@ -9,7 +9,7 @@ from typing import Any
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
-from broker_tck.properties.engine.check import HANG, Difference, apart_as_seen, check, no_answer
+from broker_tck.properties.engine.check import HANG, Difference, Look, check, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.engine.contract import Contract, Maker
 from broker_tck.properties.engine.operation import Operation
@@ -84,14 +84,15 @@ def walk(
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
             watched = watch(reference, made) if watch else made
-            glimpse = False
+            glimpse, dear = False, contract.dear
             for operation in noted(watched, rig, reference):
                 operations.append(operation)
-                glimpse = contract.dear and len(operations) % LOOKED > 0
+                if dear:
+                    glimpse = len(operations) % LOOKED > 0
                 if difference := check(operation, reference, rig, glimpse):
                     break
             if glimpse and not difference:
-                difference = apart_as_seen(reference, rig)
+                difference = check(Look(), reference, rig)
     except Hang as hang:
         difference = no_answer(HANG, str(hang))
     return Walk(seed, config, operations, difference)
