@@ -32,9 +32,9 @@ def contract_page(contract: Contract) -> Iterator[str]:
     """The page of one contract."""
     yield from (f"# {contract.name}", "", plain((inspect.getdoc(contract.interface) or "").partition("\n\n")[0]), "")
     known = contract.rules.values()
-    yield f"- Rules: [{len(known)}](../rules/{contract.name}.md), {sum(r.checkable for r in known)} of them checkable"
-    yield f"- A subject is made by a factory, which is called as `{contract.call}`: [interface](../interface.md)"
-    yield from (f"- {title}: [{page}](../{page})" for title, page in GUIDES.get(contract.name, {}).items())
+    yield f"- [{len(known)} rules](../rules/{contract.name}.md), {sum(r.checkable for r in known)} of them checkable"
+    yield f"- A subject is made by a factory, called as `{contract.call}`; see [the interface](../interface.md)"
+    yield from (f"- [{title}](../{page})" for title, page in GUIDES.get(contract.name, {}).items())
     yield ""
     yield from operations(contract)
     if contract.observables:

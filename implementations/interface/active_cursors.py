@@ -82,4 +82,4 @@ class Durables(Protocol):
 
 
 ActiveCursorsFactory = Callable[[ActiveCursorsConfig, Clock], Any]
-"""Makes an :class:`ActiveCursors`, which may be :class:`Ranks`, :class:`Versions` and :class:`Durables` as well."""
+"""Makes an ``ActiveCursors``, which may be ``Ranks``, ``Versions`` and ``Durables`` as well."""

@@ -31,7 +31,7 @@ class Timeout(Protocol):
 
     @property
     def cancelled(self) -> bool:
-        """Whether :meth:`cancel` was called."""
+        """Whether ``cancel`` was called."""
 
     def cancel(self) -> None:
         """Disarm. A firing that is already on its way may still arrive, and has to be ignored."""

@@ -175,10 +175,10 @@ class EntryCache(Protocol):
 class EntryCaches(Protocol):
     """The caches of a broker's topics, over one queue of removal (contract ``entry-cache``).
 
-    A subject without the capability ``manager`` is not asked for :meth:`do_cache_eviction`, :meth:`update_max_size`,
-    :meth:`update_watermark`, :meth:`get_size` and :meth:`get_counters`; one without ``settings`` not for the other
-    two setters, without ``pinned`` not for :meth:`get_non_evictable_size`, without ``reads`` not for what is in
-    :class:`ReadingCaches`, without ``steps`` not for what is in :class:`SteppedCaches`.
+    A subject without the capability ``manager`` is not asked for ``do_cache_eviction``, ``update_max_size``,
+    ``update_watermark``, ``get_size`` and ``get_counters``; one without ``settings`` not for the other
+    two setters, without ``pinned`` not for ``get_non_evictable_size``, without ``reads`` not for what is in
+    ``ReadingCaches``, without ``steps`` not for what is in ``SteppedCaches``.
     """
 
     def get_entry_cache(self, topic: str) -> EntryCache:
@@ -240,7 +240,7 @@ class ReadingCache(Protocol):
 
 @runtime_checkable
 class ReadingCaches(Protocol):
-    """Capability ``reads``, of the broker; its caches are :class:`ReadingCache` as well."""
+    """Capability ``reads``, of the broker; its caches are ``ReadingCache`` as well."""
 
     def get_read_counters(self) -> tuple[int, int, int, int]:
         """Entries and bytes that readers found in the cache, and that the storage read for them."""
@@ -282,7 +282,7 @@ class SteppedCache(EntryCache, Protocol):
 
 @runtime_checkable
 class SteppedCaches(EntryCaches, Protocol):
-    """Capability ``steps``: the passes as generators. The caches are of :class:`SteppedCache`."""
+    """Capability ``steps``: the passes as generators. The caches are of ``SteppedCache``."""
 
     def evict_entries_before_timestamp_steps(self, timestamp: int) -> Steps[tuple[int, int]]:
         """A time pass: looks, removes, requeues, and stops unless the queue is empty."""

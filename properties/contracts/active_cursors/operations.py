@@ -41,14 +41,14 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Add(Operation, frozen=True, tag="add"):
-    """``add`` of a new cursor object, which is not durable; no result. The position may be none."""
+    """Add a new cursor, which is not durable, with or without a position (``add``); no result."""
 
     name: Name
     at: Place
 
 
 class Durable(Operation, frozen=True, tag="durable"):
-    """``add`` of a new cursor object, which is durable; no result. The position may be none."""
+    """Add a new cursor, which is durable, with or without a position (``add``); no result."""
 
     needs = "durables"
 
@@ -57,20 +57,20 @@ class Durable(Operation, frozen=True, tag="durable"):
 
 
 class Update(Operation, frozen=True, tag="update"):
-    """``update_cursor``; no result. Without a position the cursor is not tracked any more."""
+    """Move a cursor; without a position it is not tracked any more (``update_cursor``); no result."""
 
     name: Name
     at: Place
 
 
 class Remove(Operation, frozen=True, tag="remove"):
-    """``remove_cursor``; result: whether the name was there."""
+    """Remove a cursor (``remove_cursor``); result: whether the name was there."""
 
     name: Name
 
 
 class Crowd(Operation, frozen=True, tag="crowd"):
-    """``add`` of n cursors ``name0``, ``name1`` …, each ``step`` entries after the one before; no result."""
+    """Add n cursors ``name0``, ``name1`` …, each ``step`` entries after the one before (``add``); no result."""
 
     name: Name
     n: Bulk
@@ -79,7 +79,7 @@ class Crowd(Operation, frozen=True, tag="crowd"):
 
 
 class March(Operation, frozen=True, tag="march"):
-    """``update_cursor`` of n cursors ``name0``, ``name1`` …, to ``step`` entries after each other; no result."""
+    """Move n cursors ``name0``, ``name1`` …, to ``step`` entries after each other (``update_cursor``); no result."""
 
     name: Name
     n: Bulk
@@ -88,11 +88,11 @@ class March(Operation, frozen=True, tag="march"):
 
 
 class Slowest(Operation, frozen=True, tag="slowest"):
-    """``get_slowest_cursor_position``; result: the position or null."""
+    """Ask for the slowest position (``get_slowest_cursor_position``); result: the position, or null."""
 
 
 class Count(Operation, frozen=True, tag="count"):
-    """``get_number_of_cursors_at_same_position_or_before``; result: the number, 0 without a position."""
+    """Count the cursors that are where this one is, or before; result: the number, 0 without a position."""
 
     needs = "ranks"
 
@@ -100,33 +100,33 @@ class Count(Operation, frozen=True, tag="count"):
 
 
 class Size(Operation, frozen=True, tag="size"):
-    """``size``; result: the number of cursors, those without position included."""
+    """Ask how many cursors there are, those without position included (``size``); result: the number."""
 
 
 class Get(Operation, frozen=True, tag="get"):
-    """``get``; result: the number of the cursor object, counted by adds from 1, or null."""
+    """Look a cursor up (``get``); result: the number of the object, counted by adds from 1, or null."""
 
     name: Name
 
 
 class Listed(Operation, frozen=True, tag="list"):
-    """Going through the container; result: the numbers of all its cursor objects, sorted."""
+    """Go through the container; result: the numbers of all its cursor objects, sorted."""
 
 
 class Caches(Operation, frozen=True, tag="caches"):
-    """``should_cache_added_entry``; result: yes or no."""
+    """Ask whether an added entry is to be cached (``should_cache_added_entry``); result: yes or no."""
 
     needs = "grace"
 
 
 class Oldest(Operation, frozen=True, tag="oldest"):
-    """``get_cursor_with_oldest_position``; result: ``[object, position, version]``, or null without tracked cursors."""
+    """Ask for the cursor with the oldest position; result: ``[object, position, version]``, null where none is tracked."""
 
     needs = "versions"
 
 
 class HasDurable(Operation, frozen=True, tag="durables"):
-    """``has_durable_cursors``; result: yes or no."""
+    """Ask whether there are durable cursors (``has_durable_cursors``); result: yes or no."""
 
     needs = "durables"
 

@@ -39,7 +39,7 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Add(Operation, frozen=True, tag="add"):
-    """``add_message``; result: whether it was taken."""
+    """Add a message (``add_message``); result: whether it was taken."""
 
     ledger: LedgerId
     entry: EntryId
@@ -47,7 +47,7 @@ class Add(Operation, frozen=True, tag="add"):
 
 
 class Fill(Operation, frozen=True, tag="fill"):
-    """n adds of one ledger, every ``step``-th entry from ``entry`` on, for one time; result: how many were taken."""
+    """Add n messages of one ledger for one time, from ``entry`` on every ``step``-th; result: how many it took."""
 
     ledger: LedgerId
     entry: EntryId
@@ -57,21 +57,21 @@ class Fill(Operation, frozen=True, tag="fill"):
 
 
 class Has(Operation, frozen=True, tag="has"):
-    """``has_message_available``; result: the answer."""
+    """Ask whether a message is available (``has_message_available``); result: yes or no."""
 
 
 class Get(Operation, frozen=True, tag="get"):
-    """``get_scheduled_messages``; result: the positions."""
+    """Take what is due, so much at most (``get_scheduled_messages``); result: the positions."""
 
     most: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1, extra=BUDGET)]
 
 
 class Pause(Operation, frozen=True, tag="pause"):
-    """``should_pause_all_deliveries``; result: the answer."""
+    """Ask whether deliveries should pause (``should_pause_all_deliveries``); result: yes or no."""
 
 
 class ResetTick(Operation, frozen=True, tag="tick"):
-    """``reset_tick_time``; no result."""
+    """Change the tick time (``reset_tick_time``); no result."""
 
     tick: Tick
 
@@ -87,17 +87,17 @@ class Stale(Operation, frozen=True, tag="stale"):
 
 
 class Memory(Operation, frozen=True, tag="memory"):
-    """``get_buffer_memory_usage``; result: bytes."""
+    """Ask how much memory the index takes (``get_buffer_memory_usage``); result: bytes."""
 
     needs = "memory_estimate"
 
 
 class Clear(Operation, frozen=True, tag="clear"):
-    """``clear``; no result."""
+    """Forget every message (``clear``); no result."""
 
 
 class Close(Operation, frozen=True, tag="close"):
-    """``close``; no result."""
+    """Close the tracker (``close``); no result."""
 
 
 AnyOperation = Add | Fill | Has | Get | Pause | ResetTick | Advance | Stale | Memory | Clear | Close

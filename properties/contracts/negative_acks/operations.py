@@ -50,7 +50,7 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Nack(Operation, frozen=True, tag="nack"):
-    """``add_message``, of a message that was redelivered so often before; no result."""
+    """Nack a message that was redelivered so often before (``add_message``); no result."""
 
     ledger: LedgerId
     entry: EntryId
@@ -58,14 +58,14 @@ class Nack(Operation, frozen=True, tag="nack"):
 
 
 class NackId(Operation, frozen=True, tag="id"):
-    """``add``, by id; no result."""
+    """Nack a message by its id (``add``); no result."""
 
     ledger: LedgerId
     entry: EntryId
 
 
 class Batch(Operation, frozen=True, tag="batch"):
-    """``add_message`` of one message of a batch; no result."""
+    """Nack one message of a batch (``add_message``); no result."""
 
     ledger: LedgerId
     entry: EntryId
@@ -74,7 +74,7 @@ class Batch(Operation, frozen=True, tag="batch"):
 
 
 class Chunked(Operation, frozen=True, tag="chunked"):
-    """``add_message`` of a message in so many chunks, of which the entry is the last; no result."""
+    """Nack a message in so many chunks, of which the entry is the last (``add_message``); no result."""
 
     ledger: LedgerId
     entry: EntryId
@@ -83,7 +83,7 @@ class Chunked(Operation, frozen=True, tag="chunked"):
 
 
 class Fill(Operation, frozen=True, tag="fill"):
-    """``add_message`` of n messages of one ledger, every ``step``-th entry from ``entry`` on; no result."""
+    """Nack n messages of one ledger, every ``step``-th entry from ``entry`` on (``add_message``); no result."""
 
     ledger: LedgerId
     entry: EntryId
@@ -115,7 +115,7 @@ class Fail(Operation, frozen=True, tag="fail"):
 
 
 class Close(Operation, frozen=True, tag="close"):
-    """``close``; no result."""
+    """Close the tracker (``close``); no result."""
 
 
 class Inside(Operation, frozen=True, tag="inside"):
