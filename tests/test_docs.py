@@ -148,7 +148,10 @@ def of_java(words: list[str]) -> bool:
 @pytest.mark.parametrize(
     ("page", "words", "told"), [each for each in outputs() if not of_java(each[1])], ids=lambda value: str(value)[:40]
 )
-def test_output_is_what_is_printed(page: str, words: list[str], told: list[str], capfd: Any) -> None:
+def test_output_is_what_is_printed(
+    page: str, words: list[str], told: list[str], capfd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(REPO / "examples" / "subjects")  # whose page shows checks of what is in its folder
     see_output(page, words, told, capfd)
 
 

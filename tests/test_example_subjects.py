@@ -1,0 +1,66 @@
+"""The subjects of `examples/subjects`: each conforms, and each mistake is named by its rule, as their page says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.replay import on_subject
+from broker_tck.properties.engine.run import run_subject
+from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.trace import from_text
+
+FOLDER = Path(__file__).parents[1] / "examples" / "subjects"
+PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
+WALKS = 100
+RULES = {"nacks:Tracker": 34, "cursors:Container": 16, "cache:Caches": 31}
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.chdir(FOLDER)
+
+
+def rows() -> list[tuple[str, str, str]]:
+    """The table of the page: the subject that conforms, the one that does not, and the rule that this one breaks."""
+    row = r"^\| `(\w+)\.py` \| [^|]+ \| `(\w+)`[^|]* \| `(\w+)` \| ([A-Z]+-\d+) \|$"
+    found = re.findall(row, PAGE, flags=re.MULTILINE)
+    return [(f"{module}:{right}", f"{module}:{wrong}", rule) for module, right, wrong, rule in found]
+
+
+def resolved(name: str) -> tuple[Subject, str]:
+    """A subject, and the one profile that it declares."""
+    subject = resolve(name)
+    (profile,) = subject.profiles
+    return subject, profile
+
+
+def test_page_tells_of_every_file_and_of_every_other_contract() -> None:
+    told = [right for right, _, _ in rows()]
+    assert sorted(told) == sorted(RULES)
+    assert sorted(f"{name.partition(':')[0]}.py" for name in told) == sorted(path.name for path in FOLDER.glob("*.py"))
+    assert {resolve(name).contract.name for name in told} == CONTRACTS.keys() - {"delayed-delivery"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RULES)
+def test_subject_conforms_and_exercises_every_rule(name: str) -> None:
+    run = run_subject(*resolved(name), seed=0, count=WALKS)
+    assert run.green, run.said
+    assert len(run.exercised) == len(run.rules) == RULES[name]
+
+
+@pytest.mark.parametrize(("right", "wrong", "rule"), rows())
+def test_mistake_is_named_by_its_rule(right: str, wrong: str, rule: str) -> None:
+    assert issubclass(resolve(wrong).factory, resolve(right).factory)
+    (finding,) = run_subject(*resolved(wrong), seed=0, count=WALKS, fail_fast=True).findings
+    assert (finding.diagnosis.rules, finding.diagnosis.whole) == ((rule,), True)
+
+
+def test_backoff_is_the_longest_however_often_a_message_was_redelivered() -> None:
+    trace = from_text("negative-acks pip-393-spec multiplier=[250,20000,3.0]; nack 0 0 30; nack 0 1 1000; adv 20000")
+    assert on_subject(trace, resolve("nacks:Tracker"), "pip-393-spec") is None
