@@ -26,7 +26,9 @@ from broker_tck.implementations.interface import ActiveCursors as Interface
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.model.active_cursors.heap import CursorHeap as ModelHeap
 from broker_tck.model.active_cursors.heap import HeapItem
-from broker_tck.model.active_cursors.linked_list import Node, farthest_first
+from broker_tck.model.active_cursors.lazy_order import farthest_first
+from broker_tck.model.active_cursors.linked_list import Node
+from broker_tck.model.active_cursors.order import Cursor
 from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
@@ -653,11 +655,11 @@ def test_moves_wait_as_in_a_priority_queue_of_java(positions: tuple[int, ...], o
     """Recorded on OpenJDK 17; 0 stands for none, which the comparator of the list has behind itself."""
     queue, heap = PriorityQueue(farthest_first), Moves[Move]()
     for number, entry in enumerate(positions):
-        node = Node(number)
+        node = Node(Cursor("c", number))
         node.position = (1, entry) if entry else ()
         queue.add(node)
         heap.push(Move((1, entry) if entry else None, number))
-    assert [queue.poll().number for _ in positions] == order
+    assert [queue.poll().cursor.number for _ in positions] == order
     assert [heap.pop().number for _ in positions] == order
     assert not heap
 
@@ -701,7 +703,7 @@ def test_mended_heap_keeps_its_order(steps: list[tuple[int, bool]]) -> None:
         if out and heap.items:
             heap.remove(heap.items[at % len(heap.items)], mending=True)
         else:
-            heap.add(HeapItem(number, (1, at), False))
+            heap.add(HeapItem(Cursor("c", number), (1, at)))
         assert [item.at for item in heap.items] == list(range(len(heap.items)))
         for item in heap.items[1:]:
             above = heap.items[(item.at - 1) // 2]
