@@ -34,17 +34,17 @@ class HeapOrder(Order):
     def put(self, cursor: Cursor, at: Position) -> None:
         item = self.items[cursor]
         item.position = at
-        if self.holds(cursor):
-            self.heap.moved(item)
-        else:
+        if item.at == NOWHERE:
             self.heap.add(item)
+        else:
+            self.heap.moved(item)
 
     def lose(self, cursor: Cursor) -> None:
         item = self.items[cursor]
-        if self.holds(cursor) and self.forgets(cursor):
+        if item.at != NOWHERE and self.forgets(cursor):
             self.heap.remove(item, self.mends())
         item.position = None
-        if self.holds(cursor):
+        if item.at != NOWHERE:
             self.heap.moved(item)
 
     def drop(self, cursor: Cursor) -> None:

@@ -45,10 +45,6 @@ class Order(Part):
 
     def add_again(self, cursor: Cursor, at: Position | None) -> None:
         """A cursor that is there is added at another position, or at none."""
-        self.place(cursor, at)
-
-    def place(self, cursor: Cursor, at: Position | None) -> None:
-        """Give a cursor another position, or none."""
         if at is None:
             self.lose(cursor)
         else:
@@ -136,7 +132,8 @@ class Order(Part):
         ),
     )
     def rank(self, cursor: Cursor, at: Position) -> int:
-        return sum(position < at for position in self.positions.values()) + self.beside(cursor, at)
+        before = [position for position in self.positions.values() if position < at]
+        return len(before) + self.beside(cursor, at)
 
     @rule(
         "CC-03",
@@ -148,7 +145,7 @@ class Order(Part):
         none_of_the_others=lambda o, cursor, at: 1,
     )
     def beside(self, cursor: Cursor, at: Position) -> int:
-        return len(self.tied(at))
+        return [*self.positions.values()].count(at)
 
     def tied(self, at: Position) -> list[Cursor]:
         """The cursors at a position."""

@@ -103,24 +103,23 @@ class ActiveCursors(Reference):
         "An update of a name that is not there changes nothing.",
         source="ActiveManagedCursorContainerImpl and the other containers",
         look="an update that adds",
-        when=lambda m, name: name not in m.objects,
+        when=lambda m, name, at: name not in m.objects,
     )
-    def updates(self, name: str) -> bool:
-        return name in self.objects
+    def update(self, name: str, at: Position | None) -> None:
+        """The position of a cursor changes; none: it is not known."""
+        cursor = self.objects.get(name)
+        if cursor is None or not (self.order.holds(cursor) or self.tracks_late(at)):
+            return
+        self.version.updated()
+        if at is None:
+            self.order.lose(cursor)
+        else:
+            self.order.put(cursor, at)
 
-    @also(updates, absent=lambda m, at: False)
+    @also(update, absent=lambda m, at: False)
     def tracks_late(self, at: Position | None) -> bool:
         """Whether a cursor that has no position gets one."""
         return at is not None
-
-    def update(self, name: str, at: Position | None) -> None:
-        """The position of a cursor changes; none: it is not known."""
-        if not self.updates(name):
-            return
-        cursor = self.objects[name]
-        if self.order.holds(cursor) or self.tracks_late(at):
-            self.version.updated()
-            self.order.place(cursor, at)
 
     def march(self, name: str, n: int, at: Position, step: int) -> None:
         """Update n cursors, each to so many entries after the one before."""
@@ -204,7 +203,7 @@ class ActiveCursors(Reference):
         replaced_ones_too=lambda m: [*range(1, m.added + 1)],
     )
     def listed(self) -> list[int]:
-        return sorted(cursor.number for cursor in self.objects.values())
+        return sorted([cursor.number for cursor in self.objects.values()])
 
     # ---- Caching of added entries
 

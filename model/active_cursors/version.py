@@ -16,19 +16,16 @@ class Version(Part):
         "The version grows by one with every add, removal, and update of a cursor that has or gets a position.",
         source="ManagedCursorContainerImpl",
         look="updates of names that are not there; updates to the same position, which count",
-        absent=lambda v: v.number,
+        when=lambda v: True,
     )
-    def after(self) -> int:
-        return self.number + 1
+    def updated(self) -> None:
+        """A cursor was updated that has a position, or gets one."""
+        self.number += 1
 
     def added(self) -> None:
         """A cursor was added, or one that is there was added again."""
-        self.number = self.after()
-
-    def updated(self) -> None:
-        """A cursor was updated that has a position, or gets one."""
-        self.number = self.after()
+        self.number += 1
 
     def removed(self) -> None:
         """A cursor was removed."""
-        self.number = self.after()
+        self.number += 1
