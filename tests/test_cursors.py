@@ -32,7 +32,7 @@ from broker_tck.model.active_cursors.order import Cursor
 from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
-from broker_tck.model.rules import deviations_of, tree_of
+from broker_tck.model.rules import deviations_of, tree_of, ways_of
 from broker_tck.properties import conforming
 from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
@@ -388,6 +388,9 @@ def test_profile_replaces_clauses_of_its_parts(profile: str, clauses: set[str]) 
     model = CURSORS.model(profile)
     assert [path for path, _ in tree_of(model)] == ["", "order.", "version.", "grace."]
     assert {way.clause for way in deviations_of(model)} == clauses
+    for way in deviations_of(model):
+        kept_one = CURSORS.model(f"{profile}+{way.rule.number}")
+        assert way.clause in {other.clause for other in ways_of(kept_one)}
 
 
 MET = [

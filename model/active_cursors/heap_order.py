@@ -20,7 +20,7 @@ class HeapOrder(Order):
     def holds(self, cursor: Cursor) -> bool:
         return self.items[cursor].at != NOWHERE
 
-    @also(Order.take_out, when=lambda o: len(o.heap.items) > 1)
+    @also(Order.take_out, when=lambda o: len(o.heap.items) > 1, absent=lambda o: False)
     def mends(self) -> bool:
         """Whether what comes to the place of a removed cursor moves up as well."""
         return True

@@ -41,6 +41,10 @@ class LazyOrder(Order):
         node = self.nodes.get(cursor.name)
         return node is not None and bool(node.position or node.pending)
 
+    def stays_last(self, cursor: Cursor, at: Position) -> bool:
+        """Yes: the list asks whether to count a cursor anew of no other."""
+        return True
+
     # ---- Changes, which wait
 
     def add(self, cursor: Cursor, at: Position | None) -> None:
@@ -61,7 +65,7 @@ class LazyOrder(Order):
             cursor.become(node.cursor)
         node.cursor = cursor
 
-    @also(ActiveCursors.answers, when=lambda o, cursor: True)
+    @also(ActiveCursors.answers, when=lambda o, cursor: True, absent=lambda o, cursor: False)
     def releases(self, cursor: Cursor) -> bool:
         """Whether an object that was removed is let go of where one of the same name comes before it was unlinked."""
         return True
