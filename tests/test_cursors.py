@@ -26,10 +26,13 @@ from broker_tck.implementations.interface import ActiveCursors as Interface
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.model.active_cursors.heap import CursorHeap as ModelHeap
 from broker_tck.model.active_cursors.heap import HeapItem
-from broker_tck.model.active_cursors.linked_list import Node, farthest_first
+from broker_tck.model.active_cursors.lazy_order import farthest_first
+from broker_tck.model.active_cursors.linked_list import Node
+from broker_tck.model.active_cursors.order import Cursor
 from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
+from broker_tck.model.rules import deviations_of, tree_of, ways_of
 from broker_tck.properties import conforming
 from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
@@ -46,6 +49,7 @@ from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import find
 from broker_tck.properties.worth.deviating import broken_by, deviation
+from broker_tck.properties.worth.exercised import Exercised
 
 RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
 PULSAR = ("pulsar-list-2025", "pulsar-heap", "pulsar-tree-set")
@@ -368,6 +372,49 @@ def test_check_tells_what_a_container_does_otherwise(cli: Cli) -> None:
     assert cli(*words)[0] == 0
 
 
+# ---- Parts, and when rules are met
+
+
+@pytest.mark.parametrize(
+    ("profile", "clauses"),
+    [
+        ("ideal", set()),
+        ("pulsar-list-2025", {"order.recounts", "order.forgets", "order.releases"}),
+        ("pulsar-heap", {"is_update", "tracks_late", "has_durable", "order.forgets", "order.mends"}),
+        ("pulsar-tree-set", {"is_update"}),
+    ],
+)
+def test_profile_replaces_clauses_of_its_parts(profile: str, clauses: set[str]) -> None:
+    model = CURSORS.model(profile)
+    assert [path for path, _ in tree_of(model)] == ["", "order.", "version.", "grace."]
+    assert {way.clause for way in deviations_of(model)} == clauses
+    for way in deviations_of(model):
+        kept_one = CURSORS.model(f"{profile}+{way.rule.number}")
+        assert way.clause in {other.clause for other in ways_of(kept_one)}
+
+
+MET = [
+    # the rule, what comes before, and what follows where it does not matter, and where it does
+    ("CC-04", "add a [1,1]", "add b [1,1]", "add a [1,2]"),
+    ("CC-05", "add a [1,1]", "update a [1,2]", "update b [1,2]"),
+    ("CC-07", "add a [1,1]", "slowest", "update a [1,2]; slowest"),
+    ("CC-09", "add a null", "remove a", "remove b"),
+    ("CC-10", "add a [1,1]; add b [1,2]", "update a [1,2]", "update b [1,3]"),
+    ("CC-11", "add a [1,1]; add b null", "remove a", "add c [1,1]; remove a"),
+    ("CC-14", "add a [1,1]; add b null", "add b null", "add a null"),
+    ("EC-58", "add a [1,1]", "caches", "remove a; caches"),
+]
+
+
+@pytest.mark.parametrize(("rule", "first", "without", "with_it"), MET)
+def test_rule_is_met_where_it_matters(rule: str, first: str, without: str, with_it: str) -> None:
+    for text, met in ((without, False), (with_it, True)):
+        counting = Exercised(ActiveCursors)
+        trace = from_text(f"active-cursors ideal; {first}; {text}")
+        record(trace.operations, counting.model(trace.config))
+        assert bool(counting.met[rule]) is met
+
+
 # ---- Laws and variations
 
 BROKEN_BY = {
@@ -653,11 +700,11 @@ def test_moves_wait_as_in_a_priority_queue_of_java(positions: tuple[int, ...], o
     """Recorded on OpenJDK 17; 0 stands for none, which the comparator of the list has behind itself."""
     queue, heap = PriorityQueue(farthest_first), Moves[Move]()
     for number, entry in enumerate(positions):
-        node = Node(number)
+        node = Node(Cursor("c", number))
         node.position = (1, entry) if entry else ()
         queue.add(node)
         heap.push(Move((1, entry) if entry else None, number))
-    assert [queue.poll().number for _ in positions] == order
+    assert [queue.poll().cursor.number for _ in positions] == order
     assert [heap.pop().number for _ in positions] == order
     assert not heap
 
@@ -701,7 +748,7 @@ def test_mended_heap_keeps_its_order(steps: list[tuple[int, bool]]) -> None:
         if out and heap.items:
             heap.remove(heap.items[at % len(heap.items)], mending=True)
         else:
-            heap.add(HeapItem(number, (1, at), False))
+            heap.add(HeapItem(Cursor("c", number), (1, at)))
         assert [item.at for item in heap.items] == list(range(len(heap.items)))
         for item in heap.items[1:]:
             above = heap.items[(item.at - 1) // 2]

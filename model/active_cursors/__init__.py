@@ -1,5 +1,6 @@
-"""The reference model of contract ``active-cursors``, a class for each profile."""
+"""The reference model of contract ``active-cursors``: its profiles, with all known wrong ways declared."""
 
+from broker_tck.model.active_cursors import wrong_ways
 from broker_tck.model.active_cursors.profiles import PROFILES
 
-__all__ = ["PROFILES"]
+__all__ = ["PROFILES", "wrong_ways"]

@@ -6,22 +6,20 @@ A position that is none cannot be compared.
 
 from __future__ import annotations
 
+from broker_tck.model.active_cursors.order import Cursor, Position
 from broker_tck.model.reference import Fault
-
-Position = tuple[int, int]
 
 NOWHERE = -1
 
 
 class HeapItem:
-    """A cursor: its object's number, its position, and where in the heap it is."""
+    """A cursor, its position, and where in the heap it is."""
 
-    __slots__ = ("at", "durable", "number", "position")
+    __slots__ = ("at", "cursor", "position")
 
-    def __init__(self, number: int, position: Position | None, durable: bool) -> None:
-        self.number = number
+    def __init__(self, cursor: Cursor, position: Position | None) -> None:
+        self.cursor = cursor
         self.position = position
-        self.durable = durable
         self.at = NOWHERE
 
 

@@ -165,10 +165,10 @@ class Reads(Reference):
         ActiveCursors.caches,
         absent=lambda m, cursors: cursors.size() > 0,
         at_the_grace_time_as_well=lambda m, cursors: (
-            cursors.caches() or (m.config.by_read_count and m.now - cursors.since <= m.config.grace)
+            cursors.caches() or (m.config.by_read_count and m.now - cursors.grace.since <= m.config.grace)
         ),
-        in_grace_alone=lambda m, cursors: m.now - cursors.since < cursors.config.grace,
-        whether_counted_or_not=lambda m, cursors: cursors.caches() or m.now - cursors.since < m.config.grace,
+        in_grace_alone=lambda m, cursors: m.now - cursors.grace.since < cursors.config.grace,
+        whether_counted_or_not=lambda m, cursors: cursors.caches() or m.now - cursors.grace.since < m.config.grace,
         always=lambda m, cursors: True,
     )
     def caches_added(self, cursors: ActiveCursors) -> bool:
@@ -176,9 +176,9 @@ class Reads(Reference):
         return cursors.caches()
 
     @also(caches_added, absent=lambda m, cursors, before: before)
-    def graced_from(self, cursors: ActiveCursors, before: int | None) -> int | None:
+    def graced_from(self, cursors: ActiveCursors, before: int) -> int:
         """From when the grace time is counted now that a cursor was removed, by what it was before."""
-        return cursors.since
+        return cursors.grace.since
 
     @rule(
         "RC-03",
@@ -276,10 +276,10 @@ class Reads(Reference):
     def uncursor(self, topic: int, name: int) -> bool:
         """A cursor is removed; answers whether it was there."""
         cursors = self.cursors_now(topic)
-        before, since = cursors.slowest(), cursors.since
+        before, since = cursors.slowest(), cursors.grace.since
         if not cursors.remove(str(name)):
             return False
-        cursors.since = self.graced_from(cursors, since)
+        cursors.grace.since = self.graced_from(cursors, since)
         self.caching.discard((topic, name))
         self.correct(topic, self.left_by_cursor)
         self.moved(topic, before)

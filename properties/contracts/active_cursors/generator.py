@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import ascii_lowercase
 
-from broker_tck.model.active_cursors.specification import ActiveCursors, Position
+from broker_tck.model.active_cursors.order import Position
+from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.properties.contracts.active_cursors.operations import (
     Add,
     Advance,

@@ -1,0 +1,57 @@
+"""The order of the broker's container of all cursors: a heap, in which a cursor without position cannot be compared."""
+
+from __future__ import annotations
+
+from broker_tck.model.active_cursors.heap import NOWHERE, CursorHeap, HeapItem
+from broker_tck.model.active_cursors.order import Cursor, Order, Position
+from broker_tck.model.rules import also
+
+
+class HeapOrder(Order):
+    """The heap, and an item for each object. One that another object of its name replaced stays in the heap."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heap = CursorHeap()
+        self.items: dict[Cursor, HeapItem] = {}
+        self.durables = 0
+        """The durable cursors that came, less those that left."""
+
+    def holds(self, cursor: Cursor) -> bool:
+        return self.items[cursor].at != NOWHERE
+
+    @also(Order.take_out, when=lambda o: len(o.heap.items) > 1, absent=lambda o: False)
+    def mends(self) -> bool:
+        """Whether what comes to the place of a removed cursor moves up as well."""
+        return True
+
+    def add(self, cursor: Cursor, at: Position | None) -> None:
+        item = self.items[cursor] = HeapItem(cursor, at)
+        if at is not None:
+            self.heap.add(item)
+        self.durables += cursor.durable
+
+    def put(self, cursor: Cursor, at: Position) -> None:
+        item = self.items[cursor]
+        item.position = at
+        if item.at == NOWHERE:
+            self.heap.add(item)
+        else:
+            self.heap.moved(item)
+
+    def lose(self, cursor: Cursor) -> None:
+        item = self.items[cursor]
+        if item.at != NOWHERE and self.forgets(cursor):
+            self.heap.remove(item, self.mends())
+        item.position = None
+        if item.at != NOWHERE:
+            self.heap.moved(item)
+
+    def drop(self, cursor: Cursor) -> None:
+        item = self.items.pop(cursor)
+        if item.at != NOWHERE:
+            self.heap.remove(item, self.mends())
+        self.durables -= cursor.durable
+
+    def slowest(self) -> Position | None:
+        return self.heap.items[0].position if self.heap.items else None
