@@ -64,7 +64,7 @@ def written(kind: type[Operation]) -> str:
 def capabilities(contract: Contract) -> Iterator[str]:
     """What a subject may declare to lack, and what is not checked then."""
     rows = [
-        (f"`{name}`", value, text, ", ".join(contract.needs[name].split()))
+        (f"`{name}`", value, text, ", ".join(contract.needing(name)))
         for name, value, text in described(contract.capabilities)
     ]
     yield from table("Capabilities", ("capability", "default", "what it says", "rules that need it"), rows)

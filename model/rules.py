@@ -35,7 +35,8 @@ class Rule:
     """One numbered sentence of the specification.
 
     ``look`` is what to look at first where the rule is broken; of an informative rule, why it cannot be checked.
-    ``law`` tells that the rule is judged on what is observed, without the model (see ``properties``).
+    ``law`` tells that the rule is judged on what is observed, without the model (see ``properties``). ``needs`` is the
+    capability without which a subject cannot be seen to keep it, with spaces between where contracts share the rule.
     """
 
     number: str
@@ -44,6 +45,7 @@ class Rule:
     look: str
     strength: Strength = Strength.REQUIRED
     law: bool = False
+    needs: str = ""
 
     @property
     def checkable(self) -> bool:
@@ -108,6 +110,7 @@ def rule(
     *,
     source: str,
     look: str,
+    needs: str = "",
     absent: Clause | None = None,
     when: Clause | None = None,
     **wrong: Clause,
@@ -118,7 +121,7 @@ def rule(
     ``when`` says so of what the clause is asked. Each further keyword is a known wrong way, called with the arguments
     of the clause. TypeError where nothing tells when the rule is met.
     """
-    return _embodied(Rule(number, sentence, source, look), absent, when, wrong)
+    return _embodied(Rule(number, sentence, source, look, needs=needs), absent, when, wrong)
 
 
 def also(of: Clause, *, absent: Clause | None = None, when: Clause | None = None, **wrong: Clause) -> Callable[[F], F]:
@@ -160,9 +163,9 @@ def specification_of(way: type) -> type:
     return next(base for base in way.__mro__[1:] if any(callable(c) and c in _EMBODIMENTS for c in vars(base).values()))
 
 
-def law(number: str, sentence: str, *, source: str, look: str) -> Rule:
+def law(number: str, sentence: str, *, source: str, look: str, needs: str = "") -> Rule:
     """A rule that follows from others; it is judged on what is observed of a subject, without the model."""
-    return Rule(number, sentence, source, look, law=True)
+    return Rule(number, sentence, source, look, law=True, needs=needs)
 
 
 def informative(number: str, sentence: str, *, source: str, why: str) -> Rule:

@@ -55,6 +55,7 @@ class Order(Part):
         "A cursor is counted anew wherever it moves, also where it was the last one and stays it.",
         source="ActiveManagedCursorContainerImpl",
         look="the shortcut for a node that stays in its place at the end of the list",
+        needs="ranks",
         absent=lambda o, cursor, at: not o.stays_last(cursor, at),
     )
     def recounts(self, cursor: Cursor, at: Position) -> bool:
@@ -75,6 +76,7 @@ class Order(Part):
         "A cursor whose position was taken away is not ordered and not ranked, and is still there.",
         source="PR 26629",
         look="a position, a counter or links that a null leaves behind",
+        needs="null_updates",
         when=lambda o, cursor: o.holds(cursor),
         absent=lambda o, cursor: False,
     )
@@ -140,6 +142,7 @@ class Order(Part):
         "Cursors at one position share their rank: each counts all of them.",
         source="ActiveManagedCursorContainerTest",
         look="ties: those at the same position count, whatever their order",
+        needs="ranks",
         absent=lambda o, cursor, at: sum(other.name <= cursor.name for other in o.tied(at)),
         in_order_of_adds=lambda o, cursor, at: o.tied(at).index(cursor) + 1,
         none_of_the_others=lambda o, cursor, at: 1,

@@ -177,6 +177,7 @@ class ActiveCursors(Reference):
         "included; 0 where it is not tracked.",
         source="PIP-430",
         look="the reader itself; readers that are not active, or have no position; positions of an earlier time",
+        needs="ranks",
         absent=lambda m, rank: rank and rank - 1,
         one_more=lambda m, rank: rank and rank + 1,
         one_at_least=lambda m, rank: rank or 1,
@@ -248,6 +249,7 @@ class ActiveCursors(Reference):
         "There are durable cursors while one of those that were added and not removed is durable.",
         source="ManagedCursorContainerImpl",
         look="a counter that a repeated add, or the removal of another kind, takes out of step",
+        needs="durables",
         absent=lambda m: bool(m.objects),
         tracked_ones=lambda m: any(m.objects[name].durable for name in m.tracked),
     )

@@ -34,12 +34,14 @@ UNEMBODIED: tuple[Rule, ...] = (
         "The slowest position never decreases while cursors only move forward and none is added.",
         source="properties of the containers",
         look="a cursor that was lost sight of, and comes up again",
+        needs="null_updates",
     ),
     law(
         "CC-P16",
         "A tracked cursor's rank is at least 1, that of the last one the number of tracked cursors.",
         source="properties of the containers",
         look="counters that are not brought up to date",
+        needs="ranks",
     ),
     informative(
         "CC-16",

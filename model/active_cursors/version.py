@@ -16,6 +16,7 @@ class Version(Part):
         "The version grows by one with every add, removal, and update of a cursor that has or gets a position.",
         source="ManagedCursorContainerImpl",
         look="updates of names that are not there; updates to the same position, which count",
+        needs="versions",
         when=lambda v: True,
     )
     def updated(self) -> None:

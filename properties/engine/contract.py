@@ -150,8 +150,6 @@ class Contract:
     """What :meth:`Reference.seen` shows, in order: a name each, with a sentence that says what it is."""
     laws: tuple[Law, ...]
     variations: tuple[Variation, ...]
-    needs: Mapping[str, str]
-    """The rules that cannot be checked where a subject lacks a capability, with spaces between; empty for none."""
     blame_table: tuple[Blame, ...]
     """What :meth:`blame` goes by: the first row that fits. The last one fits everything."""
     rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
@@ -227,6 +225,10 @@ class Contract:
             for rule in rules_of(model):
                 known.setdefault(rule.number, rule)
         return known
+
+    def needing(self, capability: str) -> list[str]:
+        """The rules that a subject cannot be seen to keep without a capability."""
+        return [number for number, rule in self.rules.items() if capability in rule.needs.split()]
 
     def having(self, number: str) -> str:
         """The first profile, the contract's own before all others, that has a rule."""

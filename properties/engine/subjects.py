@@ -99,7 +99,7 @@ class Subject:
     @property
     def out_of_reach(self) -> set[str]:
         """The rules that cannot be checked on a subject without what this one lacks, and in no walk of the contract."""
-        needs = (self.contract.needs[lacked.partition("=")[0]].split() for lacked in self.left_out)
+        needs = (self.contract.needing(lacked.partition("=")[0]) for lacked in self.left_out)
         return {*self.contract.beyond, *chain.from_iterable(needs)}
 
 

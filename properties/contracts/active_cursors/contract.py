@@ -118,13 +118,6 @@ ACTIVE_CURSORS = Contract(
     observables={},
     laws=LAWS,
     variations=VARIATIONS,
-    needs={
-        "ranks": "RC-04 CC-03 CC-10 CC-P16",
-        "grace": "EC-58",
-        "versions": "CC-12",
-        "durables": "CC-13",
-        "null_updates": "CC-14 CC-P15",  # a law that the broker's list breaks with them alone
-    },
     blame_table=BLAME,
     asks=asks,
     lives=(WHOLE,),

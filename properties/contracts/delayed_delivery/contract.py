@@ -47,6 +47,5 @@ DELAYED_DELIVERY = Contract(
     },
     laws=LAWS,
     variations=VARIATIONS,
-    needs={"entry_id_bits": "DD-13", "memory_estimate": "DD-29", "batch_adds": ""},
     blame_table=BLAME,
 )

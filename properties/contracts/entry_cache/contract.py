@@ -71,13 +71,6 @@ ENTRY_CACHE = Contract(
     },
     laws=(*map(overlap.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
     variations=tuple(map(overlap.unless_overlapping, VARIATIONS)),
-    needs={
-        "manager": "EC-19 EC-30 EC-31 EC-38 EC-40",
-        "settings": "",
-        "pinned": "EC-26",
-        "reads": " ".join(rule.number for rule in rules_of(Reads)),
-        "steps": "EC-17 IL-1 IL-2 IL-3 IL-4 IL-5 IL-11",
-    },
     blame_table=BLAME,
     rewrites=rewrites,
     scenarios=SCENARIOS,

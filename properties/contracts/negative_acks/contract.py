@@ -91,13 +91,6 @@ NEGATIVE_ACKS = Contract(
     },
     laws=LAWS,
     variations=VARIATIONS,
-    needs={
-        "backoff": "NA-11",
-        "precision_bits": "",
-        "negative_ids": "NA-05",
-        "failing_requests": "NA-35",
-        "no_delay": "",
-    },
     blame_table=BLAME,
     asks=asks,
 )
