@@ -5,8 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from broker_tck.model.negative_acks.specification import MS, Config, Emission, Item, NegativeAcks, Position
+from broker_tck.model.negative_acks.buckets import Buckets, Item, Position
+from broker_tck.model.negative_acks.calls import Calls
+from broker_tck.model.negative_acks.clock import MS, TwoClocks
+from broker_tck.model.negative_acks.delays import Delays
+from broker_tck.model.negative_acks.specification import Emission, NegativeAcks
+from broker_tck.model.negative_acks.timer import NackTimer
 from broker_tck.model.negative_acks.walked_tree import WalkedTree
+
+# ---- Java
+
+
+class LastChunk(Buckets):
+    """Ids are rebuilt from ledger and entry, and so have lost their chunks."""
+
+    def expanded(self, entry: int, chunks: int) -> list[int]:
+        return [entry]
+
+
+class BitsModulo64(LastChunk):
+    """A shift of 64 bits takes its distance modulo 64."""
+
+    def __init__(self, bits: int, scale: int) -> None:
+        super().__init__(bits % 64, scale)
+
+
+class HeedsCancelled(NackTimer):
+    """A firing never looks whether its timeout was cancelled."""
+
+    def heeds_cancelled(self) -> bool:
+        return self.cancelled
+
+
+class LeavesPending(HeedsCancelled):
+    """A pending timeout is left alone, whatever is due sooner."""
+
+    def is_sooner(self, deadline: int) -> bool:
+        return False
 
 
 class Pip393Java(NegativeAcks):
@@ -17,35 +52,40 @@ class Pip393Java(NegativeAcks):
 
     PROFILE = "pip-393-java"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P8", "P9", "P10")
-
-    def is_sooner(self, deadline: int) -> bool:
-        return False
+    Buckets = BitsModulo64
+    Timer = LeavesPending
 
     def ignores_after_close(self) -> bool:
         return False
 
-    def expanded(self, entry: int, chunks: int) -> list[int]:
-        return [entry]
 
-    def bits(self) -> int:
-        return self.config.precision_bits % 64
+class ChunksByEntry(BitsModulo64):
+    """Chunks are noted by entry: the first bucket that fires takes them away from the others."""
 
-    def heeds_cancelled(self) -> bool:
-        return True
+    expanded = Buckets.expanded
+
+    def noted(self, key: int, position: Position) -> tuple[int, Position]:
+        return 0, position
 
 
 class Pip393Java42(Pip393Java):
     """The Java client from 4.2 on (PR 25229; 4.2.4 and 5.0.0-M1 as recorded): all chunks, but only the first time.
 
-    The chunks are noted by entry. The first bucket that fires takes them away from the others, until the message is
-    nacked again.
+    The later buckets have the last chunk alone, until the message is nacked again.
     """
 
     PROFILE = "pip-393-java-4.2"
-    expanded = NegativeAcks.expanded
+    Buckets = ChunksByEntry
 
-    def noted(self, key: int, position: Position) -> tuple[int, Position]:
-        return 0, position
+
+# ---- Clients that poll
+
+
+class OnlyForward(TwoClocks):
+    """Instants are of the clock that never jumps."""
+
+    def reading(self) -> int:
+        return self.now * self.scale // MS
 
 
 class Polling(NegativeAcks):
@@ -54,21 +94,30 @@ class Polling(NegativeAcks):
     SCALE = MS
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P6", "P8", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "NA-51")
-
-    def reading(self) -> int:
-        return self.now * self.SCALE // MS
+    Clock: type[TwoClocks] = OnlyForward
+    Buckets = LastChunk
 
     def first_wait(self, delay: int) -> int:
-        return self.interval()
+        return self.delays.interval()
 
     def deadline_after_firing(self, before: int) -> int | None:
-        return self.now + self.interval() if before else None
+        return self.clock.now + self.delays.interval() if before else None
 
     def ignores_after_close(self) -> bool:
         return False
 
-    def expanded(self, entry: int, chunks: int) -> list[int]:
-        return [entry]
+
+class FlatMap(LastChunk):
+    """A map from entry to instant, where the last nack of an entry counts."""
+
+    def key(self, at: int) -> int:
+        return at
+
+    def due(self, key: int, now: int) -> bool:
+        return key < now
+
+    def superseded(self, item: Item, key: int) -> list[int]:
+        return self.elsewhere(item, key)
 
 
 class LegacyJava(Polling):
@@ -76,17 +125,35 @@ class LegacyJava(Polling):
 
     PROFILE = "legacy-java"
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    Buckets = FlatMap
+    Timer: type[NackTimer] = HeedsCancelled
 
-    def key(self, at: int) -> int:
-        return at
 
-    def due(self, key: int) -> bool:
-        return key < self.reading()
+class MapOfIds(FlatMap):
+    """A map from whole ids, with their chunks. Close drops the map itself; the next nack makes another."""
 
-    def superseded(self, item: Item, key: int) -> list[int]:
-        return self.elsewhere(item, key)
+    expanded = Buckets.expanded
 
-    def heeds_cancelled(self) -> bool:
+    def __init__(self, bits: int, scale: int) -> None:
+        super().__init__(bits, scale)
+        self.dropped = False
+
+    def file(self, item: Item, key: int, chunks: int) -> bool:
+        self.dropped = False
+        return super().file(item, key, chunks)
+
+    def clear(self) -> None:
+        super().clear()
+        self.dropped = True
+
+
+class CallsBeforeItArms(Calls):
+    """The timer is settled when all calls have returned."""
+
+    def settles(self, failed: bool) -> bool:
+        return not failed
+
+    def calls_first(self) -> bool:
         return True
 
 
@@ -98,28 +165,47 @@ class LegacyJava30(LegacyJava):
     """
 
     PROFILE = "legacy-java-3.0"
-    expanded = NegativeAcks.expanded
+    Buckets = MapOfIds
+    Calls = CallsBeforeItArms
+    buckets: MapOfIds
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.dropped = False
+    def fire(self) -> list[Emission]:
+        return [] if self.buckets.dropped else super().fire()
 
-    def settles(self) -> bool:
-        return False
 
-    def calls_first(self) -> bool:
+# ---- C++
+
+
+class OneRequest(Calls):
+    """All ids are in one request."""
+
+    def requests(self, ids: list[Position]) -> list[int]:
+        return [len(ids)]
+
+
+class BitsOfUnits(LastChunk):
+    """The bits that are cleared are those of the clock's own units."""
+
+    def key(self, at: int) -> int:
+        return at & -(1 << self.bits)
+
+
+class RestartedCountdown(NackTimer):
+    """Every nack restarts the countdown; from idle none does once the tracker is closed."""
+
+    def __init__(self, deadline: int | None) -> None:
+        super().__init__(deadline)
+        self.closed = False
+
+    def restarts(self, deadline: int) -> bool:
         return True
 
-    def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
-        self.dropped = False
-        super().track(ledger, entry, batch_index, chunks, count)
+    def arms_from_idle(self) -> bool:
+        return not self.closed
 
     def close(self) -> None:
         super().close()
-        self.dropped = True
-
-    def fire(self) -> list[Emission]:
-        return [] if self.dropped else super().fire()
+        self.closed = True
 
 
 class Cpp(Polling):
@@ -128,44 +214,68 @@ class Cpp(Polling):
     PROFILE = "cpp"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P9", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "NA-51", "P10")
-
-    def key(self, at: int) -> int:
-        return at & -(1 << self.bits())
-
-    def restarts(self) -> bool:
-        return True
-
-    def arms_from_idle(self) -> bool:
-        return not self.closed
-
-    def requests(self, ids: list[Position]) -> list[int]:
-        return [len(ids)]
+    Buckets = BitsOfUnits
+    Timer = RestartedCountdown
+    Calls = OneRequest
 
 
 class CppOld(LegacyJava):
     """The C++ client before v3.3.0: a map of entries, polled."""
 
     PROFILE = "cpp-old"
-    heeds_cancelled = NegativeAcks.heeds_cancelled
+    Timer = NackTimer
+    Calls = OneRequest
 
-    def requests(self, ids: list[Position]) -> list[int]:
-        return [len(ids)]
+
+# ---- Clients that tick
+
+
+class Ticker(NackTimer):
+    """Ticks by itself; no nack arms it."""
+
+    def arms_from_idle(self) -> bool:
+        return False
 
 
 class Ticking(Polling):
     """What the clients have in common whose timer ticks from the beginning to the end."""
 
-    def arms_from_idle(self) -> bool:
-        return False
+    Timer: type[NackTimer] = Ticker
+    Calls = OneRequest
 
     def deadline_at_start(self) -> int | None:
-        return self.now + self.interval()
+        return self.clock.now + self.delays.interval()
 
     def deadline_after_firing(self, before: int) -> int | None:
-        return self.now + self.interval()
+        return self.clock.now + self.delays.interval()
 
-    def requests(self, ids: list[Position]) -> list[int]:
-        return [len(ids)]
+
+class GoDelays(Delays):
+    """No delay stands for a minute, and an id alone for a message that was redelivered once."""
+
+    def fixed(self) -> int:
+        return self.in_units(self.delay_us or 60_000_000)
+
+    def count_of_id(self) -> int:
+        return 1
+
+    def interval(self) -> int:
+        us = (self.delay_us or 60_000_000) * 1_000
+        delay = self.delay(self.count_of_id()) * MS // self.scale if self.backs_off() else us
+        return max(delay // 3, 1)
+
+
+class FirstNackCounts(LastChunk):
+    """A map from entry to instant, where the first nack of an entry counts."""
+
+    def key(self, at: int) -> int:
+        return at
+
+    def due(self, key: int, now: int) -> bool:
+        return key < now
+
+    def files(self, item: Item, key: int) -> bool:
+        return not self.elsewhere(item, key)
 
 
 class GoOld(Ticking):
@@ -174,24 +284,30 @@ class GoOld(Ticking):
     PROFILE = "go-old"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
+    Delays = GoDelays
+    Buckets = FirstNackCounts
 
-    def key(self, at: int) -> int:
-        return at
 
-    def due(self, key: int) -> bool:
-        return key < self.reading()
+class DeletedWhileWalked(LastChunk):
+    """Buckets are deleted from the tree that is walked through, and their ids are put in one list."""
 
-    def files(self, item: Item, key: int) -> bool:
-        return not self.elsewhere(item, key)
+    def __init__(self, bits: int, scale: int) -> None:
+        super().__init__(bits, scale)
+        self.tree = WalkedTree()
 
-    def fixed(self) -> int:
-        return self.in_units(self.config.delay_us or 60_000_000)
+    def selected(self, due: list[int]) -> list[int]:
+        if not due:
+            return []
+        for key in self.held:
+            self.tree.put(key)
+        return [*self.tree.walk_off({*due}.__contains__)]
 
-    def count_of_id(self) -> int:
-        return 1
+    def emitted(self, ids: Iterable[Position]) -> list[Position]:
+        return sorted(ids)
 
-    def interval(self) -> int:
-        return max(self.delay(self.count_of_id()) * MS // self.SCALE // 3, 1)
+    def clear(self) -> None:
+        super().clear()
+        self.tree = WalkedTree()
 
 
 class Go(Ticking):
@@ -201,35 +317,16 @@ class Go(Ticking):
     SCALE = 1
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "P9", "P10")
-    reading = NegativeAcks.reading
+    Clock = TwoClocks
+    Delays = GoDelays
+    Buckets = DeletedWhileWalked
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.tree = WalkedTree()
 
-    def selected(self, due: list[int]) -> list[int]:
-        if not due:
-            return []
-        for key in self.held:
-            self.tree.put(key)
-        return [*self.tree.walk_off(self.due)]
+class FirstIdCounts(FirstNackCounts):
+    """A map from whole id to instant."""
 
-    def emitted(self, ids: Iterable[Position]) -> list[Position]:
-        return sorted(ids)
-
-    def fixed(self) -> int:
-        return self.in_units(self.config.delay_us or 60_000_000)
-
-    def count_of_id(self) -> int:
-        return 1
-
-    def interval(self) -> int:
-        delay = self.delay(self.count_of_id()) if self.backs_off() else (self.config.delay_us or 60_000_000) * 1_000
-        return max(delay * (MS // self.SCALE if self.backs_off() else 1) // 3, 1)
-
-    def close(self) -> None:
-        super().close()
-        self.tree = WalkedTree()
+    def item(self, ledger: int, entry: int, batch_index: int) -> Item:
+        return ledger, entry, batch_index + 1
 
 
 class FSharp(Ticking):
@@ -238,20 +335,9 @@ class FSharp(Ticking):
     PROFILE = "fsharp"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-51", "P15")
+    Buckets = FirstIdCounts
+    Timer = NackTimer
     ignores_after_close = NegativeAcks.ignores_after_close
-    arms_from_idle = NegativeAcks.arms_from_idle
-
-    def item(self, ledger: int, entry: int, batch_index: int) -> Item:
-        return ledger, entry, batch_index + 1
-
-    def key(self, at: int) -> int:
-        return at
-
-    def due(self, key: int) -> bool:
-        return key < self.reading()
-
-    def files(self, item: Item, key: int) -> bool:
-        return not self.elsewhere(item, key)
 
 
 PROFILES = {
