@@ -92,7 +92,7 @@ class Buckets(Part):
         """The other keys under which the item is held."""
         return [k for k, bucket in self.held.items() if k != key and item in bucket]
 
-    def file(self, item: Item, key: int, chunks: int) -> bool:
+    def hold(self, item: Item, key: int, chunks: int) -> bool:
         """Hold an item under a key; answers whether that is done."""
         item = self.stored(item)
         if not self.files(item, key):

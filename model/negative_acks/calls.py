@@ -57,7 +57,7 @@ class Calls(Part):
 
     @rule(
         "NA-33",
-        "The callback is given the whole set once, then it is requested, at most 1,000 ids at a time.",
+        "The callback is given the whole set once. Then it is requested, at most 1,000 ids at a time.",
         source="ConsumerImpl.redeliverUnacknowledgedMessages",
         look="how the ids are cut; exact multiples of 1,000",
         absent=lambda c, ids: [len(ids)],

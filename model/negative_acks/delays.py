@@ -35,8 +35,8 @@ class Delays(Part):
 
     @rule(
         "NA-10",
-        "The delay is the backoff's for the redelivery count, of an id alone for a count of 0; without backoff it is "
-        "fixed.",
+        "The delay is the backoff's for the redelivery count; an id alone has a count of 0. Without backoff the delay "
+        "is fixed.",
         source="NegativeAcksTracker, PRs 12566, 15312",
         look="which count a nack by id is taken for; counts beyond the last of the backoff",
         when=lambda d, count: count > 0 or d.backs_off(),

@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
-from broker_tck.model.negative_acks.buckets import Buckets, Item, Position
-from broker_tck.model.negative_acks.calls import Calls
+from broker_tck.model.negative_acks.client_parts import (
+    BitsModulo64,
+    BitsOfUnits,
+    CallsBeforeItArms,
+    ChunksByEntry,
+    DeletedWhileWalked,
+    FirstIdCounts,
+    FirstNackCounts,
+    GoDelays,
+    HeedsCancelled,
+    LastChunk,
+    LastNackCounts,
+    LeavesPending,
+    MapOfIds,
+    OneRequest,
+    OnlyForward,
+    RestartedCountdown,
+    Ticker,
+)
 from broker_tck.model.negative_acks.clock import MS, TwoClocks
-from broker_tck.model.negative_acks.delays import Delays
 from broker_tck.model.negative_acks.specification import Emission, NegativeAcks
 from broker_tck.model.negative_acks.timer import NackTimer
-from broker_tck.model.negative_acks.walked_tree import WalkedTree
 
 # ---- Java
-
-
-class LastChunk(Buckets):
-    """Ids are rebuilt from ledger and entry, and so have lost their chunks."""
-
-    def expanded(self, entry: int, chunks: int) -> list[int]:
-        return [entry]
-
-
-class BitsModulo64(LastChunk):
-    """A shift of 64 bits takes its distance modulo 64."""
-
-    def __init__(self, bits: int, scale: int) -> None:
-        super().__init__(bits % 64, scale)
-
-
-class HeedsCancelled(NackTimer):
-    """A firing never looks whether its timeout was cancelled."""
-
-    def heeds_cancelled(self) -> bool:
-        return self.cancelled
-
-
-class LeavesPending(HeedsCancelled):
-    """A pending timeout is left alone, whatever is due sooner."""
-
-    def is_sooner(self, deadline: int) -> bool:
-        return False
 
 
 class Pip393Java(NegativeAcks):
@@ -59,15 +45,6 @@ class Pip393Java(NegativeAcks):
         return False
 
 
-class ChunksByEntry(BitsModulo64):
-    """Chunks are noted by entry: the first bucket that fires takes them away from the others."""
-
-    expanded = Buckets.expanded
-
-    def noted(self, key: int, position: Position) -> tuple[int, Position]:
-        return 0, position
-
-
 class Pip393Java42(Pip393Java):
     """The Java client from 4.2 on (PR 25229; 4.2.4 and 5.0.0-M1 as recorded): all chunks, but only the first time.
 
@@ -79,13 +56,6 @@ class Pip393Java42(Pip393Java):
 
 
 # ---- Clients that poll
-
-
-class OnlyForward(TwoClocks):
-    """Instants are of the clock that never jumps."""
-
-    def reading(self) -> int:
-        return self.now * self.scale // MS
 
 
 class Polling(NegativeAcks):
@@ -107,54 +77,13 @@ class Polling(NegativeAcks):
         return False
 
 
-class FlatMap(LastChunk):
-    """A map from entry to instant, where the last nack of an entry counts."""
-
-    def key(self, at: int) -> int:
-        return at
-
-    def due(self, key: int, now: int) -> bool:
-        return key < now
-
-    def superseded(self, item: Item, key: int) -> list[int]:
-        return self.elsewhere(item, key)
-
-
 class LegacyJava(Polling):
     """The Java client of 4.0.1: a flat map, where the last nack of an entry wins."""
 
     PROFILE = "legacy-java"
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
-    Buckets = FlatMap
+    Buckets = LastNackCounts
     Timer: type[NackTimer] = HeedsCancelled
-
-
-class MapOfIds(FlatMap):
-    """A map from whole ids, with their chunks. Close drops the map itself; the next nack makes another."""
-
-    expanded = Buckets.expanded
-
-    def __init__(self, bits: int, scale: int) -> None:
-        super().__init__(bits, scale)
-        self.dropped = False
-
-    def file(self, item: Item, key: int, chunks: int) -> bool:
-        self.dropped = False
-        return super().file(item, key, chunks)
-
-    def clear(self) -> None:
-        super().clear()
-        self.dropped = True
-
-
-class CallsBeforeItArms(Calls):
-    """The timer is settled when all calls have returned."""
-
-    def settles(self, failed: bool) -> bool:
-        return not failed
-
-    def calls_first(self) -> bool:
-        return True
 
 
 class LegacyJava30(LegacyJava):
@@ -169,43 +98,15 @@ class LegacyJava30(LegacyJava):
     Calls = CallsBeforeItArms
     buckets: MapOfIds
 
+    def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
+        self.buckets.dropped = False
+        super().track(ledger, entry, batch_index, chunks, count)
+
     def fire(self) -> list[Emission]:
         return [] if self.buckets.dropped else super().fire()
 
 
 # ---- C++
-
-
-class OneRequest(Calls):
-    """All ids are in one request."""
-
-    def requests(self, ids: list[Position]) -> list[int]:
-        return [len(ids)]
-
-
-class BitsOfUnits(LastChunk):
-    """The bits that are cleared are those of the clock's own units."""
-
-    def key(self, at: int) -> int:
-        return at & -(1 << self.bits)
-
-
-class RestartedCountdown(NackTimer):
-    """Every nack restarts the countdown; from idle none does once the tracker is closed."""
-
-    def __init__(self, deadline: int | None) -> None:
-        super().__init__(deadline)
-        self.closed = False
-
-    def restarts(self, deadline: int) -> bool:
-        return True
-
-    def arms_from_idle(self) -> bool:
-        return not self.closed
-
-    def close(self) -> None:
-        super().close()
-        self.closed = True
 
 
 class Cpp(Polling):
@@ -230,13 +131,6 @@ class CppOld(LegacyJava):
 # ---- Clients that tick
 
 
-class Ticker(NackTimer):
-    """Ticks by itself; no nack arms it."""
-
-    def arms_from_idle(self) -> bool:
-        return False
-
-
 class Ticking(Polling):
     """What the clients have in common whose timer ticks from the beginning to the end."""
 
@@ -250,34 +144,6 @@ class Ticking(Polling):
         return self.clock.now + self.delays.interval()
 
 
-class GoDelays(Delays):
-    """No delay stands for a minute, and an id alone for a message that was redelivered once."""
-
-    def fixed(self) -> int:
-        return self.in_units(self.delay_us or 60_000_000)
-
-    def count_of_id(self) -> int:
-        return 1
-
-    def interval(self) -> int:
-        us = (self.delay_us or 60_000_000) * 1_000
-        delay = self.delay(self.count_of_id()) * MS // self.scale if self.backs_off() else us
-        return max(delay // 3, 1)
-
-
-class FirstNackCounts(LastChunk):
-    """A map from entry to instant, where the first nack of an entry counts."""
-
-    def key(self, at: int) -> int:
-        return at
-
-    def due(self, key: int, now: int) -> bool:
-        return key < now
-
-    def files(self, item: Item, key: int) -> bool:
-        return not self.elsewhere(item, key)
-
-
 class GoOld(Ticking):
     """The Go client up to v0.17.0: a map, where the first nack of an entry stays."""
 
@@ -286,28 +152,6 @@ class GoOld(Ticking):
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
     Delays = GoDelays
     Buckets = FirstNackCounts
-
-
-class DeletedWhileWalked(LastChunk):
-    """Buckets are deleted from the tree that is walked through, and their ids are put in one list."""
-
-    def __init__(self, bits: int, scale: int) -> None:
-        super().__init__(bits, scale)
-        self.tree = WalkedTree()
-
-    def selected(self, due: list[int]) -> list[int]:
-        if not due:
-            return []
-        for key in self.held:
-            self.tree.put(key)
-        return [*self.tree.walk_off({*due}.__contains__)]
-
-    def emitted(self, ids: Iterable[Position]) -> list[Position]:
-        return sorted(ids)
-
-    def clear(self) -> None:
-        super().clear()
-        self.tree = WalkedTree()
 
 
 class Go(Ticking):
@@ -320,13 +164,6 @@ class Go(Ticking):
     Clock = TwoClocks
     Delays = GoDelays
     Buckets = DeletedWhileWalked
-
-
-class FirstIdCounts(FirstNackCounts):
-    """A map from whole id to instant."""
-
-    def item(self, ledger: int, entry: int, batch_index: int) -> Item:
-        return ledger, entry, batch_index + 1
 
 
 class FSharp(Ticking):

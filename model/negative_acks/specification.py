@@ -84,7 +84,7 @@ class NegativeAcks(Reference):
             return
         delay = self.delays.delay(count)
         key = self.buckets.key(self.clock.reading() + delay)
-        if self.buckets.file(self.buckets.item(ledger, entry, batch_index), key, chunks):
+        if self.buckets.hold(self.buckets.item(ledger, entry, batch_index), key, chunks):
             self.arm(self.clock.now + self.first_wait(delay))
 
     @rule(
@@ -105,16 +105,11 @@ class NegativeAcks(Reference):
 
     @also(
         NackTimer.arms_from_idle,
-        absent=lambda m, delay: m.wait_for_bucket(delay),
+        absent=lambda m, delay: max(m.buckets.key(m.clock.reading() + delay) - m.clock.reading(), 0) * MS // m.SCALE,
         polled=lambda m, delay: m.delays.interval(),
     )
     def first_wait(self, delay: int) -> int:
         return delay * MS // self.SCALE
-
-    def wait_for_bucket(self, delay: int) -> int:
-        """How long it is until the bucket of a delay becomes due, in nanoseconds."""
-        now = self.clock.reading()
-        return max(self.buckets.key(now + delay) - now, 0) * MS // self.SCALE
 
     @also(
         NackTimer.arms_from_idle,

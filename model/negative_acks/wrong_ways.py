@@ -17,19 +17,19 @@ class CountsNacks(Buckets):
         super().__init__(bits, scale)
         self.nacks = 0
 
-    def file(self, item: Item, key: int, chunks: int) -> bool:
+    def hold(self, item: Item, key: int, chunks: int) -> bool:
         """Count, and hold the item."""
         self.nacks += 1
-        return super().file(item, key, chunks)
+        return super().hold(item, key, chunks)
 
 
 @wrong("NA-38", "every nack is an item of its own")
 class NacksAreItems(CountsNacks):
     """An entry that is nacked again is one item more."""
 
-    def file(self, item: Item, key: int, chunks: int) -> bool:
+    def hold(self, item: Item, key: int, chunks: int) -> bool:
         """Hold the item with the number of its nack."""
-        return super().file((*item[:2], item[2] or self.nacks + 1), key, chunks)
+        return super().hold((*item[:2], item[2] or self.nacks + 1), key, chunks)
 
 
 @wrong("NA-43", "nacks are counted, until nothing is held")
@@ -49,10 +49,12 @@ class WaitsWithinBucket(NegativeAcks):
     """The timer is moved for what is worth it."""
 
     def arm(self, deadline: int) -> None:
-        """Leave a timer alone that fires within a bucket's width."""
+        """Move a timer that fires more than a bucket's width later."""
         pending = self.timer.deadline
-        if pending is None or deadline + (MS << self.buckets.bits) < pending:
+        if pending is None:
             super().arm(deadline)
+        elif deadline + (MS << self.buckets.bits) < pending:
+            self.timer.move(deadline)
 
 
 @wrong("NA-24", "a nack restarts the countdown while another is held")
@@ -61,9 +63,10 @@ class RestartsForSecond(NegativeAcks):
 
     def arm(self, deadline: int) -> None:
         """Move a timer that is pending, unless this is the only item."""
-        if self.timer.deadline is not None and self.buckets.count() > 1:
+        pending = self.timer.deadline is not None
+        if pending and self.buckets.count() > 1:
             self.timer.move(deadline)
-        else:
+        elif not pending or self.timer.is_sooner(deadline):
             super().arm(deadline)
 
 
