@@ -13,6 +13,7 @@ from kit import ROOT
 from broker_tck.cli import compare as pages
 from broker_tck.implementations.negative_acks.clients import JavaPip393
 from broker_tck.model.negative_acks.specification import NegativeAcks
+from broker_tck.model.rules import clause_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine.check import kept, record, recorder
@@ -83,9 +84,9 @@ def test_no_law_and_no_variation_is_broken_by_what_is_right() -> None:
 def test_rule_kept_is_that_of_the_specification() -> None:
     model = NACKS.model("go+NA-30+NA-31")
     assert model.PROFILE == "go+NA-30+NA-31"
-    assert model.selected is NegativeAcks.selected
-    assert model.emitted is NegativeAcks.emitted
-    assert model.count_of_id is NACKS.model("go").count_of_id
+    for path in ("buckets.selected", "buckets.emitted"):
+        assert clause_of(model, path) is clause_of(NegativeAcks, path)
+    assert clause_of(model, "delays.count_of_id") is clause_of(NACKS.model("go"), "delays.count_of_id")
     assert NACKS.model("go+NA-30+NA-31") is model
     assert model.BREAKS == ()
 

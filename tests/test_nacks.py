@@ -459,7 +459,7 @@ backoffs = st.one_of(
 
 @given(backoffs, st.integers(0, 2**31 - 1))
 def test_backoff_answers_as_the_model_does(config: Config, late: int) -> None:
-    backoff, model = backoff_of(config), NegativeAcks(config)
+    backoff, model = backoff_of(config), NegativeAcks(config).delays
     assert backoff
     counts = [*range(70), late]
     assert [backoff(count) for count in counts] == [model.backed_off(count) for count in counts]

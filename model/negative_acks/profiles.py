@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
-from broker_tck.model.negative_acks.specification import MS, Config, Emission, Item, NegativeAcks, Position
-from broker_tck.model.negative_acks.walked_tree import WalkedTree
+from broker_tck.model.negative_acks.client_parts import (
+    BitsModulo64,
+    BitsOfUnits,
+    CallsBeforeItArms,
+    ChunksByEntry,
+    DeletedWhileWalked,
+    FirstIdCounts,
+    FirstNackCounts,
+    GoDelays,
+    HeedsCancelled,
+    LastChunk,
+    LastNackCounts,
+    LeavesPending,
+    MapOfIds,
+    OneRequest,
+    OnlyForward,
+    RestartedCountdown,
+    Ticker,
+)
+from broker_tck.model.negative_acks.clock import MS, TwoClocks
+from broker_tck.model.negative_acks.specification import Emission, NegativeAcks
+from broker_tck.model.negative_acks.timer import NackTimer
+
+# ---- Java
 
 
 class Pip393Java(NegativeAcks):
@@ -17,35 +38,24 @@ class Pip393Java(NegativeAcks):
 
     PROFILE = "pip-393-java"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P8", "P9", "P10")
-
-    def is_sooner(self, deadline: int) -> bool:
-        return False
+    Buckets = BitsModulo64
+    Timer = LeavesPending
 
     def ignores_after_close(self) -> bool:
         return False
-
-    def expanded(self, entry: int, chunks: int) -> list[int]:
-        return [entry]
-
-    def bits(self) -> int:
-        return self.config.precision_bits % 64
-
-    def heeds_cancelled(self) -> bool:
-        return True
 
 
 class Pip393Java42(Pip393Java):
     """The Java client from 4.2 on (PR 25229; 4.2.4 and 5.0.0-M1 as recorded): all chunks, but only the first time.
 
-    The chunks are noted by entry. The first bucket that fires takes them away from the others, until the message is
-    nacked again.
+    The later buckets have the last chunk alone, until the message is nacked again.
     """
 
     PROFILE = "pip-393-java-4.2"
-    expanded = NegativeAcks.expanded
+    Buckets = ChunksByEntry
 
-    def noted(self, key: int, position: Position) -> tuple[int, Position]:
-        return 0, position
+
+# ---- Clients that poll
 
 
 class Polling(NegativeAcks):
@@ -54,21 +64,17 @@ class Polling(NegativeAcks):
     SCALE = MS
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P6", "P8", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "NA-51")
-
-    def reading(self) -> int:
-        return self.now * self.SCALE // MS
+    Clock: type[TwoClocks] = OnlyForward
+    Buckets = LastChunk
 
     def first_wait(self, delay: int) -> int:
-        return self.interval()
+        return self.delays.interval()
 
     def deadline_after_firing(self, before: int) -> int | None:
-        return self.now + self.interval() if before else None
+        return self.clock.now + self.delays.interval() if before else None
 
     def ignores_after_close(self) -> bool:
         return False
-
-    def expanded(self, entry: int, chunks: int) -> list[int]:
-        return [entry]
 
 
 class LegacyJava(Polling):
@@ -76,18 +82,8 @@ class LegacyJava(Polling):
 
     PROFILE = "legacy-java"
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
-
-    def key(self, at: int) -> int:
-        return at
-
-    def due(self, key: int) -> bool:
-        return key < self.reading()
-
-    def superseded(self, item: Item, key: int) -> list[int]:
-        return self.elsewhere(item, key)
-
-    def heeds_cancelled(self) -> bool:
-        return True
+    Buckets = LastNackCounts
+    Timer: type[NackTimer] = HeedsCancelled
 
 
 class LegacyJava30(LegacyJava):
@@ -98,28 +94,19 @@ class LegacyJava30(LegacyJava):
     """
 
     PROFILE = "legacy-java-3.0"
-    expanded = NegativeAcks.expanded
-
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.dropped = False
-
-    def settles(self) -> bool:
-        return False
-
-    def calls_first(self) -> bool:
-        return True
+    Buckets = MapOfIds
+    Calls = CallsBeforeItArms
+    buckets: MapOfIds
 
     def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
-        self.dropped = False
+        self.buckets.dropped = False
         super().track(ledger, entry, batch_index, chunks, count)
 
-    def close(self) -> None:
-        super().close()
-        self.dropped = True
-
     def fire(self) -> list[Emission]:
-        return [] if self.dropped else super().fire()
+        return [] if self.buckets.dropped else super().fire()
+
+
+# ---- C++
 
 
 class Cpp(Polling):
@@ -128,44 +115,33 @@ class Cpp(Polling):
     PROFILE = "cpp"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P9", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "NA-51", "P10")
-
-    def key(self, at: int) -> int:
-        return at & -(1 << self.bits())
-
-    def restarts(self) -> bool:
-        return True
-
-    def arms_from_idle(self) -> bool:
-        return not self.closed
-
-    def requests(self, ids: list[Position]) -> list[int]:
-        return [len(ids)]
+    Buckets = BitsOfUnits
+    Timer = RestartedCountdown
+    Calls = OneRequest
 
 
 class CppOld(LegacyJava):
     """The C++ client before v3.3.0: a map of entries, polled."""
 
     PROFILE = "cpp-old"
-    heeds_cancelled = NegativeAcks.heeds_cancelled
+    Timer = NackTimer
+    Calls = OneRequest
 
-    def requests(self, ids: list[Position]) -> list[int]:
-        return [len(ids)]
+
+# ---- Clients that tick
 
 
 class Ticking(Polling):
     """What the clients have in common whose timer ticks from the beginning to the end."""
 
-    def arms_from_idle(self) -> bool:
-        return False
+    Timer: type[NackTimer] = Ticker
+    Calls = OneRequest
 
     def deadline_at_start(self) -> int | None:
-        return self.now + self.interval()
+        return self.clock.now + self.delays.interval()
 
     def deadline_after_firing(self, before: int) -> int | None:
-        return self.now + self.interval()
-
-    def requests(self, ids: list[Position]) -> list[int]:
-        return [len(ids)]
+        return self.clock.now + self.delays.interval()
 
 
 class GoOld(Ticking):
@@ -174,24 +150,8 @@ class GoOld(Ticking):
     PROFILE = "go-old"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
-
-    def key(self, at: int) -> int:
-        return at
-
-    def due(self, key: int) -> bool:
-        return key < self.reading()
-
-    def files(self, item: Item, key: int) -> bool:
-        return not self.elsewhere(item, key)
-
-    def fixed(self) -> int:
-        return self.in_units(self.config.delay_us or 60_000_000)
-
-    def count_of_id(self) -> int:
-        return 1
-
-    def interval(self) -> int:
-        return max(self.delay(self.count_of_id()) * MS // self.SCALE // 3, 1)
+    Delays = GoDelays
+    Buckets = FirstNackCounts
 
 
 class Go(Ticking):
@@ -201,35 +161,9 @@ class Go(Ticking):
     SCALE = 1
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "P9", "P10")
-    reading = NegativeAcks.reading
-
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.tree = WalkedTree()
-
-    def selected(self, due: list[int]) -> list[int]:
-        if not due:
-            return []
-        for key in self.held:
-            self.tree.put(key)
-        return [*self.tree.walk_off(self.due)]
-
-    def emitted(self, ids: Iterable[Position]) -> list[Position]:
-        return sorted(ids)
-
-    def fixed(self) -> int:
-        return self.in_units(self.config.delay_us or 60_000_000)
-
-    def count_of_id(self) -> int:
-        return 1
-
-    def interval(self) -> int:
-        delay = self.delay(self.count_of_id()) if self.backs_off() else (self.config.delay_us or 60_000_000) * 1_000
-        return max(delay * (MS // self.SCALE if self.backs_off() else 1) // 3, 1)
-
-    def close(self) -> None:
-        super().close()
-        self.tree = WalkedTree()
+    Clock = TwoClocks
+    Delays = GoDelays
+    Buckets = DeletedWhileWalked
 
 
 class FSharp(Ticking):
@@ -238,20 +172,9 @@ class FSharp(Ticking):
     PROFILE = "fsharp"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P14")
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-51", "P15")
+    Buckets = FirstIdCounts
+    Timer = NackTimer
     ignores_after_close = NegativeAcks.ignores_after_close
-    arms_from_idle = NegativeAcks.arms_from_idle
-
-    def item(self, ledger: int, entry: int, batch_index: int) -> Item:
-        return ledger, entry, batch_index + 1
-
-    def key(self, at: int) -> int:
-        return at
-
-    def due(self, key: int) -> bool:
-        return key < self.reading()
-
-    def files(self, item: Item, key: int) -> bool:
-        return not self.elsewhere(item, key)
 
 
 PROFILES = {

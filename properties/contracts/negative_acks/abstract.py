@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.specification import MS, NegativeAcks
+from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.negative_acks.specification import NegativeAcks
 
 MOST_ITEMS = 5
 """By powers of two; from 16 items on, all sizes are alike."""
@@ -11,23 +12,25 @@ MOST_BUCKETS = 3
 
 def abstract(model: NegativeAcks) -> tuple[int, ...]:
     """Items and buckets, by powers of two; buckets due; the timer; closed, failing, chunks; the backoff; the width."""
-    due = sum(map(model.due, model.held))
+    held, now = model.buckets.held, model.clock.reading()
+    due = sum(model.buckets.due(key, now) for key in held)
     return (
-        min(model.count().bit_length(), MOST_ITEMS),
-        min(len(model.held).bit_length(), MOST_BUCKETS),
-        0 if not due else 2 if due == len(model.held) else 1,
+        min(model.buckets.count().bit_length(), MOST_ITEMS),
+        min(len(held).bit_length(), MOST_BUCKETS),
+        0 if not due else 2 if due == len(held) else 1,
         timer(model),
         model.closed,
-        model.failing,
-        bool(model.chunks),
-        model.backs_off(),
-        min(model.bits(), 12) // 4,
+        model.calls.failing,
+        bool(model.buckets.chunks),
+        model.delays.backs_off(),
+        min(model.buckets.bits, 12) // 4,
     )
 
 
 def timer(model: NegativeAcks) -> int:
     """0: not armed. Else what the deadline is to the first bucket: 1 it is there, 2 before, 3 after."""
-    if model.deadline is None or not model.held:
-        return 0 if model.deadline is None else 4
-    first = model.until(min(model.held))
-    return 1 if abs(model.deadline - first) < MS else 2 if model.deadline < first else 3
+    deadline, held = model.timer.deadline, model.buckets.held
+    if deadline is None or not held:
+        return 0 if deadline is None else 4
+    first = model.clock.until(min(held))
+    return 1 if abs(deadline - first) < MS else 2 if deadline < first else 3

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broker_tck.model.negative_acks.specification import MS, NegativeAcks
+from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.properties.contracts.negative_acks.operations import (
     Advance,
     AnyOperation,
@@ -108,7 +109,7 @@ class Nacks:
         self.in_chunks = [*zip(positions, chunks, strict=True)][:chunked]
         self.in_batches = positions[chunked : chunked + batches]
         self.alone = positions[chunked + batches :]
-        table = model.config.backoff_ms
+        table = model.delays.table
         self.counts = weighted([(0, 3), (1, 2), (len(table) if table else 7, 1), (2, 1), (3, 1)])
 
     def position(self) -> tuple[int, int]:
@@ -153,9 +154,9 @@ class Steps:
     def __init__(self, model: NegativeAcks, choices: Choices) -> None:
         self.model = model
         self.below = choices.below
-        width = (1 << min(model.bits(), 20)) * MS // (model.SCALE * MS) or 1
-        poll = model.interval() // MS
-        delays = [model.delay(count) // model.SCALE for count in range(4)]
+        width = (1 << min(model.buckets.bits, 20)) * MS // (model.SCALE * MS) or 1
+        poll = model.delays.interval() // MS
+        delays = [model.delays.delay(count) // model.SCALE for count in range(4)]
         near = [0, 1, 1, 2, width - 1, width, width + 1, poll, poll + 1, *delays, *(d + width for d in delays)]
         most = min(max(3 * max(delays), POLLS * poll), MOST_STEP)
         self.near = [min(ms, most) for ms in near]
@@ -164,25 +165,26 @@ class Steps:
 
     def advance(self) -> Advance:
         """A step of time: to the deadline, or by something that matters, or far."""
-        kind, deadline = self.below(10), self.model.deadline
+        kind, deadline = self.below(10), self.model.timer.deadline
         if kind < 4 and deadline is not None:
-            to = -(-(deadline - self.model.now) // MS) + self.below(3) - 1
+            to = -(-(deadline - self.model.clock.now) // MS) + self.below(3) - 1
             return Advance(min(max(0, to), MOST_STEP))
         return Advance(self.far if kind == 9 else self.near[self.below(len(self.near))])
 
     def jump(self) -> Jump:
         """A jump of the wall clock."""
         by = self.jumps[self.below(len(self.jumps))]
-        back = self.below(2) and by < self.model.wall
+        back = self.below(2) and by < self.model.clock.wall
         return Jump(-by if back else by)
 
 
 def drain(model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: all that is held comes out, and the tracker is closed, now and then twice."""
     for _ in range(MOST_DRAINS):
-        if not model.held or model.deadline is None:
+        held, deadline = model.buckets.held, model.timer.deadline
+        if not held or deadline is None:
             break
-        last = max(model.until(max(model.held)), model.deadline) - model.now
+        last = max(model.clock.until(max(held)), deadline) - model.clock.now
         yield Advance(min(last // MS + 1, MOST_STEP))
     yield Close()
     if choices.below(4) == 0:
