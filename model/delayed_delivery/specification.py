@@ -375,7 +375,8 @@ class DelayedDelivery(Reference):
 
     @rule(
         "DD-19",
-        "A message is available while the first bucket is due; a no brings the timer up to date.",
+        "A message is available while the first bucket is due; where none is, the question brings the timer up to "
+        "date.",
         source="AbstractDelayedDeliveryTracker, PR 10078",
         look="the timer after a firing that found nothing to hand out",
         absent=lambda m: False,

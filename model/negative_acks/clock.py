@@ -21,7 +21,8 @@ class TwoClocks(Part):
 
     @rule(
         "NA-26",
-        "Instants are of the wall clock, waits of one that never jumps: after a jump items are early or late by it.",
+        "Instants are read from the wall clock, waits from a clock that never jumps: after a jump items come early or "
+        "late by it.",
         source="NegativeAcksTracker, PR 23600",
         look="which clock is read where an item is added, and where a firing selects",
         absent=lambda c: c.now // MS * c.scale,

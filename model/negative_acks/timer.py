@@ -16,8 +16,8 @@ class NackTimer(Part):
 
     @rule(
         "NA-22",
-        "From idle the timer is armed for the delay, not cut to its bucket; after a firing for the first bucket "
-        "left, or not at all.",
+        "An idle timer is armed for the whole delay, not for the bucket; after a firing it is armed for the first "
+        "bucket that is left, or not at all.",
         source="NegativeAcksTracker, PR 23600",
         look="a timer that polls; one that stays armed, or unarmed, after a firing",
         absent=lambda t: False,

@@ -85,7 +85,7 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     law(
         "P9",
-        "A nack more makes no other item later.",
+        "One more nack makes no other item later.",
         source="properties of PIP-393",
         look="a countdown that every nack restarts",
     ),
@@ -103,7 +103,7 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     law(
         "P15",
-        "With a bit more, two buckets make one.",
+        "With one precision bit more, two neighbouring buckets become one.",
         source="properties of PIP-393",
         look="widths that are no powers of two",
     ),

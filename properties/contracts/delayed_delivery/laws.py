@@ -221,6 +221,11 @@ def equal_unordered(config: Config, steps: Sequence[Step], other: Config, varied
 
 
 VARIATIONS = (
-    Variation("shift", "Moved by a multiple of every bucket's width, all is as before.", vary_shift, equal_shifted),
-    Variation("order", "Neighbouring adds of one time may change places.", vary_order, equal_unordered),
+    Variation(
+        "shift",
+        "With all its times moved by a multiple of every bucket's width, a trace has the same outcomes, moved.",
+        vary_shift,
+        equal_shifted,
+    ),
+    Variation("order", "Two adds for one time that follow each other may change places.", vary_order, equal_unordered),
 )

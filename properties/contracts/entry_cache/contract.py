@@ -5,8 +5,6 @@ from __future__ import annotations
 from broker_tck.implementations.interface import EntryCaches
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.overlapping import overlapping
-from broker_tck.model.entry_cache.reads import Reads
-from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts.entry_cache import overlap, threads
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
 from broker_tck.properties.contracts.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS

@@ -377,10 +377,13 @@ def nested(config: Any, steps: Sequence[Step], other: Any, varied: Sequence[Step
 
 VARIATIONS: tuple[Variation, ...] = (
     Variation(
-        "shift", "Moved by a multiple of every bucket's width, a trace has its outcomes moved.", shifted, equal_shifted
+        "shift",
+        "With its clock moved by a multiple of every bucket's width, a trace has the same outcomes, moved.",
+        shifted,
+        equal_shifted,
     ),
     Variation("rename", "With its entries renamed, a trace has its outcomes renamed.", renamed, equal_renamed),
-    Variation("P9", "A nack more makes no other item later.", one_more, none_later, clear),
+    Variation("P9", "One more nack makes no other item later.", one_more, none_later, clear),
     Variation("P10", "How late an item is does not depend on another's delay.", another_delay, none_affected, clear),
-    Variation("P15", "With a bit more, two buckets make one.", one_bit_more, nested, slowly),
+    Variation("P15", "With one precision bit more, two neighbouring buckets become one.", one_bit_more, nested, slowly),
 )
