@@ -21,6 +21,7 @@ from broker_tck.cli.options import (
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.conforming import Checked, check_subject, checked_json, golden_traces
 from broker_tck.properties.engine.run import Run
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.story import story
 
@@ -60,7 +61,7 @@ Examples:
 @json_option
 def check(
     contract_name: str | None,
-    subject_names: tuple[str, ...],
+    named: tuple[Subject, ...],
     profile: str | None,
     life: str | None,
     count: int,
@@ -75,8 +76,8 @@ def check(
     Hypothesis machine; each deviation that its profile declares has to be seen. Without --subject all bundled
     subjects are checked, each under the profiles that it declares.
     """
-    contract = chosen_contract(contract_name, subject_names)
-    subjects = living(chosen_subjects(contract, subject_names), life)
+    contract = chosen_contract(contract_name, named)
+    subjects = living(chosen_subjects(contract, named), life)
     pairs = [(s, p) for s in subjects for p in chosen_profiles(s, profile)]
     done: list[Checked] = []
     with progress(len(pairs) * count, "checking") as tell:

@@ -19,6 +19,7 @@ from broker_tck.cli.options import (
 from broker_tck.cli.output import print_json, print_table, progress, written
 from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.story import config_text
@@ -43,7 +44,7 @@ Examples:
 @json_option
 def compare(
     contract_name: str | None,
-    subject_names: tuple[str, ...],
+    named: tuple[Subject, ...],
     count: int,
     output: str | None,
     seed: int,
@@ -56,8 +57,8 @@ def compare(
     """
     if output:
         need("pages", ("jinja2",), "report")
-    contract = chosen_contract(contract_name, subject_names)
-    subjects = chosen_subjects(contract, subject_names)
+    contract = chosen_contract(contract_name, named)
+    subjects = chosen_subjects(contract, named)
     columns: list[Column] = []
     with progress(len(subjects), "comparing") as tell:
         for subject in subjects:

@@ -17,6 +17,7 @@ from broker_tck.cli.options import (
     seed_option,
     subject_option,
 )
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import SECONDS
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.campaign import planned, resumable, stop
@@ -135,7 +136,7 @@ def fuzz(
     context: click.Context,
     /,
     contract_name: str | None,
-    subject_names: tuple[str, ...],
+    named: tuple[Subject, ...],
     profile: str | None,
     where: str | None,
     rounds: int | None,
@@ -161,8 +162,8 @@ def fuzz(
         return None
     if where is None:
         raise BadInput("--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`")
-    contract = chosen_contract(contract_name, subject_names)
-    subjects = chosen_subjects(contract, subject_names)
+    contract = chosen_contract(contract_name, named)
+    subjects = chosen_subjects(contract, named)
     lanes = list(dict.fromkeys(Lane(s.name, p) for s in subjects for p in chosen_profiles(s, profile)))
     goal = Goal(rounds if rounds or seconds else ROUNDS, seconds, until)
 

@@ -9,7 +9,8 @@ import click
 from broker_tck.cli.options import json_option, known_profile, one_subject_option, profile_option, seed_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
-from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.operation import able
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import Finding
@@ -33,15 +34,14 @@ Shown = tuple[Explored, Finding | None]
 @seed_option
 @json_option
 def interleave(
-    subject_name: str, profile: str | None, names: tuple[str, ...], count: int | None, seed: int, as_json: bool
+    subject: Subject, profile: str | None, names: tuple[str, ...], count: int | None, seed: int, as_json: bool
 ) -> int:
     """Try all orders in which a few calls that overlap may take their steps; of three threads, some.
 
     The subject needs its calls step by step, the capability `steps`. Each order is checked against the model as any
     trace is. Of a scenario that fails, the shortest order is reduced and told.
     """
-    subject = resolve(subject_name)
-    if not subject.contract.scenarios or not getattr(subject.capabilities, "steps", False):
+    if not any(able(scenario.step(0), subject.capabilities) for scenario in subject.contract.scenarios):
         raise BadInput(f"{subject.name} has no calls that can be gone on with step by step (capability steps)")
     known = {scenario.name: scenario for scenario in subject.contract.scenarios}
     for name in names:

@@ -76,12 +76,28 @@ def java_options(command: F) -> F:
     return jars_option(classes(command))
 
 
+class Named(click.ParamType):  # type: ignore[type-arg] # older releases of click have no argument here
+    """A subject, given by its name. Where its classes come from is known by then: those options are eager."""
+
+    name = "subject"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Subject:
+        """The subject; BadInput where there is none of this name."""
+        try:
+            return resolve(value)
+        except BadInput:
+            if ctx:  # nobody else closes a context whose options are not all taken
+                ctx.close()
+            raise
+
+
 def subject_option(command: F) -> F:
     """The subjects of a command."""
     named = click.option(
         "--subject",
-        "subject_names",
+        "named",
         multiple=True,
+        type=Named(),
         metavar="S",
         help="A bundled subject, an entry point, pkg.module:Factory, mutant:NAME, or a class of a release of Pulsar, "
         "such as pulsar-4.2.4/in-memory. Repeatable. Default: all bundled.",
@@ -93,8 +109,8 @@ def one_subject_option(command: F) -> F:
     """The subject of a command."""
     named = click.option(
         "--subject",
-        "subject_name",
         required=True,
+        type=Named(),
         metavar="S",
         help="The subject: a name, pkg.module:Factory, mutant:NAME, pulsar-VERSION/CLASS.",
     )
@@ -112,7 +128,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 def output_option(says: str) -> Callable[[F], F]:
     """The option of a file to write when all is done. That it can be written is seen before anything is."""
     return click.option(
-        "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", callback=see_writable, help=says
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        is_eager=True,
+        callback=see_writable,
+        help=says,
     )
 
 
@@ -130,9 +152,9 @@ def see_writable(_context: click.Context, _parameter: click.Parameter, output: s
     return output
 
 
-def chosen_subjects(contract: Contract, names: Sequence[str]) -> list[Subject]:
+def chosen_subjects(contract: Contract, named: Sequence[Subject]) -> list[Subject]:
     """The subjects that were named, else all bundled ones of the contract."""
-    subjects = [resolve(name) for name in names] or bundled(contract)
+    subjects = [*named] or bundled(contract)
     for subject in subjects:
         if subject.contract is not contract:
             raise BadInput(f"{subject.name} is a subject of {subject.contract.name}, not of {contract.name}")
@@ -184,12 +206,12 @@ def chosen_contracts(names: Sequence[str], profile: str | None = None) -> list[C
     return named or having or list(CONTRACTS.values())
 
 
-def chosen_contract(name: str | None, subjects: Sequence[str] = (), rules: Sequence[str] = ()) -> Contract:
+def chosen_contract(name: str | None, subjects: Sequence[Subject] = (), rules: Sequence[str] = ()) -> Contract:
     """The contract that was named, else that of the first subject or rule, else the first of all."""
     if name:
         return contract_named(name)
     if subjects:
-        return resolve(subjects[0]).contract
+        return subjects[0].contract
     having = (c for c in CONTRACTS.values() if {*rules} & c.rules.keys())
     return next(having, next(iter(CONTRACTS.values())))
 

@@ -8,7 +8,7 @@ from broker_tck.cli.options import json_option, known_profile, one_subject_optio
 from broker_tck.cli.output import print_json
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.replay import SECONDS
-from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.diagnose import Diagnoser
@@ -28,9 +28,8 @@ Examples:
 @one_subject_option
 @trace_profile_option
 @json_option
-def reduce_command(trace: str, subject_name: str, profile: str | None, as_json: bool) -> int:
+def reduce_command(trace: str, subject: Subject, profile: str | None, as_json: bool) -> int:
     """Reduce the first failing trace of a file, or a text, to the shortest that breaks the same rule."""
-    subject = resolve(subject_name)
     for candidate in load(trace):
         model = candidate.contract.model(known_profile(candidate.contract, profile or candidate.profile))
         if candidate.contract is not subject.contract:

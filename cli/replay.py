@@ -7,19 +7,20 @@ from typing import Any
 import click
 import msgspec
 
-from broker_tck.cli.options import java_options, json_option, known_profile, trace_profile_option
+from broker_tck.cli.options import Named, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import print_json, progress
 from broker_tck.properties.engine.check import plain
 from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
-from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.lines import lines, table
 
 subjects_option = click.option(
     "--subject",
-    "subject_names",
+    "named",
     multiple=True,
+    type=Named(),
     metavar="S",
     help="A subject, named as for `check`. Repeatable. Default: the bundled ones that declare the profile.",
 )
@@ -39,7 +40,7 @@ Examples:
 @java_options
 @trace_profile_option
 @json_option
-def replay_command(traces: tuple[str, ...], subject_names: tuple[str, ...], profile: str | None, as_json: bool) -> int:
+def replay_command(traces: tuple[str, ...], named: tuple[Subject, ...], profile: str | None, as_json: bool) -> int:
     """Replay traces on the model, and on subjects.
 
     A trace is a file of JSON lines, `-` for standard input, or one line of text. Without --subject, each bundled
@@ -47,7 +48,6 @@ def replay_command(traces: tuple[str, ...], subject_names: tuple[str, ...], prof
     subjects have to do as the model does. The first difference of each is shown.
     """
     loaded = [trace for source in traces for trace in load(source)]
-    named = [resolve(name) for name in subject_names]
     replays: list[Replay] = []
     with progress(len(loaded), "replaying") as tell:
         for number, trace in enumerate(loaded):

@@ -22,6 +22,7 @@ from broker_tck.cli.options import (
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.engine.check import record as recorded
 from broker_tck.properties.engine.run import Run, checked, findings
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document, finding_json
@@ -52,7 +53,7 @@ Examples:
 @json_option
 def walk_command(
     contract_name: str | None,
-    subject_names: tuple[str, ...],
+    named: tuple[Subject, ...],
     profile: str | None,
     life: str | None,
     count: int | None,
@@ -65,8 +66,8 @@ def walk_command(
 
     The same seed makes the same walks everywhere. A run ends at the first walk that fails.
     """
-    contract = chosen_contract(contract_name, subject_names)
-    subjects = living(chosen_subjects(contract, subject_names), life)
+    contract = chosen_contract(contract_name, named)
+    subjects = living(chosen_subjects(contract, named), life)
     pairs = [(s, p) for s in subjects for p in chosen_profiles(s, profile)]
     recorder = Recorder(record) if record else None
     runs = [walked(Run(s, p, seed), count or (10**9 if operations else 100), operations, recorder) for s, p in pairs]
