@@ -17,7 +17,10 @@ from broker_tck.properties.worth.killing import (
     power_tables,
     unproven,
 )
+from broker_tck.properties.worth.meeting import WALKS, met_in
 
+LEAST = 5
+"""So many of the rules that matter least often are named."""
 POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contract negative-acks --json\n"
 
 
@@ -30,13 +33,15 @@ def power(contract_names: tuple[str, ...], profile: str | None, seed: int, as_js
     """Run every known wrong way of every rule as the subject, and see it killed.
 
     A way that survives shows a rule that nothing can violate, or a generator that does not get there. Exit status 1
-    then, and where a checkable rule or a law has nothing that it kills.
+    then, and where a checkable rule or a law has nothing that it kills. The last line says which rules matter least
+    often in walks.
     """
     chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
     with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "wrong ways") as tell:
         tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule))
     laws = law_tables(chosen, seed)
-    worth = [Worth(c, p, table, law) for (c, p), table, law in zip(chosen, tables, laws, strict=True)]
+    told = zip(chosen, tables, laws, strict=True)
+    worth = [Worth(c, p, table, law, met_in(c, p, seed)) for (c, p), table, law in told]
     if as_json:
         print_json(one_or_all([worth_json(each) for each in worth]))
     else:
@@ -52,6 +57,8 @@ class Worth(NamedTuple):
     profile: str
     table: list[Power]
     laws: dict[str, str]
+    met: dict[str, int]
+    """In how many walks each rule mattered."""
 
     @property
     def alive(self) -> list[Power]:
@@ -76,7 +83,7 @@ class Worth(NamedTuple):
 
 def worth_json(worth: Worth) -> dict[str, Any]:
     """What a profile's rules are worth, as a JSON object."""
-    document = {"ways": msgspec.to_builtins(worth.table), "laws": worth.laws}
+    document = {"ways": msgspec.to_builtins(worth.table), "laws": worth.laws, "met_in": worth.met}
     counts = {"survived": len(worth.alive), "unproven": worth.missing}
     return {"contract": worth.contract.name, "profile": worth.profile, **document, **counts}
 
@@ -89,8 +96,15 @@ def print_worth(worth: Worth) -> None:
     print_table("", ["law", "broken by"], sorted(worth.laws.items()))
     killed = len(worth.table) - len(worth.alive)
     click.echo(f"\n{killed} of {len(worth.table)} wrong ways killed, {worth.named} named by their own rule")
+    click.echo(met_text(worth.met))
     for number in worth.missing:
         click.echo(f"NOT PROVEN {number}: nothing that breaks it was killed")
+
+
+def met_text(met: dict[str, int]) -> str:
+    """How often rules matter in walks, in a line."""
+    least = ", ".join(f"{number} in {met[number]}" for number in sorted(met, key=lambda n: (met[n], n))[:LEAST])
+    return f"{sum(map(bool, met.values()))} of {len(met)} rules mattered in some of {WALKS} walks; least often: {least}"
 
 
 def power_row(p: Power) -> tuple[object, ...]:

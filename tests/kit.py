@@ -20,7 +20,7 @@ from broker_tck.properties.engine.trace import Trace, from_text
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.worth.killing import as_subject
+from broker_tck.properties.worth.meeting import as_subject
 
 CONTRACT = CONTRACTS["delayed-delivery"]
 MODEL = CONTRACT.specification
@@ -136,7 +136,8 @@ def way_of(text: str, model: type = MODEL) -> Way:
 
 def wrong(text: str) -> Subject:
     """A known wrong way, as a subject."""
-    return as_subject(CONTRACT, way_of(text), MODEL)
+    way = way_of(text)
+    return as_subject(str(way), CONTRACT, way.applied_to(MODEL))
 
 
 def walked(subject: Subject, number: int, profile: str = "", seed: int = 0) -> Walk:

@@ -13,7 +13,7 @@ import kit
 import pytest
 import refresh
 from conftest import Cli
-from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of
+from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of, wrong
 
 from broker_tck.bench import drivers as bench
 from broker_tck.cli import check as checking
@@ -402,6 +402,10 @@ def test_power_names_what_is_not_proven(cli: Cli) -> None:
     assert "DD-01" in told["unproven"]
     assert told["laws"]["DD-35"] == HANDFUL[2]
     assert re.search(rf"^DD-35 +{HANDFUL[2]}$", out, re.MULTILINE)
+    assert re.search(
+        r"^(\d+) of \1 rules mattered in some of 50 walks; least often: DD-\d+ in [1-9]", out, re.MULTILINE
+    )
+    assert min(told["met_in"].values()) > 0
 
 
 @pytest.mark.usefixtures("handful")
@@ -426,7 +430,7 @@ def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.Monkey
 
 def test_way_that_survives_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
     monkeypatch.setattr(killing, "POWER_WALKS", 1)
-    monkeypatch.setattr(killing, "as_subject", lambda contract, way, model: right())
+    monkeypatch.setattr(killing, "as_subject", lambda *of: right())
     status, out, _ = cli("power", *ONE)
     assert status == 1
     assert out.count("SURVIVED") == 3
@@ -434,7 +438,7 @@ def test_way_that_survives_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, ha
 
 def right() -> Subject:
     """The model as the subject."""
-    return killing.Wrong("right", CONTRACT, MODEL, (MODEL.PROFILE,), CONTRACT.capabilities())
+    return as_subject("right", CONTRACT, MODEL)
 
 
 def test_mutants_are_listed(cli: Cli) -> None:
@@ -553,5 +557,5 @@ def test_long_tables_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert out.splitlines()[0].strip() == "title"
     assert "x" * 50 + "   1" in out
-    click.echo(as_subject(CONTRACT, way_of("DD-01 absent"), MODEL).name)
+    click.echo(wrong("DD-01 absent").name)
     assert capsys.readouterr().out == "DD-01 absent\n"

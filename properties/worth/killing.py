@@ -12,13 +12,13 @@ from multiprocessing import get_context
 from os import cpu_count
 from statistics import median
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Way, rules_of, ways_of
+from broker_tck.model.rules import rules_of, ways_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.run import laws_broken
@@ -26,6 +26,7 @@ from broker_tck.properties.engine.subjects import Subject, contract_named, mutan
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, failure, find, kind
+from broker_tck.properties.worth.meeting import as_subject
 
 SEEDS = 20
 MOST_OPERATIONS = 1_000_000
@@ -218,26 +219,13 @@ class Power(msgspec.Struct, frozen=True):
     named: tuple[str, ...]
 
 
-class Wrong(Subject):
-    """The model with a known wrong way, as a subject."""
-
-    def rig(self, config: Any, capabilities: Any) -> Any:
-        """A fresh model."""
-        return self.factory(config)
-
-
-def as_subject(contract: Contract, way: Way, model: type[Reference]) -> Subject:
-    """A wrong way as a subject."""
-    return Wrong(str(way), contract, way.applied_to(model), (model.PROFILE,), contract.capabilities())
-
-
 def power_of(which: tuple[str, str, int], seed: int) -> Power:
     """Run one wrong way, by contract, profile and number, as the subject."""
     contract, profile, index = which
     kit = contract_named(contract)
     model = kit.model(profile)
     way = ways_of(model)[index]
-    subject = as_subject(kit, way, model)
+    subject = as_subject(str(way), kit, way.applied_to(model))
     number, made, finding = 0, 0, None
     for done in walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities):
         number += 1
@@ -299,7 +287,8 @@ def laws_of(index: int, contract: str, profile: str, seed: int, wanted: frozense
     """The laws and variations, of those wanted, that a wrong way breaks where it runs alone."""
     kit = contract_named(contract)
     model = kit.model(profile)
-    subject = as_subject(kit, ways_of(model)[index], model)
+    way = ways_of(model)[index]
+    subject = as_subject(str(way), kit, way.applied_to(model))
     return sorted(laws_broken(kit, subject.rig, model, subject.capabilities, LAW_WALKS, seed, wanted))
 
 
