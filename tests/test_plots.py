@@ -11,8 +11,8 @@ from kit import plots
 
 from broker_tck.bench import cache as cache_bench
 from broker_tck.bench import cursors as cursor_bench
+from broker_tck.bench.pictures import check_plot
 from broker_tck.cli.bench import bench, memory
-from broker_tck.cli.bench.plots import check_plot
 from broker_tck.spark_fuzz.driver import session
 
 pytestmark = plots

@@ -10,11 +10,10 @@ import msgspec
 
 from broker_tck.bench import cache as cache_bench
 from broker_tck.bench.drivers import machine_words
-from broker_tck.cli.bench.plots import check_plot, plot_option, save_plot
+from broker_tck.bench.pictures import check_plot, draw_passes
+from broker_tck.cli.bench.plots import plot_option
 from broker_tck.cli.options import json_option
 from broker_tck.cli.output import print_json, print_table, progress
-
-COLORS = "#0a5bab", "#b34700"
 
 EXAMPLES = "\b\nExamples:\n  broker-tck bench cache\n  broker-tck bench cache --rounds 5 --plot passes.svg\n"
 
@@ -52,7 +51,7 @@ def bench_cache(rounds: int, entries: int, plot: str | None, as_json: bool) -> i
     else:
         print_passes(result)
     if plot:
-        drawn(found, plot)
+        draw_passes(found, plot)
     return 0 if result.passed else 1
 
 
@@ -79,28 +78,3 @@ def print_passes(result: cache_bench.Result) -> None:
 def spread(figures: Sequence[float], form: str) -> tuple[str, str]:
     """The median, and the lowest and highest."""
     return format(median(figures), form), f"{format(min(figures), form)} to {format(max(figures), form)}"
-
-
-def drawn(measurements: Sequence[cache_bench.Measurement], path: str) -> None:
-    """Draw the median of each pass with its spread. BadInput where the file cannot be written."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
-    axes = figure.subplots()
-    for number, (policy, color) in enumerate(zip(cache_bench.POLICIES, COLORS, strict=True)):
-        of_policy = [m.seconds for m in measurements if m.policy == policy]
-        columns = [*zip(*of_policy, strict=True)]
-        middles = [1_000 * median(column) for column in columns]
-        reach = [
-            [middle - 1_000 * min(column) for middle, column in zip(middles, columns, strict=True)],
-            [1_000 * max(column) - middle for middle, column in zip(middles, columns, strict=True)],
-        ]
-        places = [place + 0.36 * number for place in range(len(cache_bench.PASSES))]
-        axes.barh(places, middles, 0.34, xerr=reach, color=color, label=policy)
-    axes.set_yticks([place + 0.18 for place in range(len(cache_bench.PASSES))], cache_bench.PASSES)
-    axes.invert_yaxis()
-    axes.set(xscale="log", xlabel="milliseconds a pass")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25, axis="x")
-    axes.legend(frameon=False)
-    save_plot(figure, path)

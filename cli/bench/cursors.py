@@ -9,13 +9,11 @@ import msgspec
 
 from broker_tck.bench import cursors as cursor_bench
 from broker_tck.bench.drivers import machine_words
-from broker_tck.cli.bench.plots import check_plot, plot_option, save_plot
+from broker_tck.bench.pictures import check_plot, draw_comparisons
+from broker_tck.cli.bench.plots import plot_option
 from broker_tck.cli.options import json_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.errors import BadInput
-
-OPERATIONS = ("update", "slowest", "rank")
-COLORS = ("#0a5bab", "#b34700", "#1b7f4b", "#8a3ffc", "#a2191f", "#555d66")
 
 EXAMPLES = """\b
 Examples:
@@ -52,7 +50,7 @@ def bench_cursors(names: tuple[str, ...], plot: str | None, as_json: bool) -> in
     else:
         print_cursors(table)
     if plot:
-        drawn(table, plot)
+        draw_comparisons(table, plot)
     return 0 if all(row.passed for row in table) else 1
 
 
@@ -76,28 +74,3 @@ def print_cursors(table: Sequence[cursor_bench.CursorRow]) -> None:
             )
         )
     print_table(f"comparisons by number of cursors; {machine_words()}", head, cells, right=(4, 5, 6, 7, 8, 9))
-
-
-def drawn(table: Sequence[cursor_bench.CursorRow], path: str) -> None:
-    """Draw a panel for each workload and operation. BadInput where the file cannot be written."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.6, 5.4), layout="constrained")
-    panels = figure.subplots(len(cursor_bench.WORKLOADS), len(OPERATIONS), sharex=True, sharey=True, squeeze=False)
-    names = [*dict.fromkeys(row.container for row in table)]
-    for workload, line in zip(cursor_bench.WORKLOADS, panels, strict=True):
-        for operation, axes in zip(OPERATIONS, line, strict=True):
-            for name, color in zip(names, COLORS, strict=False):
-                rows = [r for r in table if (r.container, r.workload, r.operation) == (name, workload, operation)]
-                if rows:
-                    axes.plot(
-                        [r.cursors for r in rows], [r.comparisons for r in rows], "o-", color=color, ms=3, label=name
-                    )
-            axes.set(xscale="log", title=f"{operation}, {workload}")
-            axes.set_yscale("symlog", linthresh=1)
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.grid(alpha=0.25)
-    panels[0][0].set_ylabel("comparisons")
-    panels[1][0].set(xlabel="cursors", ylabel="comparisons")
-    panels[0][0].legend(frameon=False, fontsize="small")
-    save_plot(figure, path)

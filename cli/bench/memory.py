@@ -12,8 +12,9 @@ from broker_tck.bench import memory as memory_bench
 from broker_tck.bench import nacks as nack_memory_bench
 from broker_tck.bench.drivers import machine_words
 from broker_tck.bench.memory import MemoryRow
+from broker_tck.bench.pictures import check_plot, draw_bytes, has_rate
 from broker_tck.cli.bench import nacks
-from broker_tck.cli.bench.plots import check_plot, plot_option
+from broker_tck.cli.bench.plots import plot_option
 from broker_tck.cli.options import chosen_contract, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.errors import BadInput
@@ -49,7 +50,7 @@ def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | 
         if name not in known:
             raise BadInput(f"unknown row {name!r}; there are: {', '.join(known)}")
     chosen = names or tuple(known)
-    if plot and not any(map(nacks.has_rate, chosen)):
+    if plot and not any(map(has_rate, chosen)):
         raise BadInput("the plot is of rows with a rate, such as 1000-8")
     table: list[Any] = []
     with progress(len(chosen), "rows") as tell:
@@ -61,7 +62,7 @@ def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | 
     else:
         shown(table)
     if plot:
-        nacks.drawn(table, plot)
+        draw_bytes(table, plot)
     return 0 if all(row.passed for row in table) else 1
 
 
