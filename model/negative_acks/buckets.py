@@ -193,7 +193,9 @@ class Buckets(Part):
     def take(self, now: int) -> list[Position]:
         """Let go of the buckets that are due; answers with the ids that their items stand for."""
         keys = self.selected(sorted(key for key in self.held if self.due(key, now)))
-        items = [(self.noted(key, item[:2]), *item[:2]) for key in keys for item in self.held[key]]
+        items = [
+            (self.noted(key, (ledger, entry)), ledger, entry) for key in keys for ledger, entry, _ in self.held[key]
+        ]
         ids = [
             (ledger, part) for place, ledger, entry in items for part in self.expanded(entry, self.chunks.get(place, 1))
         ]
