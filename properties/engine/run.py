@@ -149,7 +149,7 @@ def count(run: Run, counting: Exercised, done: Walk) -> None:
     """Count which rules a walk exercises, and in which states. The subject has no part in it, so nor has its limit."""
     abstract, model = run.subject.contract.abstract, counting.model(done.config)
     for operation in done.operations:
-        run.states[operation.tag, abstract(model)] += 1
+        run.states[operation.tag, counting.aside(abstract, model)] += 1
         with suppress(Fault), counting.but_for(bulk([operation]) > MOST_COUNTED):
             concrete(operation.on(model))
         model.seen()

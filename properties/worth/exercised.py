@@ -34,17 +34,25 @@ class Exercised:
         number, absent, when = embodiment.rule.number, embodiment.ways.get(ABSENT), embodiment.when
 
         def asked_when(model: Any, *arguments: Any) -> Any:
-            if not self.paused and when and when(model, *arguments):
+            if not self.paused and when and self.aside(when, model, *arguments):
                 self.met[number] += 1
             return clause(model, *arguments)
 
         def ask(model: Any, *arguments: Any) -> Any:
             answer = clause(model, *arguments)
-            if not self.paused and absent and answer != absent(model, *arguments):
+            if not self.paused and absent and answer != self.aside(absent, model, *arguments):
                 self.met[number] += 1
             return answer
 
         return asked_when if when else ask
+
+    def aside(self, clause: Clause, model: Any, *arguments: Any) -> Any:
+        """What a clause answers that is no part of the model: the clauses that it asks do not count as met."""
+        self.paused = True
+        try:
+            return clause(model, *arguments)
+        finally:
+            self.paused = False
 
 
 @cache
