@@ -24,7 +24,7 @@ WAYS = (
     "DD-06 due: strictly_before",
     "DD-09 refuses: equality_accepted",
     "DD-13 stored: ledgers_of_32_bits",
-    "DD-16 starts_anew: always",
+    "DD-16 fixed_delay.starts_anew: always",
     "DD-20 taken: one_ledger_only",
     "DD-20 handed_out: repeated",
     "DD-22 timer.earliest: two_ticks",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import ClassVar
 
+from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
 from broker_tck.model.delayed_delivery.specification import Copy, DelayedDelivery, Position
 from broker_tck.model.java_collections import LongHashOrder
 from broker_tck.model.parts.timer import Timer
@@ -24,13 +25,18 @@ class TimeBucket2026(DelayedDelivery):
         return self.count()
 
 
+class FixedDelayAnewByClear(FixedDelay):
+    """A detection that a clear starts anew."""
+
+    def starts_anew_on_clear(self) -> bool:
+        return True
+
+
 class TimeBucket50(TimeBucket2026):
     """The released class of 5.0.1: a clear starts the detection of a fixed delay anew, as a get of the last does."""
 
     PROFILE = "timebucket-5.0"
-
-    def starts_anew_on_clear(self) -> bool:
-        return True
+    FixedDelay = FixedDelayAnewByClear
 
 
 class TimeBucket50M1(TimeBucket2026):

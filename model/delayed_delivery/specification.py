@@ -13,9 +13,11 @@ from collections.abc import Callable
 from itertools import groupby, islice, takewhile
 from typing import ClassVar, Protocol
 
+from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
+from broker_tck.model.delayed_delivery.unembodied import UNEMBODIED
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
-from broker_tck.model.rules import Rule, also, informative, law, rule
+from broker_tck.model.rules import Rule, also, rule
 
 Position = tuple[int, int]
 Copy = tuple[int, int, int]
@@ -39,61 +41,12 @@ class DelayedDelivery(Reference):
     PROFILE = "timebucket-ideal"
     BUCKET: ClassVar[type[set[Copy]]] = set
     Timer = Timer
-
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
-        law(
-            "DD-07",
-            "With an unchanged tick, a message becomes available in [at, at + P - 1] in strict mode, else in "
-            "[at - tick, at - tick + P - 1].",
-            source="follows from DD-04 to DD-06",
-            look="rounding of the key together with the test whether a bucket is due",
-        ),
-        law(
-            "DD-08",
-            "A message that was handed out, offered again with its own time and no smaller tick, is refused.",
-            source="follows from DD-05, DD-06 and DD-09; PR 26188, issue 25996",
-            look="a bucket that is due before all that it may hold is due",
-        ),
-        informative(
-            "DD-18",
-            "Pausing bounds the index where all delays are alike.",
-            source="PersistentDispatcherMultipleConsumers",
-            why="it is the dispatcher that stops reading; the tracker only answers (DD-17)",
-        ),
-        informative(
-            "DD-25",
-            "Rescheduling arms a timeout after a delay, whatever was armed.",
-            source="AbstractDelayedDeliveryTracker, PR 26012",
-            why="only the bucket tracker calls it, from inside",
-        ),
-        informative(
-            "DD-26",
-            "The timer's target is 0 at first, so a first key of 0 is taken for armed already.",
-            source="AbstractDelayedDeliveryTracker",
-            why="it needs a clock near 0, where no broker runs; clocks of walks are realistic",
-        ),
-        informative(
-            "DD-31",
-            "A refused entry id leaves an empty bucket behind.",
-            source="InMemoryDelayedDeliveryTracker, PR 25681",
-            why="the state that follows is a residue of one class; the kit offers only ids that a subject takes",
-        ),
-        law(
-            "DD-34",
-            "While a message is held, the first bucket is due now or a timeout is armed.",
-            source="follows from DD-21 to DD-24 and DD-33; issue 25996",
-            look="a timer update that returns without arming, or one that believes a cancelled timeout to be armed",
-        ),
-        informative(
-            "DD-36",
-            "The heap's segments grow by 16 MiB and shrink at half their load.",
-            source="TripleLongPriorityQueue",
-            why="capacity is one implementation's own; `bench memory` measures it",
-        ),
-    )
+    FixedDelay = FixedDelay
+    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
 
     def __init__(self, config: Config) -> None:
         self.timer = self.Timer(config.clock)
+        self.fixed_delay = self.FixedDelay()
         self.tick = config.tick
         self.strict = config.strict
         self.lookahead = config.lookahead
@@ -101,8 +54,6 @@ class DelayedDelivery(Reference):
         self.held: dict[int, set[Copy]] = {}
         self.counted_in_vain = 0
         self.adds = 0
-        self.fixed = True
-        self.highest = 0
         self.closed = False
         self.bytes_seen = 0
         self.grew = self.shrank = False
@@ -241,19 +192,6 @@ class DelayedDelivery(Reference):
         return at < 0 or at <= self.cutoff()
 
     @rule(
-        "DD-15",
-        "A refusal ends the fixed delay, one for want of a time as well.",
-        source="InMemoryDelayedDeliveryTracker, PRs 16609, 17907",
-        look="the early return of a refused add",
-        absent=lambda m, at: m.fixed,
-        but_for_no_delay=lambda m, at: m.fixed and at < 0,
-        only_for_no_delay=lambda m, at: m.fixed and at >= 0,
-        only_while_something_is_held=lambda m, at: m.fixed and not m.held,
-    )
-    def fixed_after_refusal(self, at: int) -> bool:
-        return False
-
-    @rule(
         "DD-13",
         "Ledger ids are any signed 64-bit number; entry ids up to the subject's declared width are kept as they are.",
         source="InMemoryDelayedDeliveryTracker, PR 25681",
@@ -279,7 +217,7 @@ class DelayedDelivery(Reference):
     def serial(self, position: Position, key: int) -> int:
         return 0
 
-    @also(serial, when=lambda m: True, absent=lambda m: True, while_the_detection_holds=lambda m: m.fixed)
+    @also(serial, when=lambda m: True, absent=lambda m: True, while_the_detection_holds=lambda m: m.fixed_delay.fixed)
     def counts_again(self) -> bool:
         return False
 
@@ -302,29 +240,10 @@ class DelayedDelivery(Reference):
     def compared(self, at: int) -> int:
         return at
 
-    @rule(
-        "DD-14",
-        "A time that lies more than a tick below the highest so far ends the fixed delay.",
-        source="InMemoryDelayedDeliveryTracker, PRs 16609, 17907",
-        look="a step back by exactly a tick, which is still fixed; the tick is the current one",
-        absent=lambda m, at: m.fixed,
-        a_tick_back_ends_it=lambda m, at: m.fixed and not at <= m.highest - m.tick,
-        any_step_back_ends_it=lambda m, at: m.fixed and not at < m.highest,
-        two_ticks=lambda m, at: m.fixed and not at < m.highest - 2 * m.tick,
-        width_for_tick=lambda m, at: m.fixed and not at < m.highest - m.width,
-        comes_back=lambda m, at: not at < m.highest - m.tick,
-    )
-    def still_fixed(self, at: int) -> bool:
-        return self.fixed and not at < self.highest - self.tick
-
-    @also(still_fixed, absent=lambda m, at: at)
-    def highest_after(self, at: int) -> int:
-        return max(self.highest, at)
-
     def add(self, ledger: int, entry: int, at: int) -> bool:
         """Track a message."""
         if self.refuses(at):
-            self.fixed = self.fixed_after_refusal(at)
+            self.fixed_delay.refused()
             return False
         self.added(self.insert(self.stored(ledger, entry), self.key(at)), at)
         return True
@@ -337,9 +256,7 @@ class DelayedDelivery(Reference):
 
     def detect(self, at: int) -> None:
         """Look at whether all delays are alike."""
-        at = self.compared(at)
-        self.fixed = self.still_fixed(at)
-        self.highest = self.highest_after(at)
+        self.fixed_delay.taken(self.compared(at), self.tick)
 
     @rule(
         "DD-12",
@@ -471,27 +388,6 @@ class DelayedDelivery(Reference):
         kinds = {kind(key, copy) for key, copy in taken}
         return [(key, copy) for key, bucket in self.held.items() for copy in bucket if kind(key, copy) in kinds]
 
-    @rule(
-        "DD-16",
-        "Only a get that leaves the index empty starts the detection of a fixed delay anew.",
-        source="InMemoryDelayedDeliveryTracker",
-        look="get on an empty index, get of 0; clear and close reset nothing",
-        absent=lambda m, taken: False,
-        only_if_something_was_taken=lambda m, taken: bool(taken) and not m.held,
-        whenever_nothing_is_due=lambda m, taken: not m.available(),
-        always=lambda m, taken: True,
-    )
-    def starts_anew(self, taken: list[tuple[int, Copy]]) -> bool:
-        return not self.held
-
-    @also(starts_anew, when=lambda m: not m.fixed or m.highest, absent=lambda m: True)
-    def starts_anew_on_clear(self) -> bool:
-        return False
-
-    @also(starts_anew, absent=lambda m: m.highest)
-    def highest_anew(self) -> int:
-        return 0
-
     def get(self, most: int) -> list[Position]:
         """Hand out what is due."""
         taken = self.taken(most)
@@ -509,8 +405,7 @@ class DelayedDelivery(Reference):
 
     def restart(self, taken: list[tuple[int, Copy]]) -> None:
         """Start the detection of a fixed delay anew, where a get does."""
-        if self.starts_anew(taken):
-            self.fixed, self.highest = True, self.highest_anew()
+        self.fixed_delay.left(bool(taken), not self.held)
 
     # ---- Pausing
 
@@ -521,14 +416,14 @@ class DelayedDelivery(Reference):
         source="InMemoryDelayedDeliveryTracker, PRs 16609, 17907",
         look="equality with the lookahead; the timer update behind the question for availability",
         absent=lambda m: False,
-        more_than_lookahead=lambda m: m.lookahead > 0 and m.fixed and m.count() > m.lookahead,
+        more_than_lookahead=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and m.count() > m.lookahead,
         fixed_or_not=lambda m: m.lookahead > 0 and m.count() >= m.lookahead,
-        without_lookahead_too=lambda m: m.fixed and m.count() >= m.lookahead,
-        half_the_lookahead=lambda m: m.lookahead > 0 and m.fixed and m.count() >= (m.lookahead + 1) // 2,
-        counts_buckets=lambda m: m.lookahead > 0 and m.fixed and len(m.held) >= m.lookahead,
+        without_lookahead_too=lambda m: m.fixed_delay.fixed and m.count() >= m.lookahead,
+        half_the_lookahead=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and m.count() >= (m.lookahead + 1) // 2,
+        counts_buckets=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and len(m.held) >= m.lookahead,
     )
     def wants_pause(self) -> bool:
-        return self.lookahead > 0 and self.fixed and self.count() >= self.lookahead
+        return self.lookahead > 0 and self.fixed_delay.fixed and self.count() >= self.lookahead
 
     @also(wants_pause, absent=lambda m, wanted: True, never=lambda m, wanted: False)
     def asks_availability(self, wanted: bool) -> bool:
@@ -640,8 +535,7 @@ class DelayedDelivery(Reference):
         self.shrank = True
         self.held = self.after_clear()
         self.counted_in_vain = 0
-        if self.starts_anew_on_clear():
-            self.fixed, self.highest = True, self.highest_anew()
+        self.fixed_delay.cleared()
 
     @rule(
         "DD-32",

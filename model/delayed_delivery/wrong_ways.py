@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
 from broker_tck.model.delayed_delivery.specification import Copy, DelayedDelivery, Position
 from broker_tck.model.rules import wrong
 
@@ -126,6 +127,80 @@ class VainGetsUpdateTimer(GetLeavesTimer):
     def tells(self, taken: list[tuple[int, Copy]]) -> bool:
         """Where nothing was taken."""
         return not taken
+
+
+# ---- The fixed delay
+
+
+@wrong("DD-14", "a time more than the width of a bucket below the highest ends the fixed delay")
+class WidthForTick(DelayedDelivery):
+    """The width of a bucket is taken for the tick."""
+
+    def detect(self, at: int) -> None:
+        """Look back as far as a bucket is wide."""
+        self.fixed_delay.taken(self.compared(at), self.width)
+
+
+@wrong("DD-15", "a refusal leaves the fixed delay")
+class RefusalLeavesFixedDelay(DelayedDelivery):
+    """A refusal ends nothing, where :meth:`ends` does not say so."""
+
+    def ends(self, at: int) -> bool:
+        """Whether the refusal of a time ends the fixed delay."""
+        return False
+
+    def add(self, ledger: int, entry: int, at: int) -> bool:
+        """Track a message."""
+        fixed, ends = self.fixed_delay.fixed, self.ends(at)
+        taken = super().add(ledger, entry, at)
+        if not (taken or ends):
+            self.fixed_delay.fixed = fixed
+        return taken
+
+
+@wrong("DD-15", "a refusal for want of a time leaves the fixed delay")
+class NoTimeLeavesFixedDelay(RefusalLeavesFixedDelay):
+    """What has no delay says nothing of delays."""
+
+    def ends(self, at: int) -> bool:
+        """Where there is a time."""
+        return at >= 0
+
+
+@wrong("DD-15", "only a refusal for want of a time ends the fixed delay")
+class OnlyNoTimeEndsFixedDelay(RefusalLeavesFixedDelay):
+    """What is due already says nothing of delays."""
+
+    def ends(self, at: int) -> bool:
+        """Where there is none."""
+        return at < 0
+
+
+@wrong("DD-15", "a refusal ends the fixed delay while something is held")
+class RefusalByEmptyLeavesFixedDelay(RefusalLeavesFixedDelay):
+    """With nothing held there should be nothing to end."""
+
+    def ends(self, at: int) -> bool:
+        """While something is held."""
+        return bool(self.held)
+
+
+@wrong("DD-16", "the detection starts anew whenever nothing is due")
+class StartsAnewWithNothingDue(DelayedDelivery):
+    """What is held for later is as good as nothing."""
+
+    def restart(self, taken: list[tuple[int, Copy]]) -> None:
+        """Start anew where nothing is available."""
+        self.fixed_delay.left(bool(taken), not self.available())
+
+
+@wrong("DD-16", "the highest time outlives the start anew")
+class HighestStays(FixedDelay):
+    """Only the answer is forgotten."""
+
+    def begin(self) -> None:
+        """Start anew, with the highest time so far."""
+        self.fixed = True
 
 
 # ---- The timer

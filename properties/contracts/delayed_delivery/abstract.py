@@ -17,7 +17,7 @@ def abstract(model: DelayedDelivery) -> tuple[int, ...]:
         min(len(model.held).bit_length(), MOST_BUCKETS),
         0 if not due else 2 if due == len(model.held) else 1,
         timeout(model),
-        model.fixed,
+        model.fixed_delay.fixed,
         (model.tick > model.width) - (model.tick < model.width),
         model.strict,
         min(model.lookahead, 2),

@@ -105,7 +105,7 @@ class Times:
         if style == 3:
             return now + self.delay
         if style == 4:
-            at = self.model.highest + (-2, -1, 0, 1, 2)[below(5)] - (0, 1, 2)[below(3)] * self.model.tick
+            at = self.model.fixed_delay.highest + (-2, -1, 0, 1, 2)[below(5)] - (0, 1, 2)[below(3)] * self.model.tick
             return min(at, LAST) if at > self.model.cutoff() else now + self.delay
         if style == 0:
             return now + self.edges[below(len(self.edges))]
