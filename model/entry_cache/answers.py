@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_tck.model.entry_cache.entries import Count
 from broker_tck.model.entry_cache.readers import Reader, Request, Run, runs, spanned
 from broker_tck.model.rules import Part, also, rule
 
@@ -94,19 +93,6 @@ class Answers(Part):
     )
     def populates(self, start: int) -> bool:
         return start > 0
-
-    @rule(
-        "EC-48",
-        "The entry in the cache and the one that is returned share a count, so that the reader's release lowers it.",
-        source="RangeEntryCacheImpl, PR 24623",
-        look="a count of its own on either side; one count for several entries",
-        absent=lambda a, count, hit: None if count is None else Count(count.left),
-        by_hits_alone=lambda a, count, hit: count if hit or count is None else Count(count.left),
-        only_with_the_cache=lambda a, count, hit: None,
-    )
-    def shared(self, count: Count | None, hit: bool) -> Count | None:
-        """The count that an entry has that is returned, a hit or what the storage answered."""
-        return count
 
     @rule(
         "EC-51",

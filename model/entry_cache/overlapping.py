@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from broker_tck.model.entry_cache.calls import Call, Calls, Did
+from broker_tck.model.entry_cache.broker import Keeps, Stops
+from broker_tck.model.entry_cache.call import Call, Did
+from broker_tck.model.entry_cache.calls import Putting, Reading, Removing
+from broker_tck.model.entry_cache.entries import Position
+from broker_tck.model.entry_cache.passing import Passing
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.entry_cache.steps import Steps
 from broker_tck.model.entry_cache.unembodied import OF_STEPS
@@ -110,6 +114,66 @@ class Overlapping(EntryCaches):
             return caches, references
         exact = self.sizes_are_exact()
         return [[entries, size if exact else UNDEFINED] for entries, size in caches], UNDEFINED
+
+
+class Calls:
+    """The calls that can be begun, by the names of the ordinary ones."""
+
+    def __init__(self, model: EntryCaches, steps: Steps) -> None:
+        self.model = model
+        self.steps = steps
+
+    def put(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> Call:
+        """Insert an entry."""
+        return Putting(self.model, self.steps, cache, (ledger, entry), size, expected)
+
+    def get(self, cache: int, ledger: int, entry: int) -> Call:
+        """Read an entry, and let go of it."""
+        return Reading(self.model, self.steps, self.model.caches[cache], (ledger, entry))
+
+    def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> Call:
+        """Remove a range."""
+        takes = self.model.lookup.in_removal
+        return self.removing(cache, lambda p: takes(p, (l1, e1), (l2, e2), bool(last_inclusive)), True)
+
+    def invalidate(self, cache: int, ledger: int, entry: int) -> Call:
+        """Remove what is before a position."""
+        last = ledger, entry
+        lowest = min(self.model.caches[cache].entries, default=last)
+        return self.removing(cache, lambda p: self.model.lookup.invalid(p, last, lowest), False)
+
+    def trim(self, cache: int, ledger: int) -> Call:
+        """A ledger is dropped."""
+        self.model.forget_dropped(self.model.caches[cache], ledger)
+        return self.removing(cache, lambda p: self.model.lookup.of_ledger(p, ledger), False)
+
+    def clear(self, cache: int) -> Call:
+        """Empty a cache."""
+        self.model.forget_cleared(self.model.caches[cache])
+        return self.removing(cache, lambda p: True, True)
+
+    def removing(self, cache: int, takes: Callable[[Position], bool], answers: bool) -> Call:
+        """Remove something of a cache."""
+        return Removing(self.model, self.steps, self.model.caches[cache], takes, answers)
+
+    def evict_old(self, age: int) -> Call:
+        """A time pass."""
+        passes, threshold = self.model.passes, self.model.now - age
+        return self.passing(
+            lambda head, removed: passes.stops_time_pass(head, threshold, removed),
+            lambda head, first_round: passes.should_requeue(head),
+        )
+
+    def evict_size(self, asked: int) -> Call:
+        """A size pass."""
+        passes = self.model.passes
+        return self.passing(
+            lambda head, removed: passes.stops_size_pass(head, removed, asked), self.model.kept_in_size_pass
+        )
+
+    def passing(self, stops: Stops, keeps: Keeps) -> Call:
+        """A pass over the queue."""
+        return Passing(self.model, self.steps, stops, keeps)
 
 
 def overlapping(profiles: Mapping[str, type[EntryCaches]]) -> dict[str, type[Reference]]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.entry_cache import read_limit, topics
 from broker_tck.model.entry_cache.answers import Answers
-from broker_tck.model.entry_cache.entries import Count
+from broker_tck.model.entry_cache.entries import Cached, Count
 from broker_tck.model.entry_cache.ledgers import size_of
 from broker_tck.model.entry_cache.pending_reads import BROKEN, CLOSED, COMPLETES, FAILS, RAISES, PendingReads
 from broker_tck.model.entry_cache.read_limit import ReadLimit
@@ -70,7 +70,7 @@ class Reading(Topics):
         used = [c for entry, c in found.items() if not any(first <= entry <= last for first, last in asked)]
         self.answers.tally_hit(len(used), sum(cached.size for cached in used))
         for cached in used:
-            self.hand_over(reader, cached.position[1], self.answers.shared(cached.counter, True))
+            self.take_cached(reader, cached)
         reader.partial = bool(used)
         self.await_all(reader, asked)
 
@@ -94,9 +94,7 @@ class Reading(Topics):
 
     @also(
         PendingReads.joins,
-        when=lambda m, reader, part: any(
-            (reader.ledger, e) in reader.cache.entries for e in range(part[0], part[1] + 1)
-        ),
+        when=lambda m, reader, part: reader.cache.has_some(reader.ledger, *part),
         absent=lambda m, reader, part: m.ask(Request(reader, part)),
     )
     def read_left(self, reader: Reader, part: Run) -> None:
@@ -127,7 +125,7 @@ class Reading(Topics):
             for entry, count in counts.items():
                 self.insert(request.cache, (request.ledger, entry), size_of(entry), count)
         self.answers.tally_missed(len(counts), sum(map(size_of, counts)))
-        self.deliver(request, {entry: self.answers.shared(count, False) for entry, count in counts.items()})
+        self.deliver(request, counts)
 
     @rule(
         "EC-53",
@@ -148,21 +146,6 @@ class Reading(Topics):
         readers = self.answers.determining(request)
         self.evaluated += sum(reader.cursor != SINGLE for reader in readers)
         return sum(self.start_of(reader) for reader in readers)
-
-    @rule(
-        "EC-49",
-        "A read of a single entry expects no reads: it never populates the cache.",
-        source="RangeEntryCacheImpl",
-        look="the constant that it passes; a hit marks the entry and shares its count, as any other",
-        absent=lambda m, reader: 1 if reader.cursor == SINGLE else m.start_by_cursor(reader),
-    )
-    def start_of(self, reader: Reader) -> int:
-        """What the expected reads of an entry start with, for this reader, now."""
-        return 0 if reader.cursor == SINGLE else self.start_by_cursor(reader)
-
-    def start_by_cursor(self, reader: Reader) -> int:
-        """The same for the reader's cursor."""
-        return self.cursors[reader.topic].start_on_read(str(reader.cursor))
 
     @also(Answers.populates, when=lambda m, request, start: start > 0 and request.first < request.last)
     def counts_from(self, request: Request, start: int) -> dict[int, Count | None]:
@@ -207,6 +190,17 @@ class Reading(Topics):
 
     # ---- Readers are answered
 
+    @rule(
+        "EC-48",
+        "The entry in the cache and the one that is returned share a count, so that the reader's release lowers it.",
+        source="RangeEntryCacheImpl, PR 24623",
+        look="a count of its own on either side; one count for several entries",
+        when=lambda m, reader, cached: cached.counter,
+    )
+    def take_cached(self, reader: Reader, cached: Cached) -> None:
+        """A reader has an entry out of the cache."""
+        self.hand_over(reader, cached.position[1], cached.counter)
+
     def hand_over(self, reader: Reader, number: int, count: Count | None) -> None:
         """A reader has an entry, with a reference of its own."""
         self.store.references += 1
@@ -232,11 +226,7 @@ class Reading(Topics):
         else:
             self.give_up(reader)
 
-    @also(
-        Answers.missing,
-        when=lambda m, reader: True,
-        absent=lambda m, reader: m.give_up(reader),
-    )
+    @also(Answers.missing, when=lambda m, reader: True, absent=lambda m, reader: m.give_up(reader))
     def read_again(self, reader: Reader) -> None:
         """A missing part has failed: what was obtained is released, and all is read from the storage."""
         self.discard(reader.take_all())

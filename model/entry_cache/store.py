@@ -39,7 +39,7 @@ class Store(Part):
         "A new entry goes to the tail of the queue with the time of its insertion, and its size is added.",
         source="RangeCache, PR 24363",
         look="where in the queue an entry is put; which time it is given",
-        when=lambda s, entry: True,
+        when=lambda s, entry: s.queue,
     )
     def accept(self, entry: Cached) -> None:
         """Take an entry in."""

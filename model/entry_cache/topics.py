@@ -11,6 +11,7 @@ from broker_tck.model.entry_cache.entries import Cache, Position, Removed
 from broker_tck.model.entry_cache.ledgers import Ledgers, size_of
 from broker_tck.model.entry_cache.lookup import Lookup
 from broker_tck.model.entry_cache.pending_reads import PendingReads
+from broker_tck.model.entry_cache.readers import SINGLE, Reader
 from broker_tck.model.rules import also, rule
 
 
@@ -88,6 +89,21 @@ class Topics(Broker):
     def invalidate_all(self, topic: int) -> None:
         """The last cursor has left."""
         self.clear(topic)
+
+    @rule(
+        "EC-49",
+        "A read of a single entry expects no reads: it never populates the cache.",
+        source="RangeEntryCacheImpl",
+        look="the constant that it passes; a hit marks the entry and shares its count, as any other",
+        absent=lambda m, reader: 1 if reader.cursor == SINGLE else m.start_by_cursor(reader),
+    )
+    def start_of(self, reader: Reader) -> int:
+        """What the expected reads of an entry start with, for this reader, now."""
+        return 0 if reader.cursor == SINGLE else self.start_by_cursor(reader)
+
+    def start_by_cursor(self, reader: Reader) -> int:
+        """The same for the reader's cursor."""
+        return self.cursors[reader.topic].start_on_read(str(reader.cursor))
 
     # ---- Ledgers and caches are dropped
 

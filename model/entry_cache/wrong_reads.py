@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_tck.model.entry_cache.cursors import Cursors
-from broker_tck.model.entry_cache.entries import Count
+from broker_tck.model.entry_cache.entries import Cached, Count
 from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import Reader, Request, Returned
 from broker_tck.model.entry_cache.reading import Reading
@@ -96,6 +96,41 @@ class OneCountForAll(Reading):
     def counts_from(self, request: Request, start: int) -> dict[int, Count | None]:
         """One count for every entry."""
         return dict.fromkeys(request.entries, self.read_counts.new(start))
+
+
+@wrong("EC-48", "what is returned has a count of its own")
+class CountsApart(Reading):
+    """A reader's release lowers nothing in the cache, where :meth:`returned_count` does not say so."""
+
+    def returned_count(self, count: Count | None, cached: bool) -> Count | None:
+        """The count that an entry has that is returned, out of the cache or not."""
+        return None if count is None else Count(count.left)
+
+    def take_cached(self, reader: Reader, cached: Cached) -> None:
+        """A reader has an entry out of the cache, with another count."""
+        self.hand_over(reader, cached.position[1], self.returned_count(cached.counter, True))
+
+    def deliver(self, request: Request, counts: dict[int, Count | None]) -> None:
+        """Give every listener its part, with other counts."""
+        super().deliver(request, {entry: self.returned_count(count, False) for entry, count in counts.items()})
+
+
+@wrong("EC-48", "only what was cached shares its count")
+class StorageCountsApart(CountsApart):
+    """What the storage answered is counted apart."""
+
+    def returned_count(self, count: Count | None, cached: bool) -> Count | None:
+        """Its own where it was cached."""
+        return count if cached else super().returned_count(count, cached)
+
+
+@wrong("EC-48", "what is returned is not counted")
+class ReturnedUncounted(CountsApart):
+    """The count is the cache's alone."""
+
+    def returned_count(self, count: Count | None, cached: bool) -> Count | None:
+        """None."""
+        return None
 
 
 @wrong("EC-51", "of several listeners, the originals count as well")
