@@ -80,7 +80,7 @@ class Putting(Call):
         return "the insertion to go on, or to be refused where its position was cached"
 
 
-class Reading(Call):
+class Getting(Call):
     """A read of one entry."""
 
     def __init__(self, model: EntryCaches, steps: Steps, cache: Cache, position: Position) -> None:

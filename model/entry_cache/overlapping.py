@@ -12,7 +12,7 @@ from typing import Any
 
 from broker_tck.model.entry_cache.broker import Keeps, Stops
 from broker_tck.model.entry_cache.call import Call, Did
-from broker_tck.model.entry_cache.calls import Putting, Reading, Removing
+from broker_tck.model.entry_cache.calls import Getting, Putting, Removing
 from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.passing import Passing
 from broker_tck.model.entry_cache.specification import EntryCaches
@@ -129,7 +129,7 @@ class Calls:
 
     def get(self, cache: int, ledger: int, entry: int) -> Call:
         """Read an entry, and let go of it."""
-        return Reading(self.model, self.steps, self.model.caches[cache], (ledger, entry))
+        return Getting(self.model, self.steps, self.model.caches[cache], (ledger, entry))
 
     def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> Call:
         """Remove a range."""
