@@ -51,15 +51,16 @@ class Reading(Topics):
         """Read as soon as there are permits."""
         self.readers += 1
         reader.number = self.readers
-        limit = self.read_limit
-        if limit.is_limited(reader):
-            average = self.ledgers.average(reader.topic, reader.ledger)
-            reader.permits = len(reader.entries) * limit.estimate(reader, average)
-            if not limit.take(reader):
-                if not limit.wait(reader, self.now):
-                    self.fail_reader(reader)
-                return
-        self.perform(reader)
+        if not self.read_limit.is_limited(reader) or self.takes_permits(reader):
+            self.perform(reader)
+        elif not self.read_limit.wait(reader, self.now):
+            self.fail_reader(reader)
+
+    def takes_permits(self, reader: Reader) -> bool:
+        """A reader takes permits for what it is estimated to hold; answers whether they were there."""
+        average = self.ledgers.average(reader.topic, reader.ledger)
+        reader.permits = len(reader.entries) * self.read_limit.estimate(reader, average)
+        return self.read_limit.take(reader)
 
     def perform(self, reader: Reader) -> None:
         """Take what is cached and ask for the rest."""

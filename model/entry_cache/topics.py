@@ -148,14 +148,9 @@ class Topics(Broker):
         self.store.remove_all([*cache.entries.values()])
         self.pending_reads.forget_all(cache)
 
-    @also(close, absent=lambda m, cache: cache)
-    def opened(self, cache: Cache) -> Cache:
-        """The cache of a topic that is opened again, by the one that it had."""
-        return self.manager.new_cache()
-
     def reopen(self, cache: int) -> None:
         """A topic is closed and opened again. Somebody may still hold its old cache."""
         left = self.caches[cache]
         self.close(left)
         self.left[cache] = left
-        self.caches[cache] = self.opened(left)
+        self.caches[cache] = self.manager.new_cache()

@@ -1,4 +1,4 @@
-"""Known wrong ways of reads, cursors and the limit of reads in flight that take more than a clause."""
+"""Known wrong ways of topics, cursors, reads and the limit of reads in flight that take more than a clause."""
 
 from __future__ import annotations
 
@@ -54,6 +54,20 @@ def correct(model: Topics, topic: int, by: int) -> None:
     for entry in model.caches[topic].entries.values():
         if entry.counter is not None:
             entry.counter.left += by
+
+
+# ---- Topics that are opened again
+
+
+@wrong("EC-18", "a topic that is opened again has its old cache")
+class ReopensOldCache(Topics):
+    """What is inserted late is found."""
+
+    def reopen(self, cache: int) -> None:
+        """Close the topic, and open it with the cache that it had."""
+        left = self.caches[cache]
+        super().reopen(cache)
+        self.caches[cache] = left
 
 
 # ---- What the storage answered
