@@ -41,7 +41,7 @@ class Watched(EntryCaches):
 
     def boxes(self) -> list[Box]:
         """The queue from its head on."""
-        return [Box(f"e{entry.position[1]}", entry.size, colour(entry), entry.requeued) for entry in self.queue]
+        return [Box(f"e{entry.position[1]}", entry.size, colour(entry), entry.requeued) for entry in self.store.queue]
 
 
 def colour(entry: Cached) -> str:
@@ -161,10 +161,10 @@ def lived(life: Life) -> tuple[list[int], int]:
         if model.now in life.reads:
             model.get(0, 1, 0)
             model.read(0, 1, 0)
-        before = model.queue[0].requeued
+        before = model.store.queue[0].requeued
         if model.evict_old(TTL) != [0, 0]:
             return requeued, model.now
-        if model.queue[0].requeued > before:
+        if model.store.queue[0].requeued > before:
             requeued.append(model.now)
         model.advance(PASS_EVERY)
 

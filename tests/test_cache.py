@@ -255,7 +255,7 @@ def test_entry_that_is_left_was_requeued_once() -> None:
         model.put(0, 1, entry, size, expected)
     model.get(0, 1, 1)
     model.evict_size(35)
-    assert [entry.requeued for entry in model.queue] == [1]
+    assert [entry.requeued for entry in model.store.queue] == [1]
 
 
 def test_size_passes_use_up_the_requeueings(made: Any) -> None:
@@ -290,7 +290,7 @@ def test_requeued_entry_is_as_young_as_its_requeueing(made: Any) -> None:
     assert removed == [[1, 1], [1, 1], [0, 0], [0, 0]]
     assert on.range(0, 1, 0, 1, 9) == [[1, 0]]
     if isinstance(on, EntryCaches):
-        assert [(entry.requeued, entry.stamp) for entry in on.queue] == [(2, 2_016)]
+        assert [(entry.requeued, entry.stamp) for entry in on.store.queue] == [(2, 2_016)]
 
 
 def test_what_has_left_its_cache_is_dropped(made: Any) -> None:
@@ -299,10 +299,10 @@ def test_what_has_left_its_cache_is_dropped(made: Any) -> None:
     on.invalidate(0, 1, 1)
     assert sizes_of(on)[0] == [1, 10]
     if isinstance(on, EntryCaches):
-        assert len(on.queue) == 2
+        assert len(on.store.queue) == 2
     assert on.evict_size(1) == [1, 10]
     if isinstance(on, EntryCaches):
-        assert len(on.queue) == 0
+        assert len(on.store.queue) == 0
 
 
 def test_exactly_as_old_stays(made: Any) -> None:
@@ -684,7 +684,7 @@ def test_p20_with_access_alone_it_is_second_chance(script: list[tuple[str, int, 
         else:
             clock.evict(n)
         assert cached == sorted([1, other[0]] for other in clock.circle)
-        assert [entry.position[1] for entry in model.queue] == [other[0] for other in clock.circle]
+        assert [entry.position[1] for entry in model.store.queue] == [other[0] for other in clock.circle]
 
 
 def test_in_legacy_nobody_evicts_what_is_inserted_into_a_cache_that_was_left(made: Any) -> None:

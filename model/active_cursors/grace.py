@@ -19,7 +19,7 @@ class Grace(Part):
         "removal; there is no such time where reads are not counted.",
         source="PR 24656",
         look="equality: exactly the grace time later it is over; the time before the first cursor",
-        needs="grace",
+        needs="grace reads",
         absent=lambda g: False,
         at_the_grace_time_as_well=lambda g: g.now - g.since <= g.length,
     )

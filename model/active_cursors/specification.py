@@ -177,7 +177,7 @@ class ActiveCursors(Reference):
         "included; 0 where it is not tracked.",
         source="PIP-430",
         look="the reader itself; readers that are not active, or have no position; positions of an earlier time",
-        needs="ranks",
+        needs="ranks reads",
         absent=lambda m, rank: rank and rank - 1,
         one_more=lambda m, rank: rank and rank + 1,
         one_at_least=lambda m, rank: rank or 1,

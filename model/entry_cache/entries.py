@@ -4,6 +4,14 @@ from __future__ import annotations
 
 Position = tuple[int, int]
 """Ledger id and entry id."""
+Removed = list[int]
+"""How many entries were removed, and their bytes."""
+
+
+def add(to: Removed, more: Removed) -> None:
+    """Count more as removed."""
+    to[0] += more[0]
+    to[1] += more[1]
 
 
 class Count:
@@ -58,3 +66,11 @@ class Cache:
         self.size = 0
         self.added = self.added_size = 0
         """How many entries it was ever given, and their bytes."""
+
+    def average_added(self) -> int:
+        """The average size of what it was ever given; 0 where that is nothing."""
+        return self.added_size // self.added if self.added else 0
+
+    def has_some(self, ledger: int, first: int, last: int) -> bool:
+        """Whether it has an entry of a part of a ledger."""
+        return any((ledger, entry) in self.entries for entry in range(first, last + 1))

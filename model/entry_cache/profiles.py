@@ -5,24 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from broker_tck.model.entry_cache.entries import Cache, Cached, Count, Position
+from broker_tck.model.entry_cache.answers import Answers
+from broker_tck.model.entry_cache.entries import Cache, Cached, Count, Position, Removed, add
+from broker_tck.model.entry_cache.manager import Manager
+from broker_tck.model.entry_cache.passes import Passes
+from broker_tck.model.entry_cache.read_counts import ReadCounts
 from broker_tck.model.entry_cache.readers import Reader, Run
-from broker_tck.model.entry_cache.specification import EntryCaches, Removed, add
+from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.model.entry_cache.store import Store
 from broker_tck.model.rules import Rule, informative, rule
 
 
-class BeforePip430(EntryCaches):
-    """What all had in common before PIP-430: nobody counts reads, and a range is a hit as a whole or not at all."""
+class NoCounts(ReadCounts):
+    """Nobody counts reads."""
 
     def counted_from(self, expected: int) -> int | None:
         return None
+
+
+class WholeRanges(Answers):
+    """A range is a hit as a whole or not at all."""
 
     def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
         return [(reader.first, reader.last)] if self.lacking(reader, there) else []
 
 
+class BeforePip430(EntryCaches):
+    """What all had in common before PIP-430."""
+
+    ReadCounts = NoCounts
+    Answers = WholeRanges
+
+
+class OneTurn(Passes):
+    """Nothing is requeued."""
+
+    def should_requeue(self, entry: Cached) -> bool:
+        return False
+
+
 class Queue(BeforePip430):
-    """One queue of removal and no more, as it was just before PIP-430: nothing is requeued."""
+    """One queue of removal and no more, as it was just before PIP-430."""
 
     PROFILE = "queue"
     MOOT: ClassVar[tuple[str, ...]] = (
@@ -38,18 +61,14 @@ class Queue(BeforePip430):
         "RC-09",
         "RC-11",
     )
-
-    def should_requeue(self, entry: Cached) -> bool:
-        return False
+    Passes = OneTurn
 
 
-class Pip430(EntryCaches):
-    """PIP-430 as released in 4.2: what somebody released once too often is removed, and never taken off the size.
+class StoreOf42(Store):
+    """What somebody released once too often is removed, and never taken off the size.
 
     Its place in the queue stays as if it were cached, until a pass removes it once more, and counts nothing.
     """
-
-    PROFILE = "pip-430"
 
     def counted(self, entry: Cached) -> Removed:
         return [1, entry.size] if entry.count else [0, 0]
@@ -58,25 +77,35 @@ class Pip430(EntryCaches):
         return entry.count > 0
 
 
-class Pip430In2026(Pip430):
-    """PIP-430 as changed in 2026: an insertion that is refused hands its read count to the entry that is there."""
+class Pip430(EntryCaches):
+    """PIP-430 as released in 4.2: what was released once too often is kept in the queue, and in the size."""
 
-    PROFILE = "pip-430-2026"
-    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
+    PROFILE = "pip-430"
+    Store = StoreOf42
+
+
+class StoreOf2026(StoreOf42):
+    """An insertion that is refused hands its read count to the entry that is there."""
 
     def taken_over(self) -> tuple[str, ...]:
         return ("counter",)
 
-    def take_over(self, there: Cached, other: Cached) -> None:
+    def take_over(self, there: Cached, refused: Cached) -> None:
         """What was released once too often takes nothing over: nobody can hold it meanwhile."""
         if there.count:
-            super().take_over(there, other)
+            super().take_over(there, refused)
 
 
-class Pip430In50(Pip430In2026):
-    """PIP-430 as released in 5.0: a count of 0 is one, none is below 0, and a size pass requeues for one round."""
+class Pip430In2026(Pip430):
+    """PIP-430 as changed in 2026: an insertion that is refused hands its read count on."""
 
-    PROFILE = "pip-430-5.0"
+    PROFILE = "pip-430-2026"
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
+    Store = StoreOf2026
+
+
+class CountsOf50(ReadCounts):
+    """A count of 0 is one, and none is below 0."""
 
     def counted_from(self, expected: int) -> int | None:
         return expected if expected >= 0 else None
@@ -84,15 +113,49 @@ class Pip430In50(Pip430In2026):
     def after_read(self, count: int) -> int:
         return max(count - 1, 0)
 
+
+class OneRound(Passes):
+    """A size pass requeues for one round of the queue."""
+
     def spares(self, first_round: bool) -> bool:
         return first_round
 
 
-class Legacy(BeforePip430):
-    """As before the queue: each topic's cache evicts its own lowest positions, the largest caches first.
+class Pip430In50(Pip430In2026):
+    """PIP-430 as released in 5.0: counts stop at 0, and a size pass requeues for one round."""
 
-    The queue is what is cached, in the order of insertion; nothing is decided by it.
-    """
+    PROFILE = "pip-430-5.0"
+    ReadCounts = CountsOf50
+    Passes = OneRound
+
+
+class CachedAlone(Store):
+    """The queue is what is cached, in the order of insertion; nothing is decided by it."""
+
+    def remove(self, entry: Cached) -> Removed:
+        """Take an entry out of its cache, and out of the queue."""
+        self.queue.remove(entry)
+        return super().remove(entry)
+
+
+class RefusingManager(Manager):
+    """A manager who refuses what is too much."""
+
+    @rule(
+        "EC-62",
+        "An insertion has a pass made if the trigger is passed, and is refused while the largest size is reached.",
+        source="RangeEntryCacheManagerImpl.hasSpaceInCache",
+        look="the comparison; whether the pass is ordered before the entry is refused",
+        absent=lambda m, total: True,
+        beyond_the_largest=lambda m, total: m.max_size is None or total <= m.max_size,
+        up_to_the_trigger=lambda m, total: not m.triggers(total),
+    )
+    def has_space(self, total: int) -> bool:
+        return self.max_size is None or total < self.max_size
+
+
+class Legacy(BeforePip430):
+    """As before the queue: each topic's cache evicts its own lowest positions, the largest caches first."""
 
     PROFILE = "legacy"
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P6", "EC-P7", "EC-P10", "topics")
@@ -104,6 +167,11 @@ class Legacy(BeforePip430):
         "EC-23",
         "EC-24",
     )
+
+    Store = CachedAlone
+    Manager = RefusingManager
+
+    manager: RefusingManager
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
         *EntryCaches.UNEMBODIED,
@@ -151,18 +219,6 @@ class Legacy(BeforePip430):
         return sorted(entries, key=lambda entry: entry.position)
 
     @rule(
-        "EC-62",
-        "An insertion has a pass made if the trigger is passed, and is refused while the largest size is reached.",
-        source="RangeEntryCacheManagerImpl.hasSpaceInCache",
-        look="the comparison; whether the pass is ordered before the entry is refused",
-        absent=lambda m: True,
-        beyond_the_largest=lambda m: m.max_size is None or m.total <= m.max_size,
-        up_to_the_trigger=lambda m: not m.triggers(),
-    )
-    def has_space(self) -> bool:
-        return self.max_size is None or self.total < self.max_size
-
-    @rule(
         "EC-63",
         "The age of entries is asked from the lowest position on, up to the first that is young.",
         source="RangeCache.evictLEntriesBeforeTimestamp, before PR 24363",
@@ -170,17 +226,12 @@ class Legacy(BeforePip430):
         absent=lambda m, entry, threshold: False,
     )
     def stops_at_young(self, entry: Cached, threshold: int) -> bool:
-        return not self.expired(entry, threshold)
+        return not self.passes.expired(entry, threshold)
 
     def insert_and_order(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Order a pass if one is due, then insert if there is space."""
-        self.order_pass()
-        return self.enter(cache, position, size, count) if self.has_space() else None
-
-    def remove_entry(self, entry: Cached) -> Removed:
-        """Take an entry out of its cache, and out of the queue."""
-        self.queue.remove(entry)
-        return super().remove_entry(entry)
+        self.manager.order_pass(self.store.total)
+        return self.enter(cache, position, size, count) if self.manager.has_space(self.store.total) else None
 
     def time_pass(self, threshold: int) -> Removed:
         """Remove old entries of each cache."""
@@ -189,7 +240,7 @@ class Legacy(BeforePip430):
             for entry in sorted(cache.entries.values(), key=lambda e: e.position):
                 if self.stops_at_young(entry, threshold):
                     break
-                add(removed, self.remove_entry(entry))
+                add(removed, self.store.remove(entry))
         return removed
 
     def size_pass(self, asked: int) -> Removed:
@@ -201,7 +252,7 @@ class Legacy(BeforePip430):
                 if gone >= share:
                     break
                 gone += entry.size
-                add(removed, self.remove_entry(entry))
+                add(removed, self.store.remove(entry))
         return removed
 
 

@@ -134,7 +134,7 @@ def kinds(
 def of_manager(model: EntryCaches, passes: Passes) -> list[Maker]:
     """The kinds of operations that ask a broker to decide itself when a pass is due."""
     background, run, total, counters = Background(), Run(), SizeOfAll(), Counters()
-    often = model.max_size is not None
+    often = model.manager.max_size is not None
     return [
         Maker("background", (2, 10, 20) if often else (0, 1), lambda: background),
         Maker("run", (0, 3, 8), lambda: run),
@@ -172,7 +172,7 @@ class Entries:
 
     def place(self) -> tuple[int, Position]:
         """The topic and position of an entry in the queue."""
-        queue = self.model.queue
+        queue = self.model.store.queue
         if not queue:
             return self.topics[0], self.pool[0]
         entry = queue[self.below(min(len(queue), 8))]
@@ -271,7 +271,7 @@ class Passes:
 
     def evict_old(self) -> EvictOld:
         """A time pass, by the age of an entry near the head and one more or less, or by the TTL."""
-        queue = self.model.queue
+        queue = self.model.store.queue
         if not queue or self.below(6) == 0:
             return EvictOld(self.model.config.ttl)
         age = self.model.now - queue[self.below(min(len(queue), 4))].stamp
@@ -279,12 +279,12 @@ class Passes:
 
     def evict_size(self) -> EvictSize:
         """A size pass, by the first entries of the queue and one byte more or less, by all, or by nothing."""
-        kind, total = self.below(16), self.model.total
+        kind, total = self.below(16), self.model.store.total
         if kind == 0:
             return EvictSize(-self.below(2))
         if kind < 4:
             return EvictSize(max(total // 2 if kind == 1 else total + kind - 2, 1))
-        queue = self.model.queue
+        queue = self.model.store.queue
         sizes = [queue[i].size for i in range(min(len(queue), 1 + self.below(4)))]
         return EvictSize(max(sum(sizes) + self.below(3) - 1, 1))
 
@@ -316,11 +316,11 @@ def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> I
         yield Free()
     if model.readers:
         yield from drain_readers(model)
-    if choices.below(2) and model.total:
-        yield EvictSize(model.total)
+    if choices.below(2) and model.store.total:
+        yield EvictSize(model.store.total)
     yield SizeOfAll()
     for cache in range(CACHES):
         yield Clear(cache)
-    yield EvictSize(max(model.total, 1))
+    yield EvictSize(max(model.store.total, 1))
     yield SizeOfAll()
     yield Counters()

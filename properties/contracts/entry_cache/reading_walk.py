@@ -106,7 +106,7 @@ class Readers:
         """A read, now and then of a part of what runs, and a little more."""
         topic, ledger = self.place()
         first, n = self.entry(), 1 + self.below(MOST_AT_ONCE)
-        running = self.model.running
+        running = self.model.pending_reads.running
         if running and self.below(2):
             request = running[self.below(len(running))]
             topic, ledger = request.creator.topic, request.ledger
@@ -145,9 +145,9 @@ class Readers:
 
 def drain_readers(model: EntryCaches) -> Iterator[ReadingOperation | Advance]:
     """How readers end: the storage answers all, everybody lets go, and who waited for too long is refused."""
-    while model.pending or model.returned:
-        yield Complete(0) if model.pending else Done(0)
-    if model.waiting:
+    while model.pending_reads.pending or model.returned:
+        yield Complete(0) if model.pending_reads.pending else Done(0)
+    if model.read_limit.waiting:
         yield Advance(max(model.config.acquire_timeout, 1))
         yield Timeouts()
     if model.config.max_reads_in_flight:

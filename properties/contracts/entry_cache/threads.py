@@ -60,7 +60,7 @@ class Threads:
 
     def bout(self) -> Operation:
         """The first of some calls that overlap. Where the broker orders passes itself, there are none."""
-        if self.model.max_size is not None:
+        if self.model.manager.max_size is not None:
             return self.entries.get()
         self.left = 2 + self.below(4)
         self.patience = one_of(self.choices, PATIENCE)
@@ -71,7 +71,7 @@ class Threads:
     def first(self) -> tuple[int, int, int]:
         """Topic and position of the head of the queue."""
         model = self.model
-        head = next((entry for entry in model.queue if entry.cache in model.caches), None)
+        head = next((entry for entry in model.store.queue if entry.cache in model.caches), None)
         return (model.caches.index(head.cache), *head.position) if head else self.entries.key()
 
     def begin(self) -> Operation:

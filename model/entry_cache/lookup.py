@@ -1,0 +1,88 @@
+"""Which entries a call is about: one by its position, those of a range, of a ledger, or below a position."""
+
+from __future__ import annotations
+
+from broker_tck.model.entry_cache.entries import Cache, Cached, Position
+from broker_tck.model.rules import Part, also, rule
+
+FIRST: Position = (-1, 0)
+"""Below every position of a ledger that the broker makes."""
+
+
+class Lookup(Part):
+    """What is found, by what it is asked for."""
+
+    @rule(
+        "EC-09",
+        "A position that is cached is found, whatever instance names it, and the value is retained for the reader.",
+        source="RangeCache.get, PR 23903",
+        look="a search by identity; a value that is handed out without a reference of its own",
+        absent=lambda f, cache, position: None,
+    )
+    def find(self, cache: Cache, position: Position) -> Cached | None:
+        return cache.entries.get(position)
+
+    @also(find, absent=lambda f, entry: True)
+    def hands_out(self, entry: Cached) -> bool:
+        """Whether a value can be retained: one whose last reference is gone is a miss."""
+        return entry.count > 0
+
+    @rule(
+        "EC-10",
+        "A range has both its ends, over ledgers too, and answers in ascending order with what is cached of it.",
+        source="RangeCache.getRange",
+        look="the last position; ranges over several ledgers; holes",
+        absent=lambda f, position, first, last: True,
+        without_the_last=lambda f, position, first, last: first <= position < last,
+        without_the_first=lambda f, position, first, last: first < position <= last,
+        of_one_ledger=lambda f, position, first, last: first <= position <= last and position[0] == first[0],
+        by_entry_alone=lambda f, position, first, last: first[1] <= position[1] <= last[1],
+        ledgers_of_32_bits=lambda f, position, first, last: low_bits(first) <= low_bits(position) <= low_bits(last),
+    )
+    def within(self, position: Position, first: Position, last: Position) -> bool:
+        return first <= position <= last
+
+    @also(within, absent=lambda f, entries: entries)
+    def in_order(self, entries: list[Cached]) -> list[Cached]:
+        return sorted(entries, key=lambda entry: entry.position)
+
+    @rule(
+        "EC-14",
+        "What is invalidated up to a position goes without that position itself, of all ledgers before it.",
+        source="RangeEntryCacheImpl.invalidateEntries",
+        look="the last position; the first ledgers; positions below the first",
+        absent=lambda f, position, last, lowest: position <= last,
+        of_its_ledger=lambda f, position, last, lowest: (last[0], 0) <= position < last,
+        the_first_unasked=lambda f, position, last, lowest: position < last or position == lowest,
+    )
+    def invalid(self, position: Position, last: Position, lowest: Position) -> bool:
+        return FIRST <= position < last
+
+    @also(
+        invalid,
+        absent=lambda f, position, first, last, inclusive: first <= position <= last,
+        never_inclusive=lambda f, position, first, last, inclusive: first <= position < last,
+        without_the_first=lambda f, position, first, last, inclusive: (
+            first < position <= last if inclusive else first < position < last
+        ),
+    )
+    def in_removal(self, position: Position, first: Position, last: Position, inclusive: bool) -> bool:
+        return first <= position <= last if inclusive else first <= position < last
+
+    @rule(
+        "EC-15",
+        "A ledger that is dropped takes all of its entries along, and no others.",
+        source="RangeEntryCacheImpl.invalidateAllEntries",
+        look="the first entry of the next ledger",
+        absent=lambda f, position, ledger: False,
+        with_the_next_ones_first=lambda f, position, ledger: (ledger, 0) <= position <= (ledger + 1, 0),
+        and_those_before=lambda f, position, ledger: position[0] <= ledger,
+        but_its_first=lambda f, position, ledger: position[0] == ledger and position[1] > 0,
+    )
+    def of_ledger(self, position: Position, ledger: int) -> bool:
+        return (ledger, 0) <= position < (ledger + 1, 0)
+
+
+def low_bits(position: Position) -> Position:
+    """A position with the low 32 bits of its ledger id, as one who has no room for more keeps it."""
+    return position[0] & 0xFFFFFFFF, position[1]

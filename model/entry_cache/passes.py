@@ -1,0 +1,138 @@
+"""What a pass over the queue judges: what is old, when enough is gone, and which entries have another turn."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from broker_tck.model.entry_cache.entries import Cached, Removed
+from broker_tck.model.rules import Part, also, rule
+
+
+class Config(Protocol):
+    """What a trace configures of it."""
+
+    @property
+    def max_requeue_count(self) -> int:
+        """How often reads that are expected have an entry requeued."""
+
+    @property
+    def extend_ttl_of_recently_accessed(self) -> bool:
+        """Whether access has an entry requeued."""
+
+
+class Passes(Part):
+    """When passes end, and what they requeue."""
+
+    def __init__(self, config: Config) -> None:
+        self.most_requeued = config.max_requeue_count
+        self.extends_accessed = config.extend_ttl_of_recently_accessed
+
+    # ---- Time passes
+
+    @rule(
+        "EC-20",
+        "An entry has expired when it is older than the TTL: one exactly as old stays.",
+        source="RangeCacheRemovalQueue, PR 24363",
+        look="the comparison with the threshold",
+        absent=lambda p, entry, threshold: True,
+        at_the_threshold=lambda p, entry, threshold: entry.stamp <= threshold,
+    )
+    def expired(self, entry: Cached, threshold: int) -> bool:
+        return entry.stamp < threshold
+
+    @rule(
+        "EC-21",
+        "A time pass ends at the first entry that has not expired.",
+        source="RangeCacheRemovalQueue, PR 24363",
+        look="entries behind a young one",
+        absent=lambda p, entry, threshold, removed: False,
+        only_the_first_is_asked=lambda p, entry, threshold, removed: not (removed[0] or p.expired(entry, threshold)),
+    )
+    def stops_time_pass(self, entry: Cached, threshold: int, removed: Removed) -> bool:
+        return not self.expired(entry, threshold)
+
+    # ---- Size passes
+
+    @rule(
+        "EC-32",
+        "A size pass ends as soon as enough bytes are removed, before it looks at what the next entry deserves.",
+        source="RangeCacheRemovalQueue, PR 24623",
+        look="the comparison; the order of the tests: enough comes before requeueing",
+        absent=lambda p, entry, removed, asked: False,
+        only_beyond=lambda p, entry, removed, asked: removed[1] > asked,
+        after_requeueing=lambda p, entry, removed, asked: removed[1] >= asked and not p.should_requeue(entry),
+        by_entries=lambda p, entry, removed, asked: removed[0] >= asked,
+    )
+    def stops_size_pass(self, entry: Cached, removed: Removed, asked: int) -> bool:
+        return removed[1] >= asked
+
+    @also(stops_size_pass, absent=lambda p, asked: False)
+    def refuses(self, asked: int) -> bool:
+        """A size pass has to be asked for something."""
+        return asked <= 0
+
+    @rule(
+        "EC-34",
+        "A size pass goes round the queue as often as it must: what it requeued it meets again.",
+        source="RangeCacheRemovalQueue, PR 24623",
+        look="a pass that ends at the first requeued entry, or after one round",
+        when=lambda p, first_round: not first_round,
+        absent=lambda p, first_round: first_round,
+    )
+    def spares(self, first_round: bool) -> bool:
+        """Whether a size pass requeues on this round of the queue: the first, or a later one."""
+        return True
+
+    # ---- Which entries have another turn
+
+    @rule(
+        "EC-24",
+        "An entry is requeued if it was accessed and that extends its life, however often, or if reads are expected "
+        "and it was requeued less often than is allowed; one counter counts both.",
+        source="RangeCacheRemovalQueue, PR 24623",
+        look="the limit, which holds for expected reads alone; the counter, which is raised by both",
+        absent=lambda p, entry: False,
+        limited_for_both=lambda p, entry: (
+            ((p.extends_accessed and entry.accessed) or p.has_expected_reads(entry)) and p.allowed(entry)
+        ),
+        unlimited_for_both=lambda p, entry: (p.extends_accessed and entry.accessed) or p.has_expected_reads(entry),
+        accessed_only=lambda p, entry: p.extends_accessed and entry.accessed,
+        reads_only=lambda p, entry: p.has_expected_reads(entry) and p.allowed(entry),
+        access_always_extends=lambda p, entry: entry.accessed or (p.has_expected_reads(entry) and p.allowed(entry)),
+    )
+    def should_requeue(self, entry: Cached) -> bool:
+        return (self.extends_accessed and entry.accessed) or (self.has_expected_reads(entry) and self.allowed(entry))
+
+    @also(
+        should_requeue,
+        absent=lambda p, entry: True,
+        once_more=lambda p, entry: entry.requeued <= p.most_requeued,
+        once_less=lambda p, entry: entry.requeued + 1 < p.most_requeued,
+    )
+    def allowed(self, entry: Cached) -> bool:
+        return entry.requeued < self.most_requeued
+
+    @rule(
+        "RC-02",
+        "Reads are expected of an entry whose count is at least 1; without a count none are, though it is told among "
+        "what is not to be evicted.",
+        source="EntryReadCountHandlerImpl, PR 24623",
+        look="a count of 0; an entry without a count",
+        absent=lambda p, entry: False,
+        at_zero_too=lambda p, entry: entry.reads is not None and entry.reads >= 0,
+        without_a_count_too=lambda p, entry: entry.reads is None or entry.reads >= 1,
+        from_two_on=lambda p, entry: entry.reads is not None and entry.reads >= 2,
+        not_zero=lambda p, entry: bool(entry.reads),
+    )
+    def has_expected_reads(self, entry: Cached) -> bool:
+        return entry.reads is not None and entry.reads >= 1
+
+    @also(
+        has_expected_reads,
+        absent=lambda p, entry: False,
+        counted_ones_alone=lambda p, entry: entry.reads is not None and entry.reads >= 1,
+        all_with_a_count=lambda p, entry: entry.reads is None or entry.reads >= 0,
+    )
+    def told_as_pinned(self, entry: Cached) -> bool:
+        """Whether an entry is told among what is not to be evicted."""
+        return entry.reads is None or entry.reads >= 1

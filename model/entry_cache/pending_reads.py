@@ -1,0 +1,123 @@
+"""Reads that the storage was asked for: those that wait for its answer, and those that can be joined."""
+
+from __future__ import annotations
+
+from broker_tck.model.entry_cache.entries import Cache
+from broker_tck.model.entry_cache.readers import Reader, Request, Run
+from broker_tck.model.rules import Part, also, rule
+
+WAITS, COMPLETES, FAILS, RAISES = range(4)
+"""What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
+BUSY, BROKEN, CLOSED = range(3)
+"""How a storage read fails: too many requests, anything else, the ledger's handle was closed."""
+
+
+class PendingReads(Part):
+    """Requests, in the order in which the storage is told to answer them."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.pending: list[Request] = []
+        self.running: list[Request] = []
+        """Those that can be joined."""
+        self.mode = WAITS
+        """What the storage does when it is asked."""
+
+    # ---- Reads that run already are joined
+
+    @rule(
+        "EC-50",
+        "A read joins those that run already in whatever part they overlap. What they leave of it is read as any other "
+        "part of a ledger: out of the cache, then from the storage.",
+        source="PendingReadsManager, PR 17241",
+        look="the same range, a larger one, one that begins before, ends behind or lies inside; several of them",
+        needs="reads",
+        absent=lambda p, request, first, last: False,
+        the_same_only=lambda p, request, first, last: (request.first, request.last) == (first, last),
+        those_with_all_of_it=lambda p, request, first, last: request.first <= first and last <= request.last,
+        none_that_begins_before=lambda p, request, first, last: (
+            (request.first <= first and last <= request.last) or first <= request.first <= last
+        ),
+        none_that_ends_behind=lambda p, request, first, last: (
+            (request.first <= first and last <= request.last) or first <= request.last <= last
+        ),
+        none_inside=lambda p, request, first, last: (
+            request.first <= last and first <= request.last and not (first < request.first and request.last < last)
+        ),
+    )
+    def joins(self, request: Request, first: int, last: int) -> bool:
+        return request.first <= last and first <= request.last
+
+    @also(joins, absent=lambda p, request, reader, disabled: request.ledger == reader.ledger)
+    def of_its_cache(self, request: Request, reader: Reader, disabled: bool) -> bool:
+        """Whether a read is one of the same cache and ledger. What a disabled cache reads cannot be joined."""
+        return request.ledger == reader.ledger and request.cache is reader.cache and not disabled
+
+    def join(self, reader: Reader, run: Run, disabled: bool) -> tuple[int, list[int]]:
+        """Listen for the reads that run; answers with how many these are, and the entries that they leave."""
+        first, last = run
+        left = {*range(first, last + 1)}
+        joined = [r for r in self.running if self.of_its_cache(r, reader, disabled) and self.joins(r, first, last)]
+        for request in joined:
+            request.listeners.append((reader, max(first, request.first), min(last, request.last)))
+            left.difference_update(request.entries)
+        return len(joined), sorted(left)
+
+    # ---- The storage is asked, and answers
+
+    def admit(self, request: Request) -> int:
+        """The storage is asked; answers with what it does, which is to wait if it was asked for that ledger before."""
+        self.requests += 1
+        request.number = self.requests
+        if not request.reopened:
+            self.running.append(request)
+        alone = not any(other.order()[:2] == request.order()[:2] for other in self.pending)
+        return self.mode if alone else WAITS
+
+    def wait(self, request: Request) -> None:
+        """The storage is to be told when to answer."""
+        self.pending.append(request)
+        self.pending.sort(key=Request.order)
+
+    def take(self, i: int) -> Request | None:
+        """One of those that the storage has to answer."""
+        return self.pending.pop(i % len(self.pending)) if self.pending else None
+
+    def forget(self, request: Request) -> None:
+        """This one can no longer be joined."""
+        self.running = [r for r in self.running if r is not request]
+
+    def forget_all(self, cache: Cache) -> None:
+        """No read of a cache can be joined any more."""
+        if self.running:
+            self.running = [r for r in self.running if r.cache is not cache]
+
+    def forget_ledger(self, cache: Cache, ledger: int) -> None:
+        """No read of a ledger can be joined any more."""
+        if self.running:
+            self.running = [r for r in self.running if r.cache is not cache or r.ledger != ledger]
+
+    def runs(self, cache: Cache, ledger: int | None = None) -> bool:
+        """Whether a read of a cache, or of one of its ledgers, can be joined."""
+        return any(r.cache is cache and ledger in (None, r.ledger) for r in self.running)
+
+    # ---- The storage fails
+
+    @rule(
+        "EC-54",
+        "A storage read that fails, but for too many requests, has all running reads of its ledger forgotten; one that "
+        "raises takes the cached entries of the ledger along; one whose handle was closed is made once more.",
+        source="RangeEntryCacheImpl, 2026",
+        look="reads that join what was asked of a broken ledger; which failures these are; a second try, and no third",
+        needs="reads",
+        absent=lambda p, kind: False,
+        at_any_failure=lambda p, kind: True,
+    )
+    def forgets_at(self, kind: int) -> bool:
+        """Whether a failure has the running reads of the ledger forgotten."""
+        return kind != BUSY
+
+    @also(forgets_at, absent=lambda p, request: False, every_time=lambda p, request: True)
+    def reopens(self, request: Request) -> bool:
+        """Whether a read whose handle was closed is made once more."""
+        return not request.reopened

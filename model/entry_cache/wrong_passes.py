@@ -1,0 +1,158 @@
+"""Known wrong ways of passes, and of the manager that orders them, that take more than a clause."""
+
+from __future__ import annotations
+
+from broker_tck.model.entry_cache.broker import Broker, Keeps, Stops
+from broker_tck.model.entry_cache.entries import Cached, Removed, add
+from broker_tck.model.entry_cache.store import Store
+from broker_tck.model.rules import wrong
+
+# ---- Passes
+
+
+@wrong("EC-02", "a blank is counted as removed")
+class BlankCounted(Broker):
+    """What has left its cache is removed once more."""
+
+    def drop_blank(self, blank: Cached, removed: Removed) -> None:
+        """Drop the blank, and count it with its bytes."""
+        super().drop_blank(blank, removed)
+        add(removed, [1, blank.size])
+
+
+@wrong("EC-02", "a blank is counted as an entry")
+class BlankCountedAsEntry(Broker):
+    """What has left its cache is removed, without bytes."""
+
+    def drop_blank(self, blank: Cached, removed: Removed) -> None:
+        """Drop the blank, and count it."""
+        super().drop_blank(blank, removed)
+        add(removed, [1, 0])
+
+
+@wrong("EC-12", "a pass that meets a blank removes what has its position now")
+class BlankTakenForEntry(Broker):
+    """What is removed is found by its position."""
+
+    def drop_blank(self, blank: Cached, removed: Removed) -> None:
+        """Drop the blank, and remove the entry that is there instead."""
+        super().drop_blank(blank, removed)
+        if there := blank.cache.entries.get(blank.position):
+            add(removed, self.store.remove(there))
+
+
+@wrong("EC-03", "a pass ends at a blank")
+class StopsAtBlank(Broker):
+    """A blank is taken for the end of the queue."""
+
+    def visit(self, head: Cached, removed: Removed, stops: Stops, keeps: Keeps, first_round: bool) -> bool:
+        """Go on unless the head is blank."""
+        blank = head.blank
+        return super().visit(head, removed, stops, keeps, first_round) and not blank
+
+
+@wrong("EC-22", "a requeued entry goes to the head")
+class RequeuesAtHead(Store):
+    """What has another turn has it now."""
+
+    def requeue(self, entry: Cached, now: int) -> None:
+        """Give an entry the first place again."""
+        super().requeue(entry, now)
+        self.queue.appendleft(self.queue.pop())
+
+
+@wrong("EC-22", "a requeued entry keeps its time")
+class RequeuesOld(Store):
+    """What has another turn is as old as before."""
+
+    def requeue(self, entry: Cached, now: int) -> None:
+        """Requeue an entry with its own time."""
+        super().requeue(entry, entry.stamp)
+
+
+@wrong("EC-22", "a requeued entry stays accessed")
+class StaysAccessed(Store):
+    """One read is worth any number of turns."""
+
+    def requeue(self, entry: Cached, now: int) -> None:
+        """Requeue an entry that stays marked."""
+        accessed = entry.accessed
+        super().requeue(entry, now)
+        entry.accessed = accessed
+
+
+@wrong("EC-22", "a requeueing is not counted")
+class RequeuesUncounted(Store):
+    """Nobody counts the turns."""
+
+    def requeue(self, entry: Cached, now: int) -> None:
+        """Requeue an entry as if it were the first time."""
+        super().requeue(entry, now)
+        entry.requeued -= 1
+
+
+@wrong("EC-22", "a requeueing is counted for reads alone")
+class CountsTurnsForReads(Broker):
+    """A turn that access brings is not counted."""
+
+    def requeue(self, entry: Cached) -> None:
+        """Requeue an entry, and take back what was counted for access."""
+        extended = self.passes.extends_accessed and entry.accessed
+        super().requeue(entry)
+        entry.requeued -= extended
+
+
+@wrong("EC-34", "a pass ends where it requeues")
+class EndsAtRequeueing(Broker):
+    """What is protected protects those behind it."""
+
+    def visit(self, head: Cached, removed: Removed, stops: Stops, keeps: Keeps, first_round: bool) -> bool:
+        """Go on unless the head is in the queue again."""
+        goes_on = super().visit(head, removed, stops, keeps, first_round)
+        return goes_on and head not in self.store.queue
+
+
+# ---- The manager
+
+
+@wrong("EC-19", "what is set has a pass made at once")
+class ActsAtOnce(Broker):
+    """A setter removes what is too much."""
+
+    def resize(self, size: int) -> None:
+        """Set the largest size, and make a pass if one is needed."""
+        super().resize(size)
+        self.relieve()
+
+    def set_watermark(self, percent: int) -> None:
+        """Set the watermark, and make a pass if one is needed."""
+        super().set_watermark(percent)
+        self.relieve()
+
+
+@wrong("EC-38", "a scheduled run makes the size pass first")
+class RunsSizeFirst(Broker):
+    """Bytes are asked for that time would have removed."""
+
+    def run(self) -> None:
+        """Make the size pass, then the time pass."""
+        self.relieve()
+        self.time_pass(self.now - self.config.ttl)
+
+
+@wrong("EC-38", "a scheduled run makes the time pass alone")
+class RunsTimeAlone(Broker):
+    """Space waits for the next insertion."""
+
+    def run(self) -> None:
+        """Make the time pass."""
+        self.time_pass(self.now - self.config.ttl)
+
+
+@wrong("EC-38", "a scheduled run makes the size pass alone")
+class RunsSizeAlone(Broker):
+    """What is old stays."""
+
+    def run(self) -> None:
+        """Make the size pass."""
+        self.relieve()

@@ -1,0 +1,236 @@
+"""Known wrong ways of topics, cursors, reads and the limit of reads in flight that take more than a clause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_tck.model.entry_cache.cursors import Cursors
+from broker_tck.model.entry_cache.entries import Cached, Count
+from broker_tck.model.entry_cache.read_limit import ReadLimit
+from broker_tck.model.entry_cache.readers import Reader, Request, Returned
+from broker_tck.model.entry_cache.reading import Reading
+from broker_tck.model.entry_cache.topics import Topics
+from broker_tck.model.rules import wrong
+
+# ---- Cursors
+
+
+@wrong("EC-58", "a removal does not begin the grace time")
+class GraceFromStartAlone(Cursors):
+    """The grace time is that after the start."""
+
+    def remove(self, name: str) -> bool:
+        """Remove a cursor, and nothing else."""
+        since = self.active.grace.since
+        removed = super().remove(name)
+        self.active.grace.since = since
+        return removed
+
+
+@wrong("RC-11", "a cursor that leaves takes its read off every count")
+class LeavingLowersCounts(Topics):
+    """Nobody will make that read."""
+
+    def uncursor(self, topic: int, name: int) -> bool:
+        """Lower the counts of what is cached, and remove the cursor."""
+        if self.cursors[topic].has(str(name)):
+            correct(self, topic, -1)
+        return super().uncursor(topic, name)
+
+
+@wrong("RC-11", "a cursor that comes adds its read to every count")
+class ComingRaisesCounts(Topics):
+    """One more is going to read what is cached."""
+
+    def cursor(self, topic: int, name: int, ledger: int, entry: int, caching: int) -> None:
+        """Raise the counts of what is cached for a new cursor, and place it."""
+        if not self.cursors[topic].has(str(name)):
+            correct(self, topic, 1)
+        super().cursor(topic, name, ledger, entry, caching)
+
+
+def correct(model: Topics, topic: int, by: int) -> None:
+    """Change the counts of what is cached of a topic."""
+    for entry in model.caches[topic].entries.values():
+        if entry.counter is not None:
+            entry.counter.left += by
+
+
+# ---- Topics that are opened again
+
+
+@wrong("EC-18", "a topic that is opened again has its old cache")
+class ReopensOldCache(Topics):
+    """What is inserted late is found."""
+
+    def reopen(self, cache: int) -> None:
+        """Close the topic, and open it with the cache that it had."""
+        left = self.caches[cache]
+        super().reopen(cache)
+        self.caches[cache] = left
+
+
+# ---- What the storage answered
+
+
+@wrong("RC-04", "the rank is asked for with the request")
+class RankedWhenAsked(Reading):
+    """A cursor that moves meanwhile counts as it stood."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.starts: dict[Request, int] = {}
+
+    def ask(self, request: Request) -> None:
+        """Note the start value, and ask the storage."""
+        self.starts[request] = super().started(request)
+        super().ask(request)
+
+    def started(self, request: Request) -> int:
+        """What was noted."""
+        return self.starts[request]
+
+
+@wrong("EC-47", "it is asked once for each entry")
+class AsksForEachEntry(Reading):
+    """The answer is a question for each of its entries."""
+
+    def started(self, request: Request) -> int:
+        """Ask as often as there are entries."""
+        before = self.evaluated
+        start = super().started(request)
+        self.evaluated = before + (self.evaluated - before) * len(request.entries)
+        return start
+
+
+@wrong("EC-47", "the entries of an answer have one count")
+class OneCountForAll(Reading):
+    """A read of one entry is a read of all."""
+
+    def counts_from(self, request: Request, start: int) -> dict[int, Count | None]:
+        """One count for every entry."""
+        return dict.fromkeys(request.entries, self.read_counts.new(start))
+
+
+@wrong("EC-48", "what is returned has a count of its own")
+class CountsApart(Reading):
+    """A reader's release lowers nothing in the cache, where :meth:`returned_count` does not say so."""
+
+    def returned_count(self, count: Count | None, cached: bool) -> Count | None:
+        """The count that an entry has that is returned, out of the cache or not."""
+        return None if count is None else Count(count.left)
+
+    def take_cached(self, reader: Reader, cached: Cached) -> None:
+        """A reader has an entry out of the cache, with another count."""
+        self.hand_over(reader, cached.position[1], self.returned_count(cached.counter, True))
+
+    def deliver(self, request: Request, counts: dict[int, Count | None]) -> None:
+        """Give every listener its part, with other counts."""
+        super().deliver(request, {entry: self.returned_count(count, False) for entry, count in counts.items()})
+
+
+@wrong("EC-48", "only what was cached shares its count")
+class StorageCountsApart(CountsApart):
+    """What the storage answered is counted apart."""
+
+    def returned_count(self, count: Count | None, cached: bool) -> Count | None:
+        """Its own where it was cached."""
+        return count if cached else super().returned_count(count, cached)
+
+
+@wrong("EC-48", "what is returned is not counted")
+class ReturnedUncounted(CountsApart):
+    """The count is the cache's alone."""
+
+    def returned_count(self, count: Count | None, cached: bool) -> Count | None:
+        """None."""
+        return None
+
+
+@wrong("EC-51", "of several listeners, the originals count as well")
+class OriginalsCount(Reading):
+    """What is released beside its copies is one more read."""
+
+    def deliver(self, request: Request, counts: dict[int, Count | None]) -> None:
+        """Give every listener its part, and count the originals."""
+        shared = len(request.listeners) > 1
+        super().deliver(request, counts)
+        for count in counts.values():
+            if count is not None and shared:
+                self.read_counts.read(count)
+
+
+@wrong("EC-53", "a read can be joined while its listeners are told")
+class JoinedWhileTold(Reading):
+    """It is forgotten when all is done."""
+
+    def settle(self, request: Request) -> None:
+        """Leave it as it is."""
+
+    def come(self, request: Request) -> None:
+        """Tell the listeners, and forget the read."""
+        super().come(request)
+        super().settle(request)
+
+    def not_come(self, request: Request, kind: int) -> None:
+        """Tell the listeners, and forget the read."""
+        super().not_come(request, kind)
+        super().settle(request)
+
+
+@wrong("EC-45", "all is read again, and what was obtained is kept")
+class KeepsObtained(Reading):
+    """What was obtained before is never freed."""
+
+    def read_again(self, reader: Reader) -> None:
+        """Forget what was obtained, and read all."""
+        reader.take_all()
+        super().read_again(reader)
+
+
+@wrong("RC-07", "what is discarded does not count")
+class DiscardedUncounted(Reading):
+    """Only those who are answered make reads."""
+
+    def discard(self, entries: list[Returned]) -> None:
+        """Free entries whose counts stay as they are."""
+        for entry in entries:
+            entry.count = None
+            self.free_returned(entry)
+
+
+# ---- The limit of reads in flight
+
+
+@wrong("EC-55", "a read that fits waits for those that came before")
+class WaitsBehind(ReadLimit):
+    """First come, first served."""
+
+    def take(self, reader: Reader) -> bool:
+        """Take permits where nobody waits."""
+        return not self.waiting and super().take(reader)
+
+
+@wrong("EC-55", "who waited takes nothing")
+class WaitingTakeNothing(ReadLimit):
+    """Permits are counted for those alone that need not wait."""
+
+    def serve(self, now: int) -> Reader | None:
+        """Serve the head, and leave its permits there."""
+        remaining = self.remaining
+        head = super().serve(now)
+        self.remaining = remaining
+        return head
+
+
+@wrong("EC-55", "a head that does not fit lets the next one go first")
+class PassesOver(ReadLimit):
+    """What is large waits until nothing small comes."""
+
+    def serve(self, now: int) -> Reader | None:
+        """Serve the head, or the one behind it."""
+        head = super().serve(now)
+        if head is None and len(self.waiting) > 1 and self.fits(self.waiting[1].permits):
+            self.waiting.rotate(-1)
+            return super().serve(now)
+        return head
