@@ -136,7 +136,7 @@ def test_check_prints_one_document(cli: Cli) -> None:
     assert (one["verdict"], heap["subject"], heap["golden"]) == ("broken", "heap", {"steps": 5959, "agreed": 5959})
     (finding,) = one["findings"]
     assert finding["rules"] == ["DD-20"]
-    assert finding["ways"] == ["DD-20 taken: one_too_many"]
+    assert finding["ways"] == ["DD-20 index.taken: one_too_many"]
     assert finding["operations"][-1][0] == "get"
     assert set(heap) == set(one)
 
@@ -375,7 +375,7 @@ def inline(work: Any, items: Any, progress: Any = None) -> list[Any]:
 
 
 ONE = ("--contract", "delayed-delivery")
-HANDFUL = ("DD-09 refuses: equality_accepted", "DD-28 count: of_buckets", "DD-35 removed: whole_ledgers")
+HANDFUL = ("DD-09 refuses: equality_accepted", "DD-28 index.count: of_buckets", "DD-35 index.removed: whole_ledgers")
 
 
 @pytest.fixture

@@ -19,15 +19,15 @@ def test_every_way_is_tried() -> None:
 
 
 def test_ways_in_words() -> None:
-    assert in_words(way_of("DD-01 absent")) == "DD-01 were absent (stays)"
+    assert in_words(way_of("DD-01 absent")) == "DD-01 were absent (index.stays)"
     assert in_words(way_of("DD-09 refuses: equality_accepted")) == (
         "DD-09 were done otherwise (refuses: equality accepted)"
     )
     way = way_of("DD-01 absent")
     assert Diagnosis(("DD-01",), (), 0).sentence == "No known wrong way of a rule explains this."
-    assert Diagnosis(("DD-01",), (way,), 20, True).sentence == "Behaves as if DD-01 were absent (stays)."
+    assert Diagnosis(("DD-01",), (way,), 20, True).sentence == "Behaves as if DD-01 were absent (index.stays)."
     assert Diagnosis(("DD-01",), (way,), 5).sentence == (
-        "Here, though not everywhere, it behaves as if DD-01 were absent (stays)."
+        "Here, though not everywhere, it behaves as if DD-01 were absent (index.stays)."
     )
 
 

@@ -21,7 +21,7 @@ BREAKERS = {
     "DD-08": "DD-06 absent",
     "DD-23": "DD-23 arms another without cancelling",
     "DD-34": "DD-06 due: strictly_before",
-    "DD-35": "DD-35 removed: whole_ledgers",
+    "DD-35": "DD-35 index.removed: whole_ledgers",
     "shift": "DD-05 key: by_the_tick",
     "order": "DD-11 the answer to what is there already is no",
 }

@@ -40,7 +40,7 @@ def test_other_profile_passes() -> None:
     assert run_machine(subject, CONTRACT.model("heap"), 10)[0] is None
 
 
-@pytest.mark.parametrize("way", ["DD-09 refuses: equality_accepted", "DD-28 count: of_buckets"])
+@pytest.mark.parametrize("way", ["DD-09 refuses: equality_accepted", "DD-28 index.count: of_buckets"])
 def test_wrong_way_is_killed(way: str) -> None:
     subject = wrong(way)
     failed, operations = run_machine(subject, MODEL, 200)
@@ -55,7 +55,7 @@ def test_wrong_way_is_killed(way: str) -> None:
 def test_run_without_a_seed_is_always_the_same() -> None:
     subject = subject_of(TimeBucketTracker)
     assert run_machine(subject, MODEL, 8)[1] == run_machine(subject, MODEL, 8)[1]
-    subject = wrong("DD-28 count: of_buckets")
+    subject = wrong("DD-28 index.count: of_buckets")
     first, second = run_machine(subject, MODEL, 200), run_machine(subject, MODEL, 200)
     assert first[0] is not None
     assert second[0] is not None
@@ -63,7 +63,7 @@ def test_run_without_a_seed_is_always_the_same() -> None:
 
 
 def test_seeds_differ() -> None:
-    subject = wrong("DD-28 count: of_buckets")
+    subject = wrong("DD-28 index.count: of_buckets")
     runs = [run_machine(subject, MODEL, 200, seed)[0] for seed in (1, 2)]
     assert runs[0] is not None
     assert runs[1] is not None

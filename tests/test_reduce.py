@@ -23,14 +23,14 @@ WAYS = (
     "DD-05 key: rounded_up",
     "DD-06 due: strictly_before",
     "DD-09 refuses: equality_accepted",
-    "DD-13 stored: ledgers_of_32_bits",
+    "DD-13 index.stored: ledgers_of_32_bits",
     "DD-16 fixed_delay.starts_anew: always",
-    "DD-20 taken: one_ledger_only",
-    "DD-20 handed_out: repeated",
+    "DD-20 index.taken: one_ledger_only",
+    "DD-20 index.handed_out: repeated",
     "DD-22 timer.earliest: two_ticks",
     "DD-27 tick_after: only_raised",
-    "DD-30 after_clear: due_ones_stay",
-    "DD-35 removed: whole_ledgers",
+    "DD-30 index.after_clear: the_first_bucket_only",
+    "DD-35 index.removed: whole_ledgers",
 )
 
 
@@ -274,7 +274,7 @@ def test_times_move_with_the_clock() -> None:
 def test_reduction_of_a_real_failure_is_quick() -> None:
     from time import perf_counter
 
-    subject = wrong("DD-35 removed: all_but_the_last")
+    subject = wrong("DD-35 index.removed: all_but_the_last")
     done = first_failing(subject)
     began = perf_counter()
     assert found(subject, done)

@@ -175,7 +175,7 @@ def test_clause_of_a_part_is_named_by_its_path() -> None:
     assert model.add(1, 0, model.now + 5000)
     assert model.timer.armed == []
     assert clause_of(MODEL, "timer.settled") is Timer.settled
-    assert {path for path, _ in tree_of(Heap)} == {"", "timer.", "fixed_delay."}
+    assert {path for path, _ in tree_of(Heap)} == {"", "timer.", "fixed_delay.", "index.", "memory_estimate."}
 
 
 def test_way_that_stands_before_is_left_out_where_the_profile_changes_the_same() -> None:

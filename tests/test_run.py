@@ -183,7 +183,7 @@ def test_hang_while_laws_are_judged_is_a_complaint(monkeypatch: pytest.MonkeyPat
 
 
 def test_run_ends_when_enough_was_found() -> None:
-    subject = wrong("DD-28 count: of_buckets")
+    subject = wrong("DD-28 index.count: of_buckets")
     run = run_subject(subject, IDEAL, 0, 100, most=3)
     assert len(run.failing) == 3
     assert run.walks < 100
@@ -236,7 +236,7 @@ def test_golden_traces_end_at_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_machine_s_failure_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = wrong("DD-28 count: of_buckets")
+    subject = wrong("DD-28 index.count: of_buckets")
     monkeypatch.setattr(conforming, "run_subject", lambda *a: Run(subject, IDEAL, 0, walks=1))
     checked: Checked = check_subject(subject, IDEAL, (), 0, 1, 100)
     assert [finding.rule for finding in checked.run.findings] == ["DD-28"]
@@ -262,11 +262,11 @@ def test_parts_have_nothing_to_say_of_what_conforms(part: str) -> None:
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_tell_a_story(part: str) -> None:
-    subject = wrong("DD-28 count: of_buckets")
+    subject = wrong("DD-28 index.count: of_buckets")
     said = PARTS[part](Run(subject, IDEAL, 0))
-    assert said.startswith("DD-28 is broken by DD-28 count: of_buckets (timebucket-ideal; ")
+    assert said.startswith("DD-28 is broken by DD-28 index.count: of_buckets (timebucket-ideal; ")
     assert "  broker-tck replay --subject" in said
-    with pytest.raises(pytest.fail.Exception, match="DD-28 is broken by DD-28 count: of_buckets"):
+    with pytest.raises(pytest.fail.Exception, match="DD-28 is broken by DD-28 index.count: of_buckets"):
         run_part(subject, IDEAL, part)
 
 

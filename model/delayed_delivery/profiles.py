@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import ClassVar
 
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
-from broker_tck.model.delayed_delivery.specification import Copy, DelayedDelivery, Position
+from broker_tck.model.delayed_delivery.index import Copy, Index, Position
+from broker_tck.model.delayed_delivery.memory import BYTES, MemoryEstimate
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.java_collections import LongHashOrder
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import Fault
@@ -112,6 +113,16 @@ class LedgersByHash(set[Copy]):
         return sorted(self, key=lambda copy: (place[copy[0]], copy))
 
 
+class IndexByHash(Index):
+    """An index whose buckets are taken as a hash table lists them."""
+
+    BUCKET = LedgersByHash
+    held: dict[int, LedgersByHash]  # type: ignore[assignment]
+
+    def taken(self, due: list[int], most: int) -> list[tuple[int, Copy]]:
+        return [(key, copy) for key in due for copy in self.held[key].listed()][: max(most, 0)]
+
+
 class TimeBucket401(TimeBucket404):
     """The released classes of 4.0.1 and 4.0.2, the first with buckets (PR 23611), before PR 24035.
 
@@ -121,19 +132,11 @@ class TimeBucket401(TimeBucket404):
 
     PROFILE = "timebucket-4.0.1"
     MOOT = ("order",)
-    BUCKET = LedgersByHash
-    held: dict[int, LedgersByHash]  # type: ignore[assignment]
-
-    def taken(self, most: int) -> list[tuple[int, Copy]]:
-        due = takewhile(self.due, sorted(self.held))
-        return [(key, copy) for key in due for copy in self.held[key].listed()][: max(most, 0)]
+    Index = IndexByHash
 
 
-class TimeBucket2025(TimeBucket404):
-    """The classes of 2025-09-20, as recorded: a repeated add is counted again."""
-
-    PROFILE = "timebucket-2025"
-    MOOT = ("DD-29",)
+class CountsAgain(Index):
+    """An index that counts a repeated add again, and then cannot tell its first bucket."""
 
     def counts_again(self) -> bool:
         return True
@@ -143,8 +146,35 @@ class TimeBucket2025(TimeBucket404):
             raise Fault("NoSuchElementException")
         return super().first()
 
-    def permits_bytes(self, seen: object) -> bool:
+
+class AnyEstimate(MemoryEstimate):
+    """An estimate that does not have to fit what is held."""
+
+    def permits(self, seen: object, count: int) -> bool:
         return isinstance(seen, int) and seen >= 0
+
+
+class TimeBucket2025(TimeBucket404):
+    """The classes of 2025-09-20, as recorded: a repeated add is counted again."""
+
+    PROFILE = "timebucket-2025"
+    MOOT = ("DD-29",)
+    Index = CountsAgain
+    MemoryEstimate = AnyEstimate
+
+
+class EveryCopy(Index):
+    """An index that keeps every copy."""
+
+    def serial(self, position: Position, key: int) -> int:
+        return self.adds
+
+
+class AtLeastTheTriples(MemoryEstimate):
+    """An estimate of the triples, and of what was allocated besides."""
+
+    def permits(self, seen: object, count: int) -> bool:
+        return isinstance(seen, int) and seen >= BYTES * count
 
 
 class Heap(DelayedDelivery):
@@ -156,15 +186,11 @@ class Heap(DelayedDelivery):
     PROFILE = "heap"
     MOOT = ("DD-03", "DD-05", "DD-29", "DD-33")
     Timer = TimerBefore26012
+    Index = EveryCopy
+    MemoryEstimate = AtLeastTheTriples
 
     def width_of(self, tick: int) -> int:
         return 1
-
-    def serial(self, position: Position, key: int) -> int:
-        return self.adds
-
-    def permits_bytes(self, seen: object) -> bool:
-        return isinstance(seen, int) and seen >= 24 * self.count()
 
     def refuses_close(self) -> bool:
         return self.closed

@@ -9,19 +9,17 @@ Times are absolute milliseconds. The model has a clock and a timer of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import groupby, islice, takewhile
+from itertools import takewhile
 from typing import ClassVar, Protocol
 
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
+from broker_tck.model.delayed_delivery.index import Copy, Index, Position
+from broker_tck.model.delayed_delivery.memory import MemoryEstimate
 from broker_tck.model.delayed_delivery.unembodied import UNEMBODIED
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
 from broker_tck.model.rules import Rule, also, rule
 
-Position = tuple[int, int]
-Copy = tuple[int, int, int]
-"""Ledger id, entry id, and a serial number that is 0 wherever equal positions are one copy."""
 LAST = 2**63 - 1
 """The last time that there is."""
 
@@ -39,8 +37,9 @@ class DelayedDelivery(Reference):
     """Delayed delivery as specified: time buckets, and a timer that fires when the first bucket becomes due."""
 
     PROFILE = "timebucket-ideal"
-    BUCKET: ClassVar[type[set[Copy]]] = set
     Timer = Timer
+    Index = Index
+    MemoryEstimate = MemoryEstimate
     FixedDelay = FixedDelay
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
 
@@ -51,42 +50,18 @@ class DelayedDelivery(Reference):
         self.strict = config.strict
         self.lookahead = config.lookahead
         self.width = self.width_of(config.tick)
-        self.held: dict[int, set[Copy]] = {}
-        self.counted_in_vain = 0
-        self.adds = 0
+        self.index = self.Index()
+        self.memory_estimate = self.MemoryEstimate()
         self.closed = False
-        self.bytes_seen = 0
-        self.grew = self.shrank = False
 
     @property
     def now(self) -> int:
         """The time, which the timer keeps."""
         return self.timer.now
 
-    # ---- What is held
-
-    @rule(
-        "DD-01",
-        "Nothing empty is kept: a bucket goes with its last message.",
-        source="InMemoryDelayedDeliveryTracker",
-        look="the bucket or ledger left behind by the call that took its last message",
-        absent=lambda m, bucket: True,
-    )
-    def stays(self, bucket: set[Copy]) -> bool:
-        return bool(bucket)
-
-    @rule(
-        "DD-28",
-        "The number of delayed messages is the number of copies held.",
-        source="InMemoryDelayedDeliveryTracker, PRs 24429, 24430, 25681",
-        look="a counter kept beside the index: who adds to it, who takes from it",
-        absent=lambda m: 0,
-        of_positions=lambda m: len({c for bucket in m.held.values() for c in bucket}),
-        of_buckets=lambda m: len(m.held),
-        of_due=lambda m: sum(len(bucket) for key, bucket in m.held.items() if m.due(key)),
-    )
     def count(self) -> int:
-        return sum(map(len, self.held.values())) + self.counted_in_vain
+        """The number of delayed messages."""
+        return self.index.count()
 
     # ---- Cut-off and bucket key
 
@@ -192,44 +167,6 @@ class DelayedDelivery(Reference):
         return at < 0 or at <= self.cutoff()
 
     @rule(
-        "DD-13",
-        "Ledger ids are any signed 64-bit number; entry ids up to the subject's declared width are kept as they are.",
-        source="InMemoryDelayedDeliveryTracker, PR 25681",
-        look="ids of more than 16 or 31 bits",
-        needs="entry_id_bits",
-        absent=lambda m, ledger, entry: (ledger, entry & 0xFFFF),
-        entries_signed=lambda m, ledger, entry: (ledger, entry - 2**32 if 2**31 <= entry < 2**32 else entry),
-        entries_of_31_bits=lambda m, ledger, entry: (ledger, entry & 0x7FFFFFFF),
-        ledgers_of_32_bits=lambda m, ledger, entry: (ledger & 0xFFFFFFFF, entry),
-        ledgers_unsigned=lambda m, ledger, entry: (ledger & (2**64 - 1), entry),
-    )
-    def stored(self, ledger: int, entry: int) -> Position:
-        return ledger, entry
-
-    @rule(
-        "DD-11",
-        "A position that is already in its bucket stays one copy; the answer is still yes.",
-        source="InMemoryDelayedDeliveryTracker, PR 25681, issue 25617",
-        look="a counter raised by an add that changed nothing",
-        when=lambda m, position, key: m.holds(position, key),
-        absent=lambda m, position, key: m.adds,
-    )
-    def serial(self, position: Position, key: int) -> int:
-        return 0
-
-    @also(serial, when=lambda m: True, absent=lambda m: True, while_the_detection_holds=lambda m: m.fixed_delay.fixed)
-    def counts_again(self) -> bool:
-        return False
-
-    def holds(self, position: Position, key: int) -> bool:
-        """Whether the position is in its bucket."""
-        return (*position, 0) in self.held.get(key, ())
-
-    def elsewhere(self, position: Position, key: int) -> list[int]:
-        """The other buckets that hold the position."""
-        return [k for k, bucket in self.held.items() if k != key and any(c[:2] == position for c in bucket)]
-
-    @rule(
         "DD-10",
         "An accepted add brings the timer up to date, then looks at the fixed delay with the time as it was given.",
         source="InMemoryDelayedDeliveryTracker",
@@ -245,8 +182,13 @@ class DelayedDelivery(Reference):
         if self.refuses(at):
             self.fixed_delay.refused()
             return False
-        self.added(self.insert(self.stored(ledger, entry), self.key(at)), at)
+        self.added(self.insert(self.index.stored(ledger, entry), self.key(at)), at)
         return True
+
+    def insert(self, position: Position, key: int) -> bool:
+        """Hold a copy; answers whether it was absent."""
+        self.memory_estimate.grew = True
+        return self.index.insert(position, key)
 
     @also(compared, when=lambda m, new, at: True)
     def added(self, new: bool, at: int) -> None:
@@ -257,32 +199,6 @@ class DelayedDelivery(Reference):
     def detect(self, at: int) -> None:
         """Look at whether all delays are alike."""
         self.fixed_delay.taken(self.compared(at), self.tick)
-
-    @rule(
-        "DD-12",
-        "The same position in another bucket is another copy; the earlier one is neither moved nor cancelled.",
-        source="InMemoryDelayedDeliveryTracker",
-        look="a map from position to bucket, where there should be none",
-        when=lambda m, position, key: m.elsewhere(position, key),
-    )
-    def insert(self, position: Position, key: int) -> bool:
-        """Hold a copy; answers whether it was absent."""
-        bucket = self.held.setdefault(key, self.BUCKET())
-        before = len(bucket)
-        self.adds += 1
-        self.grew = True
-        bucket.add((*position, self.serial(position, key)))
-        if len(bucket) > before:
-            return True
-        self.counted_in_vain += self.counts_again()
-        return False
-
-    def drop(self, key: int, copy: Copy) -> None:
-        """Let go of a copy."""
-        bucket = self.held[key]
-        bucket.discard(copy)
-        if not self.stays(bucket):
-            del self.held[key]
 
     def fill(self, ledger: int, entry: int, step: int, n: int, at: int) -> int:
         """Track n messages of one ledger, every ``step``-th entry, all for one time; answers how many were taken."""
@@ -297,11 +213,11 @@ class DelayedDelivery(Reference):
         source="AbstractDelayedDeliveryTracker, PR 10078",
         look="the timer after a firing that found nothing to hand out",
         absent=lambda m: False,
-        anything_held=lambda m: bool(m.held),
-        nothing_far_ahead=lambda m: bool(m.held) and m.due(max(m.held)),
+        anything_held=lambda m: bool(m.index.held),
+        nothing_far_ahead=lambda m: bool(m.index.held) and m.due(max(m.index.held)),
     )
     def available(self) -> bool:
-        return bool(self.held) and self.due(min(self.held))
+        return bool(self.index.held) and self.due(min(self.index.held))
 
     @also(available, absent=lambda m, available: False, a_yes_as_well=lambda m, available: True)
     def has_updates_timer(self, available: bool) -> bool:
@@ -314,90 +230,19 @@ class DelayedDelivery(Reference):
             self.update_timer()
         return available
 
-    @rule(
-        "DD-20",
-        "At most so many copies are taken from the due buckets, in the order of bucket, ledger, entry; they are handed "
-        "out in the order of their positions, each once.",
-        source="InMemoryDelayedDeliveryTracker, PRs 24035, 7731",
-        look="the order of ledgers inside a bucket; a budget that ends inside a ledger; the budget counts copies",
-        absent=lambda m, most: m.due_copies(),
-        one_bucket_only=lambda m, most: [c for c in m.due_copies() if c[0] == min(m.held)][: max(most, 0)],
-        one_ledger_only=lambda m, most: m.of_first_ledger(m.due_copies())[: max(most, 0)],
-        one_too_many=lambda m, most: m.due_copies()[: most + 1],
-        one_short=lambda m, most: m.due_copies()[: max(most - 1, 0)],
-        ledgers_descending=lambda m, most: m.due_copies(lambda c: (-c[0], c[1]))[: max(most, 0)],
-        entries_descending=lambda m, most: m.due_copies(lambda c: (c[0], -c[1]))[: max(most, 0)],
-        entries_before_ledgers=lambda m, most: m.due_copies(lambda c: (c[1], c[0]))[: max(most, 0)],
-        by_position_alone=lambda m, most: sorted(m.due_copies(), key=lambda c: c[1])[: max(most, 0)],
-        last_bucket_first=lambda m, most: sorted(m.due_copies(), key=lambda c: -c[0])[: max(most, 0)],
-        budget_counts_positions=lambda m, most: m.worth(most, m.due_copies()),
-        budget_for_each_bucket=lambda m, most: m.of_each_bucket(most, m.due_copies()),
-    )
-    def taken(self, most: int) -> list[tuple[int, Copy]]:
-        return self.due_copies()[: max(most, 0)]
-
-    def due_copies(self, order: Callable[[Copy], tuple[int, ...]] = tuple) -> list[tuple[int, Copy]]:
-        """Every copy in a due bucket, by bucket and then in the given order, else by ledger and entry."""
-        due = takewhile(self.due, sorted(self.held))
-        return [(key, copy) for key in due for copy in sorted(self.held[key], key=order)]
-
-    @staticmethod
-    def of_first_ledger(copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
-        """The copies that share bucket and ledger with the first."""
-        return [c for c in copies if (c[0], c[1][0]) == (copies[0][0], copies[0][1][0])]
-
-    @staticmethod
-    def worth(most: int, copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
-        """The first copies, as many as it takes for so many positions."""
-        first = {copy[:2]: i for i, (_, copy) in reversed([*enumerate(copies)])}
-        beyond = sorted(first.values())[max(most, 0) :]
-        return copies[: beyond[0]] if beyond else copies
-
-    @staticmethod
-    def of_each_bucket(most: int, copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
-        """So many copies of each bucket."""
-        buckets = groupby(copies, key=lambda c: c[0])
-        return [c for _, bucket in buckets for c in islice(bucket, max(most, 0))]
-
-    @also(
-        taken,
-        absent=lambda m, taken: [copy[:2] for _, copy in taken],
-        in_order_of_time=lambda m, taken: list(dict.fromkeys(copy[:2] for _, copy in taken)),
-        repeated=lambda m, taken: sorted(copy[:2] for _, copy in taken),
-        descending=lambda m, taken: sorted({copy[:2] for _, copy in taken}, reverse=True),
-    )
-    def handed_out(self, taken: list[tuple[int, Copy]]) -> list[Position]:
-        return sorted({copy[:2] for _, copy in taken})
-
-    @rule(
-        "DD-35",
-        "What leaves the index is what is handed out: nothing is lost, nothing stays.",
-        source="InMemoryDelayedDeliveryTracker",
-        look="what is deleted where the budget ends inside a bucket or a ledger",
-        absent=lambda m, taken: [],
-        whole_ledgers=lambda m, taken: m.copies_like(taken, lambda key, copy: (key, copy[0])),
-        whole_buckets=lambda m, taken: m.copies_like(taken, lambda key, copy: key),
-        all_copies_of_a_position=lambda m, taken: m.copies_like(taken, lambda key, copy: copy[:2]),
-        all_but_the_last=lambda m, taken: taken[:-1] if len(taken) > 2 else taken,
-    )
-    def removed(self, taken: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
-        return taken
-
-    def copies_like(self, taken: list[tuple[int, Copy]], kind: Callable[[int, Copy], object]) -> list[tuple[int, Copy]]:
-        """Every copy held that is of one kind with one of those taken."""
-        kinds = {kind(key, copy) for key, copy in taken}
-        return [(key, copy) for key, bucket in self.held.items() for copy in bucket if kind(key, copy) in kinds]
-
     def get(self, most: int) -> list[Position]:
         """Hand out what is due."""
-        taken = self.taken(most)
-        for key, copy in self.removed(taken):
-            self.shrank = True
-            self.drop(key, copy)
+        taken = self.index.taken(self.due_keys(), most)
+        self.memory_estimate.shrank |= bool(taken)
+        self.index.let_go(taken)
         self.left(taken)
-        return self.handed_out(taken)
+        return self.index.handed_out(taken)
 
-    @also(taken, when=lambda m, taken: True)
+    def due_keys(self) -> list[int]:
+        """The keys of the buckets that are due, in order."""
+        return [*takewhile(self.due, sorted(self.index.held))]
+
+    @also(Index.taken, when=lambda m, taken: True)
     def left(self, taken: list[tuple[int, Copy]]) -> None:
         """What follows where messages have left, or could have."""
         self.restart(taken)
@@ -405,7 +250,7 @@ class DelayedDelivery(Reference):
 
     def restart(self, taken: list[tuple[int, Copy]]) -> None:
         """Start the detection of a fixed delay anew, where a get does."""
-        self.fixed_delay.left(bool(taken), not self.held)
+        self.fixed_delay.left(bool(taken), not self.index.held)
 
     # ---- Pausing
 
@@ -420,7 +265,7 @@ class DelayedDelivery(Reference):
         fixed_or_not=lambda m: m.lookahead > 0 and m.count() >= m.lookahead,
         without_lookahead_too=lambda m: m.fixed_delay.fixed and m.count() >= m.lookahead,
         half_the_lookahead=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and m.count() >= (m.lookahead + 1) // 2,
-        counts_buckets=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and len(m.held) >= m.lookahead,
+        counts_buckets=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and len(m.index.held) >= m.lookahead,
     )
     def wants_pause(self) -> bool:
         return self.lookahead > 0 and self.fixed_delay.fixed and self.count() >= self.lookahead
@@ -452,11 +297,7 @@ class DelayedDelivery(Reference):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""
-        self.timer.update(self.wake(self.first()) if self.count() else None, self.tick)
-
-    def first(self) -> int:
-        """The smallest key."""
-        return min(self.held)
+        self.timer.update(self.wake(self.index.first()) if self.count() else None, self.tick)
 
     def advance(self, ms: int) -> list[int]:
         """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
@@ -486,55 +327,20 @@ class DelayedDelivery(Reference):
 
     # ---- Memory, clear, close
 
-    @rule(
-        "DD-29",
-        "The memory estimate is 0 if and only if nothing is held; it does not fall by adds nor rise by takes.",
-        source="InMemoryDelayedDeliveryTracker, PR 25990",
-        look="what is added to the running sum and what is taken off, where an entry set empties",
-        needs="memory_estimate",
-        absent=lambda m: 0,
-        never_falls=lambda m: m.bytes_seen + 24 * m.count(),
-        one_byte_too_many=lambda m: 1 + 24 * m.count(),
-        falls_with_every_add=lambda m: max(1, 2**20 - m.count()) if m.held else 0,
-    )
-    def bytes_held(self) -> int:
-        return 24 * self.count()
-
-    def permits_bytes(self, seen: object) -> bool:
-        """Whether a memory estimate is plausible, given the one seen before."""
-        if not isinstance(seen, int):
-            return False
-        if not self.held:
-            return seen == 0
-        fell, rose = seen < self.bytes_seen, seen > self.bytes_seen
-        return seen > 0 and not (fell and not self.shrank) and not (rose and not self.grew)
-
     def memory(self) -> Allowed:
         """The memory estimate in bytes."""
-        return Allowed(self.permits_bytes, self.follow_bytes, self.bytes_held(), "0 if nothing is held, else plausible")
-
-    def follow_bytes(self, seen: int) -> None:
-        """Take over a memory estimate."""
-        self.bytes_seen = seen
-        self.grew = self.shrank = False
-
-    @rule(
-        "DD-30",
-        "Clear empties the index and leaves the timer alone.",
-        source="InMemoryDelayedDeliveryTracker, issue 8689, PR 14740",
-        look="copies, counters or memory that survive; a timeout cancelled or armed by it",
-        absent=lambda m: m.held,
-        due_ones_stay=lambda m: {key: bucket for key, bucket in m.held.items() if m.due(key)},
-        the_first_bucket_only=lambda m: {key: bucket for key, bucket in m.held.items() if key > min(m.held)},
-    )
-    def after_clear(self) -> dict[int, set[Copy]]:
-        return {}
+        estimate, count = self.memory_estimate, self.count()
+        return Allowed(
+            permits=lambda seen: estimate.permits(seen, count),
+            follow=estimate.follow,
+            example=estimate.bytes_for(count),
+            says="0 if nothing is held, else plausible",
+        )
 
     def clear(self) -> None:
         """Forget every message."""
-        self.shrank = True
-        self.held = self.after_clear()
-        self.counted_in_vain = 0
+        self.memory_estimate.shrank = True
+        self.index.clear()
         self.fixed_delay.cleared()
 
     @rule(

@@ -1,9 +1,10 @@
-"""Known wrong ways of delayed delivery that take more than a clause."""
+"""Known wrong ways of what is held, taken and detected that take more than a clause."""
 
 from __future__ import annotations
 
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
-from broker_tck.model.delayed_delivery.specification import Copy, DelayedDelivery, Position
+from broker_tck.model.delayed_delivery.index import Copy, Index, Position
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.rules import wrong
 
 # ---- Adding
@@ -46,12 +47,12 @@ class RefusesAgain(DelayedDelivery):
 
     def add(self, ledger: int, entry: int, at: int) -> bool:
         """Answer whether the message is new."""
-        new = not self.holds(self.stored(ledger, entry), self.key(at))
+        new = not self.index.holds(self.index.stored(ledger, entry), self.key(at))
         return super().add(ledger, entry, at) and new
 
 
 @wrong("DD-12", "a position is in one bucket: that of its last add")
-class Superseded(DelayedDelivery):
+class Superseded(Index):
     """A copy in another bucket is dropped, where :meth:`supersedes` says so."""
 
     def supersedes(self, key: int, other: int) -> bool:
@@ -85,12 +86,46 @@ class SoonerSuperseded(Superseded):
 
 
 @wrong("DD-12", "a position is in one bucket: that of its first add")
-class FirstStays(DelayedDelivery):
+class FirstStays(Index):
     """A position that is held is not filed again."""
 
     def insert(self, position: Position, key: int) -> bool:
         """Hold a copy where there is none in another bucket."""
         return not self.elsewhere(position, key) and super().insert(position, key)
+
+
+# ---- What is held
+
+
+@wrong("DD-28", "only what is due is counted")
+class CountsDue(DelayedDelivery):
+    """What is not due yet does not count."""
+
+    def count(self) -> int:
+        """The number of copies that are due."""
+        return sum(len(self.index.held[key]) for key in self.due_keys())
+
+
+@wrong("DD-11", "a repeated add is counted again while the detection holds")
+class CountsAgainWhileFixed(DelayedDelivery):
+    """The detection looks at every add, and so does the count."""
+
+    def insert(self, position: Position, key: int) -> bool:
+        """Count an add that changed nothing."""
+        new = super().insert(position, key)
+        self.index.counted_in_vain += not new and self.fixed_delay.fixed
+        return new
+
+
+@wrong("DD-30", "a clear leaves what is due")
+class ClearLeavesDue(DelayedDelivery):
+    """What is due is as good as handed out."""
+
+    def clear(self) -> None:
+        """Forget what is not due."""
+        left = {key: self.index.held[key] for key in self.due_keys()}
+        super().clear()
+        self.index.held = left
 
 
 # ---- Handing out
@@ -182,7 +217,7 @@ class RefusalByEmptyLeavesFixedDelay(RefusalLeavesFixedDelay):
 
     def ends(self, at: int) -> bool:
         """While something is held."""
-        return bool(self.held)
+        return bool(self.index.held)
 
 
 @wrong("DD-16", "the detection starts anew whenever nothing is due")
@@ -201,96 +236,3 @@ class HighestStays(FixedDelay):
     def begin(self) -> None:
         """Start anew, with the highest time so far."""
         self.fixed = True
-
-
-# ---- The timer
-
-
-class StopsAtFirings(DelayedDelivery):
-    """The clock stops at each firing, where :meth:`fired` may do more, or swallow it."""
-
-    def fired(self) -> bool:
-        """Whether the firing asks for a read."""
-        return True
-
-    def advance(self, ms: int) -> list[int]:
-        """Move the clock from firing to firing."""
-        until, asked = self.now + ms, []
-        while self.timer.armed and self.timer.armed[0] <= until:
-            times = super().advance(max(self.timer.armed[0] - self.now, 0))
-            asked += times if self.fired() else []
-        return asked + super().advance(until - self.now)
-
-
-@wrong("DD-24", "a firing asks for nothing")
-class FiringIsSilent(StopsAtFirings):
-    """Nobody hears of a firing."""
-
-    def fired(self) -> bool:
-        """No."""
-        return False
-
-
-@wrong("DD-24", "a firing asks for a read while something is due")
-class FiringLooksFirst(StopsAtFirings):
-    """A firing for nothing is kept quiet."""
-
-    def fired(self) -> bool:
-        """While something is due."""
-        return self.available()
-
-
-@wrong("DD-24", "a firing brings the timer up to date")
-class FiringUpdatesTimer(StopsAtFirings):
-    """A firing arms the next timeout itself."""
-
-    def fired(self) -> bool:
-        """Update the timer."""
-        self.update_timer()
-        return True
-
-
-@wrong("DD-27", "a new tick brings the timer up to date")
-class TickUpdatesTimer(DelayedDelivery):
-    """What is armed is armed anew by the new tick."""
-
-    def reset_tick(self, tick: int) -> None:
-        """Change the tick, and update the timer."""
-        super().reset_tick(tick)
-        self.update_timer()
-
-
-@wrong("DD-30", "a clear brings the timer up to date")
-class ClearUpdatesTimer(DelayedDelivery):
-    """Nothing is held, so nothing stays armed."""
-
-    def clear(self) -> None:
-        """Forget every message, and update the timer."""
-        super().clear()
-        self.update_timer()
-
-
-@wrong("DD-32", "the timer outlives its tracker")
-class CloseLeavesTimer(DelayedDelivery):
-    """Nothing is disarmed, where :meth:`disarms` does not say so."""
-
-    def disarms(self) -> bool:
-        """Whether to disarm."""
-        return False
-
-    def close(self) -> None:
-        """End, with the timer armed or not."""
-        armed = self.timer.armed.copy(), self.timer.timeout, self.timer.target
-        leaves = not self.disarms()
-        super().close()
-        if leaves:
-            self.timer.armed, self.timer.timeout, self.timer.target = armed
-
-
-@wrong("DD-32", "the timer is disarmed while something is held")
-class CloseOfNothingLeavesTimer(CloseLeavesTimer):
-    """With nothing held there should be nothing to disarm."""
-
-    def disarms(self) -> bool:
-        """While something is held."""
-        return bool(self.held)

@@ -11,11 +11,11 @@ MOST_BUCKETS = 3
 
 def abstract(model: DelayedDelivery) -> tuple[int, ...]:
     """Copies held and buckets, by powers of two; buckets due; the timeout; the fixed delay; how it is configured."""
-    due = sum(map(model.due, model.held))
+    due = sum(map(model.due, model.index.held))
     return (
         min(model.count().bit_length(), MOST_COPIES),
-        min(len(model.held).bit_length(), MOST_BUCKETS),
-        0 if not due else 2 if due == len(model.held) else 1,
+        min(len(model.index.held).bit_length(), MOST_BUCKETS),
+        0 if not due else 2 if due == len(model.index.held) else 1,
         timeout(model),
         model.fixed_delay.fixed,
         (model.tick > model.width) - (model.tick < model.width),

@@ -120,8 +120,8 @@ class Times:
         kind = below(10)
         if kind < 5:
             return self.steps[below(len(self.steps))]
-        if kind < 8 and model.held:
-            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else model.wake(min(model.held))
+        if kind < 8 and model.index.held:
+            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else model.wake(min(model.index.held))
             return min(max(0, armed - model.now + below(3) - 1), 2**45)
         if kind == 8:
             return below(self.spread)
@@ -205,7 +205,7 @@ def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) 
         yield Clear()
         yield Close()
         return
-    last = max((key for key in model.held if key < 2**60), default=model.now)
+    last = max((key for key in model.index.held if key < 2**60), default=model.now)
     yield Advance(max(0, last + model.width + model.tick - model.now))
     yield Has()
     for part in (3, 2, 1):

@@ -1,0 +1,213 @@
+"""The index of a tracker: copies of positions in buckets, which are taken in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby, islice
+from typing import ClassVar
+
+from broker_tck.model.rules import Part, also, rule
+
+Position = tuple[int, int]
+Copy = tuple[int, int, int]
+"""Ledger id, entry id, and a serial number that is 0 wherever equal positions are one copy."""
+
+
+class Index(Part):
+    """Buckets by key, each a set of copies. Which of them are due, it is told."""
+
+    BUCKET: ClassVar[type[set[Copy]]] = set
+
+    def __init__(self) -> None:
+        self.held: dict[int, set[Copy]] = {}
+        self.counted_in_vain = 0
+        self.adds = 0
+
+    # ---- What is held
+
+    @rule(
+        "DD-01",
+        "Nothing empty is kept: a bucket goes with its last message.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="the bucket or ledger left behind by the call that took its last message",
+        absent=lambda i, bucket: True,
+    )
+    def stays(self, bucket: set[Copy]) -> bool:
+        return bool(bucket)
+
+    @rule(
+        "DD-28",
+        "The number of delayed messages is the number of copies held.",
+        source="InMemoryDelayedDeliveryTracker, PRs 24429, 24430, 25681",
+        look="a counter kept beside the index: who adds to it, who takes from it",
+        absent=lambda i: 0,
+        of_positions=lambda i: len({c for bucket in i.held.values() for c in bucket}),
+        of_buckets=lambda i: len(i.held),
+    )
+    def count(self) -> int:
+        return sum(map(len, self.held.values())) + self.counted_in_vain
+
+    def first(self) -> int:
+        """The smallest key."""
+        return min(self.held)
+
+    # ---- Adding
+
+    @rule(
+        "DD-13",
+        "Ledger ids are any signed 64-bit number; entry ids up to the subject's declared width are kept as they are.",
+        source="InMemoryDelayedDeliveryTracker, PR 25681",
+        look="ids of more than 16 or 31 bits",
+        needs="entry_id_bits",
+        absent=lambda i, ledger, entry: (ledger, entry & 0xFFFF),
+        entries_signed=lambda i, ledger, entry: (ledger, entry - 2**32 if 2**31 <= entry < 2**32 else entry),
+        entries_of_31_bits=lambda i, ledger, entry: (ledger, entry & 0x7FFFFFFF),
+        ledgers_of_32_bits=lambda i, ledger, entry: (ledger & 0xFFFFFFFF, entry),
+        ledgers_unsigned=lambda i, ledger, entry: (ledger & (2**64 - 1), entry),
+    )
+    def stored(self, ledger: int, entry: int) -> Position:
+        return ledger, entry
+
+    @rule(
+        "DD-11",
+        "A position that is already in its bucket stays one copy; the answer is still yes.",
+        source="InMemoryDelayedDeliveryTracker, PR 25681, issue 25617",
+        look="a counter raised by an add that changed nothing",
+        when=lambda i, position, key: i.holds(position, key),
+        absent=lambda i, position, key: i.adds,
+    )
+    def serial(self, position: Position, key: int) -> int:
+        return 0
+
+    @also(serial, when=lambda i: True, absent=lambda i: True)
+    def counts_again(self) -> bool:
+        return False
+
+    def holds(self, position: Position, key: int) -> bool:
+        """Whether the position is in its bucket."""
+        return (*position, 0) in self.held.get(key, ())
+
+    def elsewhere(self, position: Position, key: int) -> list[int]:
+        """The other buckets that hold the position."""
+        return [k for k, bucket in self.held.items() if k != key and any(c[:2] == position for c in bucket)]
+
+    @rule(
+        "DD-12",
+        "The same position in another bucket is another copy; the earlier one is neither moved nor cancelled.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="a map from position to bucket, where there should be none",
+        when=lambda i, position, key: i.elsewhere(position, key),
+    )
+    def insert(self, position: Position, key: int) -> bool:
+        """Hold a copy; answers whether it was absent."""
+        bucket = self.held.setdefault(key, self.BUCKET())
+        before = len(bucket)
+        self.adds += 1
+        bucket.add((*position, self.serial(position, key)))
+        if len(bucket) > before:
+            return True
+        self.counted_in_vain += self.counts_again()
+        return False
+
+    def drop(self, key: int, copy: Copy) -> None:
+        """Let go of a copy."""
+        bucket = self.held[key]
+        bucket.discard(copy)
+        if not self.stays(bucket):
+            del self.held[key]
+
+    # ---- Taking
+
+    @rule(
+        "DD-20",
+        "At most so many copies are taken from the due buckets, in the order of bucket, ledger, entry; they are handed "
+        "out in the order of their positions, each once.",
+        source="InMemoryDelayedDeliveryTracker, PRs 24035, 7731",
+        look="the order of ledgers inside a bucket; a budget that ends inside a ledger; the budget counts copies",
+        absent=lambda i, due, most: i.copies(due),
+        one_bucket_only=lambda i, due, most: [c for c in i.copies(due) if c[0] == due[0]][: max(most, 0)],
+        one_ledger_only=lambda i, due, most: i.of_first_ledger(i.copies(due))[: max(most, 0)],
+        one_too_many=lambda i, due, most: i.copies(due)[: most + 1],
+        one_short=lambda i, due, most: i.copies(due)[: max(most - 1, 0)],
+        ledgers_descending=lambda i, due, most: i.copies(due, lambda c: (-c[0], c[1]))[: max(most, 0)],
+        entries_descending=lambda i, due, most: i.copies(due, lambda c: (c[0], -c[1]))[: max(most, 0)],
+        entries_before_ledgers=lambda i, due, most: i.copies(due, lambda c: (c[1], c[0]))[: max(most, 0)],
+        by_position_alone=lambda i, due, most: sorted(i.copies(due), key=lambda c: c[1])[: max(most, 0)],
+        last_bucket_first=lambda i, due, most: sorted(i.copies(due), key=lambda c: -c[0])[: max(most, 0)],
+        budget_counts_positions=lambda i, due, most: i.worth(most, i.copies(due)),
+        budget_for_each_bucket=lambda i, due, most: i.of_each_bucket(most, i.copies(due)),
+    )
+    def taken(self, due: list[int], most: int) -> list[tuple[int, Copy]]:
+        return self.copies(due)[: max(most, 0)]
+
+    def copies(self, keys: list[int], order: Callable[[Copy], tuple[int, ...]] = tuple) -> list[tuple[int, Copy]]:
+        """Every copy in some buckets, by bucket and then in the given order, else by ledger and entry."""
+        return [(key, copy) for key in keys for copy in sorted(self.held[key], key=order)]
+
+    @staticmethod
+    def of_first_ledger(copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
+        """The copies that share bucket and ledger with the first."""
+        return [c for c in copies if (c[0], c[1][0]) == (copies[0][0], copies[0][1][0])]
+
+    @staticmethod
+    def worth(most: int, copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
+        """The first copies, as many as it takes for so many positions."""
+        first = {copy[:2]: n for n, (_, copy) in reversed([*enumerate(copies)])}
+        beyond = sorted(first.values())[max(most, 0) :]
+        return copies[: beyond[0]] if beyond else copies
+
+    @staticmethod
+    def of_each_bucket(most: int, copies: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
+        """So many copies of each bucket."""
+        buckets = groupby(copies, key=lambda c: c[0])
+        return [c for _, bucket in buckets for c in islice(bucket, max(most, 0))]
+
+    @also(
+        taken,
+        absent=lambda i, taken: [copy[:2] for _, copy in taken],
+        in_order_of_time=lambda i, taken: list(dict.fromkeys(copy[:2] for _, copy in taken)),
+        repeated=lambda i, taken: sorted(copy[:2] for _, copy in taken),
+        descending=lambda i, taken: sorted({copy[:2] for _, copy in taken}, reverse=True),
+    )
+    def handed_out(self, taken: list[tuple[int, Copy]]) -> list[Position]:
+        return sorted({copy[:2] for _, copy in taken})
+
+    @rule(
+        "DD-35",
+        "What leaves the index is what is handed out: nothing is lost, nothing stays.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="what is deleted where the budget ends inside a bucket or a ledger",
+        absent=lambda i, taken: [],
+        whole_ledgers=lambda i, taken: i.copies_like(taken, lambda key, copy: (key, copy[0])),
+        whole_buckets=lambda i, taken: i.copies_like(taken, lambda key, copy: key),
+        all_copies_of_a_position=lambda i, taken: i.copies_like(taken, lambda key, copy: copy[:2]),
+        all_but_the_last=lambda i, taken: taken[:-1] if len(taken) > 2 else taken,
+    )
+    def removed(self, taken: list[tuple[int, Copy]]) -> list[tuple[int, Copy]]:
+        return taken
+
+    def copies_like(self, taken: list[tuple[int, Copy]], kind: Callable[[int, Copy], object]) -> list[tuple[int, Copy]]:
+        """Every copy held that is of one kind with one of those taken."""
+        kinds = {kind(key, copy) for key, copy in taken}
+        return [(key, copy) for key, bucket in self.held.items() for copy in bucket if kind(key, copy) in kinds]
+
+    def let_go(self, taken: list[tuple[int, Copy]]) -> None:
+        """Let go of what is taken."""
+        for key, copy in self.removed(taken):
+            self.drop(key, copy)
+
+    @rule(
+        "DD-30",
+        "Clear empties the index and leaves the timer alone.",
+        source="InMemoryDelayedDeliveryTracker, issue 8689, PR 14740",
+        look="copies, counters or memory that survive; a timeout cancelled or armed by it",
+        absent=lambda i: i.held,
+        the_first_bucket_only=lambda i: {key: bucket for key, bucket in i.held.items() if key > min(i.held)},
+    )
+    def after_clear(self) -> dict[int, set[Copy]]:
+        return {}
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self.held = self.after_clear()
+        self.counted_in_vain = 0

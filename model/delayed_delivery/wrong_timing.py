@@ -1,0 +1,96 @@
+"""Known wrong ways of firings, ticks, clear and close that take more than a clause."""
+
+from __future__ import annotations
+
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.model.rules import wrong
+
+
+class StopsAtFirings(DelayedDelivery):
+    """The clock stops at each firing, where :meth:`fired` may do more, or swallow it."""
+
+    def fired(self) -> bool:
+        """Whether the firing asks for a read."""
+        return True
+
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock from firing to firing."""
+        until, asked = self.now + ms, []
+        while self.timer.armed and self.timer.armed[0] <= until:
+            times = super().advance(max(self.timer.armed[0] - self.now, 0))
+            asked += times if self.fired() else []
+        return asked + super().advance(until - self.now)
+
+
+@wrong("DD-24", "a firing asks for nothing")
+class FiringIsSilent(StopsAtFirings):
+    """Nobody hears of a firing."""
+
+    def fired(self) -> bool:
+        """No."""
+        return False
+
+
+@wrong("DD-24", "a firing asks for a read while something is due")
+class FiringLooksFirst(StopsAtFirings):
+    """A firing for nothing is kept quiet."""
+
+    def fired(self) -> bool:
+        """While something is due."""
+        return self.available()
+
+
+@wrong("DD-24", "a firing brings the timer up to date")
+class FiringUpdatesTimer(StopsAtFirings):
+    """A firing arms the next timeout itself."""
+
+    def fired(self) -> bool:
+        """Update the timer."""
+        self.update_timer()
+        return True
+
+
+@wrong("DD-27", "a new tick brings the timer up to date")
+class TickUpdatesTimer(DelayedDelivery):
+    """What is armed is armed anew by the new tick."""
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick, and update the timer."""
+        super().reset_tick(tick)
+        self.update_timer()
+
+
+@wrong("DD-30", "a clear brings the timer up to date")
+class ClearUpdatesTimer(DelayedDelivery):
+    """Nothing is held, so nothing stays armed."""
+
+    def clear(self) -> None:
+        """Forget every message, and update the timer."""
+        super().clear()
+        self.update_timer()
+
+
+@wrong("DD-32", "the timer outlives its tracker")
+class CloseLeavesTimer(DelayedDelivery):
+    """Nothing is disarmed, where :meth:`disarms` does not say so."""
+
+    def disarms(self) -> bool:
+        """Whether to disarm."""
+        return False
+
+    def close(self) -> None:
+        """End, with the timer armed or not."""
+        armed = self.timer.armed.copy(), self.timer.timeout, self.timer.target
+        leaves = not self.disarms()
+        super().close()
+        if leaves:
+            self.timer.armed, self.timer.timeout, self.timer.target = armed
+
+
+@wrong("DD-32", "the timer is disarmed while something is held")
+class CloseOfNothingLeavesTimer(CloseLeavesTimer):
+    """With nothing held there should be nothing to disarm."""
+
+    def disarms(self) -> bool:
+        """While something is held."""
+        return bool(self.index.held)
