@@ -47,10 +47,6 @@ class Index(Part):
     def count(self) -> int:
         return sum(map(len, self.held.values())) + self.counted_in_vain
 
-    def empty(self) -> bool:
-        """Whether nothing is held."""
-        return not self.held
-
     def first(self) -> int:
         """The smallest key."""
         return min(self.held)

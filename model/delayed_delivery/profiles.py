@@ -141,9 +141,6 @@ class CountsAgain(Index):
     def counts_again(self) -> bool:
         return True
 
-    def empty(self) -> bool:
-        return not self.count()
-
     def first(self) -> int:
         if not self.held:
             raise Fault("NoSuchElementException")

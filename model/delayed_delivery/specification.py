@@ -110,7 +110,7 @@ class DelayedDelivery(Reference):
         width_for_tick=lambda m: m.now if m.strict else m.now + m.width,
     )
     def cutoff(self) -> int:
-        return self.timer.now if self.strict else self.timer.now + self.tick
+        return self.now if self.strict else self.now + self.tick
 
     @rule(
         "DD-05",
@@ -297,7 +297,7 @@ class DelayedDelivery(Reference):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""
-        self.timer.update(None if self.index.empty() else self.wake(self.index.first()), self.tick)
+        self.timer.update(self.wake(self.index.first()) if self.count() else None, self.tick)
 
     def advance(self, ms: int) -> list[int]:
         """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
