@@ -119,7 +119,7 @@ def one_subject_option(command: F) -> F:
 
 profile_option = click.option("--profile", metavar="P", help="The profile. Default: those that the subject declares.")
 life_option = click.option(
-    "--life", metavar="L", help="Walk such lives alone, as `whole` ones of cursors. Default: whatever may come."
+    "--life", metavar="L", help="Make only lives of this kind (active-cursors: whole). Default: whatever may come."
 )
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help="The seed.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from broker_tck.cli.options import chosen_contract, chosen_profile, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
-from broker_tck.model.rules import Rule, Strength, embodiments, rules_of, standing_before
+from broker_tck.model.rules import Rule, Strength, by_number, embodiments, rules_of, standing_before
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.errors import BadInput
@@ -36,7 +37,7 @@ def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | No
         known = contract.rules
     for number in numbers:
         if number not in known:
-            raise BadInput(f"unknown rule {number!r} of {contract.name}; there are {min(known)} to {max(known)}")
+            raise BadInput(f"unknown rule {number!r} of {contract.name}; there are {families(known)}")
     models = {number: model if profile else contract.model(contract.having(number)) for number in numbers or known}
     told = [rule_json(contract, models[number], known[number]) for number in numbers or known]
     if as_json:
@@ -47,6 +48,13 @@ def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | No
     else:
         rows = [(r["number"], r["strength"], len(r["ways"]), len(r["mutants"]), r["sentence"]) for r in told]
         print_table("", ["rule", "strength", "ways", "mutants", "sentence"], rows, right=(2, 3))
+
+
+def families(known: Iterable[str]) -> str:
+    """The numbers of rules in few words: the first and the last of each family."""
+    firsts = {by_number(number)[0]: number for number in sorted(known, key=by_number, reverse=True)}
+    lasts = {by_number(number)[0]: number for number in sorted(known, key=by_number)}
+    return ", ".join(f"{firsts[family]} to {lasts[family]}" for family in sorted(firsts))
 
 
 def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
@@ -83,5 +91,11 @@ def print_rule(rule: dict[str, Any]) -> None:
     click.echo(f"  {label:<9} {rule['look']}")
     for name in ("clauses", "ways", "mutants"):
         if rule[name]:
-            click.echo(f"  {name:<9} {', '.join(rule[name]).replace('_', ' ' if name == 'ways' else '_')}")
+            click.echo(f"  {name:<9} {', '.join(map(in_words, rule[name]) if name == 'ways' else rule[name])}")
     click.echo("")
+
+
+def in_words(way: str) -> str:
+    """A wrong way with its name in words, and its clause as it is."""
+    clause, colon, name = way.rpartition(": ")
+    return f"{clause}{colon}{name.replace('_', ' ')}"

@@ -51,7 +51,7 @@ class Reference(ABC):
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = ()
     """Rules that no clause embodies: laws and informative ones."""
     BREAKS: ClassVar[tuple[str, ...]] = ()
-    """Laws that this profile is known to break, by rule number."""
+    """Laws that this profile is known to break, by number, and variations, by name."""
 
     MOOT: ClassVar[tuple[str, ...]] = ()
     """Rules that decide nothing under this profile, by number, such as those of buckets where there are none; and

@@ -117,9 +117,9 @@ def rule(
 ) -> Callable[[F], F]:
     """Declare a rule beside the clause that embodies it.
 
-    ``absent`` answers as if there were no such rule: the rule is *met* whenever the clause answers otherwise, or when
-    ``when`` says so of what the clause is asked. Each further keyword is a known wrong way, called with the arguments
-    of the clause. TypeError where nothing tells when the rule is met.
+    ``absent`` answers as if there were no such rule: the rule is *met* whenever the clause answers otherwise. With
+    ``when`` it is met whenever that says so of what the clause is asked. Each further keyword is a known wrong way,
+    called with the arguments of the clause. TypeError where nothing tells when the rule is met.
     """
     return _embodied(Rule(number, sentence, source, look, needs=needs), absent, when, wrong)
 
@@ -193,11 +193,15 @@ def step(attribute: str) -> str:
 
 
 def clause_of(model: type, path: str) -> Clause:
-    """The clause of a path."""
+    """The clause of a path. LookupError where there is no such clause."""
     head, _, rest = path.partition(".")
-    if not rest:
+    if rest:
+        for name, part in parts_of(model).items():
+            if step(name) == head:
+                return clause_of(part, rest)
+    elif hasattr(model, head):
         return getattr(model, head)  # type: ignore[no-any-return]
-    return clause_of(next(part for name, part in parts_of(model).items() if step(name) == head), rest)
+    raise LookupError(f"{model.__name__} has no {path}")
 
 
 def embodiments(model: type) -> Iterator[Embodiment]:
@@ -270,6 +274,8 @@ def deviations_of(model: type) -> list[Way]:
 def replaced(model: type, clauses: dict[str, Any], name: str) -> type:
     """A subclass of the model with some clauses replaced, by their paths."""
     own = {path: clause for path, clause in clauses.items() if "." not in path}
+    for path in clauses:
+        clause_of(model, path)
     for attribute, part in parts_of(model).items():
         here = f"{step(attribute)}."
         inside = {path.removeprefix(here): clause for path, clause in clauses.items() if path.startswith(here)}

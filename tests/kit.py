@@ -130,7 +130,7 @@ def subject_of(factory: Any, name: str = "") -> Subject:
 
 
 def way_of(text: str, model: type = MODEL) -> Way:
-    """A known wrong way: ``DD-09 refuses: equality_accepted``, ``DD-11 index.counts_again: absent``, ``DD-01 absent``."""
+    """A known wrong way: ``DD-09 refuses: equality_accepted``, ``DD-01 absent``, or by its clause."""
     return next(w for w in ways_of(model) if text in (str(w), f"{w.rule.number} {w.clause}: {w.name}"))
 
 

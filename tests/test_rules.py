@@ -168,6 +168,12 @@ def test_wrong_way_of_a_rule_that_is_not_there_is_an_error() -> None:
         wrong("DD-09", "nowhere")(type("Nowhere", (Timer,), {}))
 
 
+@pytest.mark.parametrize("path", ["setled", "timer.setled", "clock.settled"])
+def test_clause_that_is_not_there_cannot_be_replaced(path: str) -> None:
+    with pytest.raises(LookupError, match="has no"):
+        replaced(MODEL, {path: lambda *asked: True}, "Nothing")
+
+
 def test_clause_of_a_part_is_named_by_its_path() -> None:
     assert clause_of(MODEL, "timer.settled") is Timer.settled
     other = replaced(MODEL, {"timer.settled": lambda timer, wake: True}, "Settled")

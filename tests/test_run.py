@@ -266,7 +266,7 @@ def test_parts_tell_a_story(part: str) -> None:
     said = PARTS[part](Run(subject, IDEAL, 0))
     assert said.startswith("DD-28 is broken by DD-28 index.count: of_buckets (timebucket-ideal; ")
     assert "  broker-tck replay --subject" in said
-    with pytest.raises(pytest.fail.Exception, match="DD-28 is broken by DD-28 index.count: of_buckets"):
+    with pytest.raises(pytest.fail.Exception, match=r"DD-28 is broken by DD-28 index\.count: of_buckets"):
         run_part(subject, IDEAL, part)
 
 

@@ -126,7 +126,7 @@ class ReadLimit(Part):
         if not self.waiting:
             return None
         head = self.waiting[0]
-        if self.remaining >= head.permits:
+        if self.fits(head.permits):
             self.remaining -= head.permits
             return self.waiting.popleft()
         return self.refused_head() if self.too_late(now - head.since) else None

@@ -1,1 +1,1 @@
-"""Parts of reference models that more than one contract uses."""
+"""Parts of reference models that models of several contracts can have."""

@@ -44,8 +44,9 @@ Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
 
 MOST_PROBES = 20_000
 MOST_IN_PAIRS = 24
+"""Of longer traces no two operations are left out at once."""
 MOST_PLACED = 14
-"""Of longer traces no pairs of operations are left out, and none with another done at another time or place instead."""
+"""Of longer traces no operation is left out with another done at another time or place instead."""
 
 
 class Reducer:
@@ -147,8 +148,8 @@ class Reducer:
             steps = {
                 field: getattr(a, field) + getattr(b, field) for field in marked(type(a), DURATION) if a.tag == b.tag
             }
-            both = [structs.replace(a, **steps)] if steps else [a, b]
-            if steps and (shorter := self.cut(config, [*operations[:i], *both, *operations[i + 2 :]])):
+            both = structs.replace(a, **steps)
+            if steps and (shorter := self.cut(config, [*operations[:i], both, *operations[i + 2 :]])):
                 operations = shorter[1]
             else:
                 i += 1

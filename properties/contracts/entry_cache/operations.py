@@ -30,13 +30,13 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_requeue_count: Requeued = 5
     """How often an entry that reads are expected of is put back into the queue, at most."""
     extend_ttl_of_recently_accessed: bool = True
-    """Whether an entry that was accessed is put back once."""
+    """Whether an entry that was accessed since it was queued is put back, however often."""
     ttl: Annotated[int, Meta(ge=0, le=2**40)] = 1_000
     """How old an entry becomes, in milliseconds."""
     max_size: Size | None = None
     """The bytes of all caches together, at most; null: no limit."""
     watermark: Percent = 90
-    """The percentage of the largest size above which a size pass begins."""
+    """The percentage of the largest size down to which a size pass brings the caches."""
     by_read_count: bool = True
     """Whether reads that are expected are counted."""
     grace: Annotated[int, Meta(ge=0, le=2**40)] = 2_000

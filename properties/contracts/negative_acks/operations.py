@@ -95,8 +95,8 @@ class Fill(Operation, frozen=True, tag="fill"):
 class Advance(Operation, frozen=True, tag="adv"):
     """Time passes, timers fire on the way; result: ``[time, ids, requests]`` of each firing that called.
 
-    The ids are sorted, repeated ones included. Requests are 1 for one that went out, 0 for one that threw, and the
-    number of ids of each where there were several.
+    The ids are sorted, repeated ones included. Requests are 1 where one went out, and 0 where it threw. Where several
+    went out, they are a list: the number of ids of each.
     """
 
     ms: Duration
