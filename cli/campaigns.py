@@ -10,7 +10,7 @@ import click
 
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.errors import BadInput, Failed
-from broker_tck.properties.findings.document import Document, document_json
+from broker_tck.properties.findings.document import Document, document_json, read
 from broker_tck.properties.findings.story import story
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
@@ -108,13 +108,11 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
 
 def shortest(store: Store) -> list[Document]:
     """One finding for each subject and rule, the most frequent first."""
-    import msgspec
-
     from broker_tck.spark_fuzz.report.grouping import entries
 
     chosen = [entry.common[0].key for entry in entries(store.findings())]
     texts = store.texts(chosen) if chosen else {}
-    return [msgspec.json.decode(texts[key], type=Document) for key in chosen]
+    return [read(texts[key]) for key in chosen]
 
 
 def print_summary(store: Store, totals: Totals, findings: Sequence[Document], vacuous: dict[Lane, list[str]]) -> None:

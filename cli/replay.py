@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -9,11 +10,13 @@ import msgspec
 
 from broker_tck.cli.options import Named, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import print_json, progress
+from broker_tck.implementations.interface import Hang
 from broker_tck.properties.engine.check import plain
-from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
+from broker_tck.properties.engine.replay import SECONDS, Disagreement, Replay, declaring, replay, unasked
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.finding import breach_of, probe
 from broker_tck.properties.findings.lines import lines, table
 
 subjects_option = click.option(
@@ -31,6 +34,7 @@ Examples:
   broker-tck replay fixtures/delayed-delivery/*.jsonl
   broker-tck replay 'add 1 0 +2000; adv 2000; get 10'
   broker-tck replay 'delayed-delivery heap tick=1 strict=true; add 1 0 +5; adv 5; get 1' --subject heap
+  broker-tck replay 'delayed-delivery heap; add 1 0 +5000; adv 4000; get 1' --subject heap --law DD-08
 """
 
 
@@ -39,27 +43,27 @@ Examples:
 @subjects_option
 @java_options
 @trace_profile_option
+@click.option("--law", metavar="NAME", help="Judge this law or variation on the subjects alone, and nothing else.")
 @json_option
-def replay_command(traces: tuple[str, ...], named: tuple[Subject, ...], profile: str | None, as_json: bool) -> int:
+def replay_command(
+    traces: tuple[str, ...], named: tuple[Subject, ...], profile: str | None, law: str | None, as_json: bool
+) -> int:
     """Replay traces on the model, and on subjects.
 
     A trace is a file of JSON lines, `-` for standard input, or one line of text. Without --subject, each bundled
     subject that declares the trace's profile takes part. Where the trace has outcomes, the model has to give them;
-    subjects have to do as the model does. The first difference of each is shown.
+    subjects have to do as the model does. The first difference of each is shown. A finding about a law, which no model
+    is needed for, is replayed with --law.
     """
     loaded = [trace for source in traces for trace in load(source)]
+    chosen = [(trace, subjects_of(trace, named, profile)) for trace in loaded]
+    if law:
+        return tell_of([judgement(trace, subject, law) for trace, subjects in chosen for subject in subjects], as_json)
     replays: list[Replay] = []
     with progress(len(loaded), "replaying") as tell:
-        for number, trace in enumerate(loaded):
-            if profile:
-                known_profile(trace.contract, profile)
-            for subject in named:
-                if lacks := unasked(trace, subject):
-                    raise BadInput(f"{trace.where}: {subject.name} declares to lack what {lacks.tag!r} asks for")
-            declared = declaring(trace.contract, profile or trace.profile)
-            subjects = named or [subject for subject in declared if not unasked(trace, subject)]
+        for trace, subjects in chosen:
             replays.append(replay(trace, subjects, profile))
-            tell(number + 1)
+            tell(len(replays))
     steps, agreed = sum(r.steps for r in replays), sum(r.agreed for r in replays)
     found = [d for r in replays for d in r.disagreements]
     if as_json:
@@ -76,6 +80,53 @@ def replay_command(traces: tuple[str, ...], named: tuple[Subject, ...], profile:
     )
     click.echo(f"{agreed} of {steps} steps agreed")
     return 0 if agreed == steps and not found else 1
+
+
+def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> Sequence[Subject]:
+    """The subjects that were named, else the bundled ones that declare the profile and can be asked for all of a trace.
+
+    BadInput where the contract has no such profile, or one that was named cannot be asked.
+    """
+    if profile:
+        known_profile(trace.contract, profile)
+    for subject in named:
+        if lacks := unasked(trace, subject):
+            raise BadInput(f"{trace.where}: {subject.name} declares to lack what {lacks.tag!r} asks for")
+    return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What a law, or a variation, says of a subject on a trace."""
+
+    where: str
+    subject: str
+    law: str
+    step: int | None
+    """The operation where it was broken, counted from 1; None: it was kept."""
+    complaint: str
+
+
+def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
+    """Have a law judge a trace on a subject alone. BadInput where the contract has no such law."""
+    known = [*(each.number for each in trace.contract.laws), *(each.name for each in trace.contract.variations)]
+    if law not in known:
+        raise BadInput(f"unknown law {law!r} of {trace.contract.name}; there are: {', '.join(known)}")
+    try:
+        with probe(subject, trace.operations, SECONDS):
+            at, complaint = breach_of(subject, law, trace.config, tuple(trace.operations))
+    except Hang as hang:
+        at, complaint = 0, str(hang)
+    return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)
+
+
+def tell_of(judged: Sequence[Judgement], as_json: bool) -> int:
+    """Say what a law says of each trace and subject; answers with the exit status."""
+    if as_json:
+        print_json({"judged": msgspec.to_builtins(judged)})
+    for each in () if as_json else judged:
+        said = "keeps it" if each.step is None else f"breaks it at step {each.step}: {each.complaint}"
+        click.echo(f"{each.where}: {each.law}: {each.subject} {said}")
+    return 1 if any(each.step for each in judged) else 0
 
 
 def print_disagreement(found: Disagreement) -> None:

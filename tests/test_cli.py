@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -26,7 +27,9 @@ from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, mutants, resolve
 from broker_tck.properties.engine.trace import load
+from broker_tck.properties.findings.document import replay_command
 from broker_tck.properties.worth import killing
+from broker_tck.properties.worth.deviating import deviation
 from broker_tck.spark_fuzz.driver import fingerprint
 
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"
@@ -427,6 +430,18 @@ def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytes
 def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
     monkeypatch.setattr(proving, "unproven", lambda *tables: [])
     assert cli("power", *ONE)[0] == 0
+
+
+def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
+    finding = deviation(resolve("time-bucket-2025"), "timebucket-2025", "DD-08", 0)
+    assert finding
+    words = shlex.split(replay_command(finding))[1:]
+    status, out, err = cli(*words)
+    assert (status, err) == (1, "")
+    assert re.fullmatch(r"text: DD-08: time-bucket-2025 breaks it at step \d+: .+\n", out)
+    assert document(cli(*words, "--json"))["judged"][0]["subject"] == "time-bucket-2025"
+    kept = [word.replace("time-bucket-2025", "time-bucket") for word in words]
+    assert cli(*kept) == (0, "text: DD-08: time-bucket keeps it\n", "")
 
 
 def test_way_that_survives_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:

@@ -6,6 +6,7 @@ of campaigns, which keep documents in their store.
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import Any
 
@@ -81,6 +82,11 @@ def document(finding: Finding, note: str = "") -> Document:
     )
 
 
+def read(text: str) -> Document:
+    """A document out of JSON. What a subject said may hold half a character, which only the standard library reads."""
+    return msgspec.convert(json.loads(text), Document)
+
+
 def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
     """A rule of a model by its number; a variation, which every conforming subject keeps, by its name."""
     for rule in rules_of(model):
@@ -93,7 +99,9 @@ def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
 def replay_command(finding: Finding) -> str:
     """The one line that replays a finding."""
     text = to_text(finding.contract, finding.profile, finding.config, finding.operations)
-    return f"broker-tck replay --subject {shlex.quote(finding.subject)} {options(finding.subject)}{shlex.quote(text)}"
+    law = f"--law {finding.rule} " if finding.diagnosis.law else ""
+    subject = f"{shlex.quote(finding.subject)} {options(finding.subject)}"
+    return f"broker-tck replay --subject {subject}{law}{shlex.quote(text)}"
 
 
 def document_json(told: Document) -> dict[str, Any]:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-import msgspec
-
-from broker_tck.properties.findings.document import Document
+from broker_tck.properties.findings.document import read
 from broker_tck.properties.findings.story import config_text, story
 from broker_tck.spark_fuzz.report.grouping import Entry, Shape
 from broker_tck.spark_fuzz.report.source import Key, Source
@@ -96,7 +94,7 @@ def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
     """The story of a shape, if its text is there."""
     if shape.key not in texts:
         return None
-    found = msgspec.json.decode(texts[shape.key], type=Document)
+    found = read(texts[shape.key])
     return Story(
         shape,
         [visible(rule) for rule in found.rules],
