@@ -14,7 +14,7 @@ from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, resolve
+from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, having_profile, resolve
 from broker_tck.properties.errors import BadInput
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -202,8 +202,7 @@ def known_profile(contract: Contract, profile: str) -> str:
 def chosen_contracts(names: Sequence[str], profile: str | None = None) -> list[Contract]:
     """The contracts that were named, each once, else those that have the profile, else all."""
     named = [contract_named(name) for name in dict.fromkeys(names)]
-    having = [c for c in CONTRACTS.values() if profile and profile.partition("+")[0] in c.profiles]
-    return named or having or list(CONTRACTS.values())
+    return named or having_profile(profile or "") or list(CONTRACTS.values())
 
 
 def chosen_contract(name: str | None, subjects: Sequence[Subject] = (), rules: Sequence[str] = ()) -> Contract:

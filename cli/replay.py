@@ -10,13 +10,12 @@ import msgspec
 
 from broker_tck.cli.options import Named, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import print_json, progress
-from broker_tck.implementations.interface import Hang
 from broker_tck.properties.engine.check import plain
-from broker_tck.properties.engine.replay import SECONDS, Disagreement, Replay, declaring, replay, unasked
+from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.finding import breach_of, probe
+from broker_tck.properties.findings.judgement import Judgement, judgement
 from broker_tck.properties.findings.lines import lines, table
 
 subjects_option = click.option(
@@ -93,30 +92,6 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
         if lacks := unasked(trace, subject):
             raise BadInput(f"{trace.where}: {subject.name} declares to lack what {lacks.tag!r} asks for")
     return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]
-
-
-class Judgement(msgspec.Struct, frozen=True):
-    """What a law, or a variation, says of a subject on a trace."""
-
-    where: str
-    subject: str
-    law: str
-    step: int | None
-    """The operation where it was broken, counted from 1; None: it was kept."""
-    complaint: str
-
-
-def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
-    """Have a law judge a trace on a subject alone. BadInput where the contract has no such law."""
-    known = [*(each.number for each in trace.contract.laws), *(each.name for each in trace.contract.variations)]
-    if law not in known:
-        raise BadInput(f"unknown law {law!r} of {trace.contract.name}; there are: {', '.join(known)}")
-    try:
-        with probe(subject, trace.operations, SECONDS):
-            at, complaint = breach_of(subject, law, trace.config, tuple(trace.operations))
-    except Hang as hang:
-        at, complaint = 0, str(hang)
-    return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)
 
 
 def tell_of(judged: Sequence[Judgement], as_json: bool) -> int:

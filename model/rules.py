@@ -200,7 +200,8 @@ def clause_of(model: type, path: str) -> Clause:
             if step(name) == head:
                 return clause_of(part, rest)
     elif hasattr(model, head):
-        return getattr(model, head)  # type: ignore[no-any-return]
+        found: Clause = getattr(model, head)
+        return found
     raise LookupError(f"{model.__name__} has no {path}")
 
 

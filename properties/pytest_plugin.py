@@ -23,15 +23,14 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
     from broker_tck.properties.conforming import cases
     from broker_tck.properties.contracts import CONTRACTS
-    from broker_tck.properties.engine.subjects import bundled, resolve
+    from broker_tck.properties.engine.subjects import bundled, having_profile, resolve
     from broker_tck.properties.errors import BadInput
 
     try:
         named = [resolve(name) for name in metafunc.config.getoption("--subject")]
         profile = metafunc.config.getoption("--profile")
         every = list(CONTRACTS.values())
-        having = [c for c in every if profile and profile.partition("+")[0] in c.profiles]
-        contracts = having or (every[:1] if profile else every)
+        contracts = having_profile(profile or "") or (every[:1] if profile else every)
         subjects = named or [s for contract in contracts for s in bundled(contract)]
         found = [(subject, *case) for subject in subjects for case in cases(subject, profile)]
     except (BadInput, ValueError) as error:

@@ -15,12 +15,11 @@ import pytest
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.model.rules import Way, ways_of
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.subjects import Subject, declared
+from broker_tck.properties.engine.subjects import Subject, as_subject, declared
 from broker_tck.properties.engine.trace import Trace, from_text
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.worth.meeting import as_subject
 
 CONTRACT = CONTRACTS["delayed-delivery"]
 MODEL = CONTRACT.specification

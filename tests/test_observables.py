@@ -12,6 +12,8 @@ import pytest
 from kit import CONTRACT, MODEL, subject_of, trace_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Allowed
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Has
@@ -32,7 +34,7 @@ from broker_tck.properties.findings.lines import lines
 # ---- A choice that is left in what is seen
 
 
-class Roughly(MODEL):  # type: ignore[misc, valid-type]
+class Roughly(DelayedDelivery):
     """The number of messages may be told one too high."""
 
     def __init__(self, config: Any) -> None:
@@ -89,14 +91,14 @@ def test_recorded_outcome_may_be_any_that_is_allowed() -> None:
 # ---- What is dear to ask
 
 
-class Shy(MODEL):  # type: ignore[misc, valid-type]
+class Shy(DelayedDelivery):
     """Its timeouts are dear to ask for."""
 
     looks: ClassVar[Counter[str]] = Counter()
 
     def seen(self) -> tuple[Any, ...]:
         self.looks["seen"] += 1
-        return super().seen()  # type: ignore[no-any-return]
+        return super().seen()
 
     def glimpsed(self) -> tuple[Any, ...]:
         self.looks["glimpsed"] += 1
@@ -151,7 +153,7 @@ def test_difference_in_what_is_dear_is_reduced_to_where_it_begins() -> None:
 # ---- The end of a walk
 
 
-class Ends(NEGATIVE_ACKS.specification):  # type: ignore[misc]
+class Ends(NegativeAcks):
     """Nothing follows a close."""
 
     @property

@@ -10,11 +10,11 @@ import pytest
 from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, walked, wrong
 
 from broker_tck.properties.engine.check import unanswered
-from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.operation import Operation, bulk, shifted
 from broker_tck.properties.findings import finding as findings
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import failure, kind
-from broker_tck.properties.findings.reduce import Reducer, at_clock, plainer_values, without
+from broker_tck.properties.findings.reduce import Reducer, plainer_values, without
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.killing import is_minimal
 
@@ -265,10 +265,10 @@ def test_one_operation_gives_way_to_another_s_field() -> None:
 
 def test_times_move_with_the_clock() -> None:
     add, never, has = trace_of("add 1 0 +5; add 1 0 -1; has").operations
-    moved: Any = at_clock(add, 10)
+    moved: Any = shifted(add, 10)
     assert moved.at == START + 15
-    assert at_clock(never, 10) == never
-    assert at_clock(has, 10) is has
+    assert shifted(never, 10) == never
+    assert shifted(has, 10) is has
 
 
 def test_reduction_of_a_real_failure_is_quick() -> None:

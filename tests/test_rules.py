@@ -185,7 +185,7 @@ def test_clause_of_a_part_is_named_by_its_path() -> None:
 
 
 def test_way_that_stands_before_is_left_out_where_the_profile_changes_the_same() -> None:
-    class Close(MODEL):  # type: ignore[misc, valid-type]
+    class Close(DelayedDelivery):
         def close(self) -> None:
             self.closed = True
 

@@ -67,11 +67,11 @@ class Armed:
             kit.cancel()
         return True
 
-    def isCancelled(self) -> bool:  # noqa: N802
+    def isCancelled(self) -> bool:  # noqa: N802 - the name that Netty calls
         """Whether it was cancelled before it fired."""
         return self.cancelled
 
-    def isExpired(self) -> bool:  # noqa: N802
+    def isExpired(self) -> bool:  # noqa: N802 - the name that Netty calls
         """Whether it has fired."""
         return self.expired
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
 from broker_tck.model.delayed_delivery.index import Copy, Index, Position
@@ -117,10 +117,9 @@ class IndexByHash(Index):
     """An index whose buckets are taken as a hash table lists them."""
 
     BUCKET = LedgersByHash
-    held: dict[int, LedgersByHash]  # type: ignore[assignment]
 
     def taken(self, due: list[int], most: int) -> list[tuple[int, Copy]]:
-        return [(key, copy) for key in due for copy in self.held[key].listed()][: max(most, 0)]
+        return [(key, copy) for key in due for copy in cast(LedgersByHash, self.held[key]).listed()][: max(most, 0)]
 
 
 class TimeBucket401(TimeBucket404):

@@ -87,12 +87,6 @@ OF_CACHES: tuple[Rule, ...] = (
         why="the memory behind a value is not seen here",
     ),
     informative(
-        "EC-17",
-        "A pass takes what it removed off the broker's size at its end, and off the cache's at once.",
-        source="RangeCacheRemovalQueue, PR 24623",
-        why="nothing is seen while a pass is under way",
-    ),
-    informative(
         "EC-25",
         "An entry that nobody reads lives one TTL, and one more for each requeueing that it is allowed.",
         source="follows from EC-20, EC-22 and EC-24",

@@ -58,8 +58,8 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if cls.on.__qualname__ in (MADE, Operation.on.__qualname__):
-            cls.on = performing(cls.__name__, tuple(cls.__annotations__))  # type: ignore[assignment, method-assign]
+        if cls.on.__qualname__ in (MADE, Operation.on.__qualname__):  # one that was written by hand is inherited
+            type.__setattr__(cls, "on", performing(cls.__name__, tuple(cls.__annotations__)))
 
     def on(self, to: Any) -> Any:
         """Perform the operation and answer with its result."""
@@ -80,7 +80,8 @@ def performing(name: str, fields: Sequence[str]) -> Callable[[Any, Any], Any]:
     method = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     made: dict[str, Any] = {}
     exec(f"def on(self, to): return to.{method}({', '.join(f'self.{field}' for field in fields)})", made)
-    return made["on"]  # type: ignore[no-any-return]
+    performed: Callable[[Any, Any], Any] = made["on"]
+    return performed
 
 
 def kinds_of(operations: Any) -> tuple[type[Operation], ...]:
@@ -163,5 +164,5 @@ def letters(number: int) -> str:
 
 def shifted(operation: Operation, ms: int) -> Operation:
     """The operation with every time moved; negative times mean "none" and stay."""
-    times = {name: getattr(operation, name) for name in marked(type(operation), TIME)}
-    return msgspec.structs.replace(operation, **{name: at + ms for name, at in times.items() if at >= 0})
+    moved = {name: at + ms for name in marked(type(operation), TIME) if (at := getattr(operation, name)) >= 0}
+    return msgspec.structs.replace(operation, **moved) if moved else operation

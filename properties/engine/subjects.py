@@ -19,6 +19,7 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.implementations.released import released
+from broker_tck.model.reference import Reference
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.errors import BadInput
@@ -103,6 +104,19 @@ class Subject:
         return {*self.contract.beyond, *chain.from_iterable(needs)}
 
 
+class Modelled(Subject):
+    """A model as a subject."""
+
+    def rig(self, config: Any, capabilities: Any) -> Any:
+        """A fresh model."""
+        return self.factory(config)
+
+
+def as_subject(name: str, contract: Contract, model: type[Reference]) -> Subject:
+    """A model as a subject, with all capabilities that are there unless a subject lacks them."""
+    return Modelled(name, contract, model, (model.PROFILE,), contract.capabilities())
+
+
 def declared(name: str, factory: Callable[..., Any], contract: Contract | None = None) -> Subject:
     """The subject that a factory declares by its attributes ``contract``, ``profiles`` and ``capabilities``.
 
@@ -127,6 +141,11 @@ def declared(name: str, factory: Callable[..., Any], contract: Contract | None =
     except (msgspec.ValidationError, TypeError, ValueError) as error:
         raise BadInput(f"{name}: its capabilities are not those of {contract.name}: {error}") from None
     return Subject(name, contract, factory, tuple(profiles), capabilities)
+
+
+def having_profile(profile: str) -> list[Contract]:
+    """The contracts that have a profile, rules that it keeps aside."""
+    return [contract for contract in CONTRACTS.values() if profile.partition("+")[0] in contract.profiles]
 
 
 def contract_named(name: str) -> Contract:

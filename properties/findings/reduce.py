@@ -28,6 +28,7 @@ from broker_tck.properties.engine.operation import (
     clock_of,
     letters,
     marked,
+    shifted,
     valid,
 )
 
@@ -237,7 +238,7 @@ class Reducer:
             simpler = structs.replace(config, **{field: default})
             moved = operations
             if field in marked(type(config), CLOCK):
-                moved = [at_clock(o, default - getattr(config, field)) for o in operations]
+                moved = [shifted(o, default - getattr(config, field)) for o in operations]
             if shorter := self.cut(simpler, moved):
                 config, operations = shorter
         return config, operations
@@ -371,9 +372,3 @@ def shared_places(one: Operation, other: Operation) -> list[str]:
     """The fields in which two operations that name the same put it somewhere."""
     places = marked(type(other), PLACE)
     return [f for f in marked(type(one), PLACE) if f in places and position(one) == position(other)]
-
-
-def at_clock(operation: Operation, ms: int) -> Operation:
-    """The operation with its times moved along with the clock."""
-    times = {f: at + ms for f in marked(type(operation), TIME) if (at := getattr(operation, f)) >= 0}
-    return structs.replace(operation, **times) if times else operation

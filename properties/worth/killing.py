@@ -22,11 +22,10 @@ from broker_tck.model.rules import rules_of, ways_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.run import laws_broken
-from broker_tck.properties.engine.subjects import Subject, contract_named, mutants, resolve
+from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named, mutants, resolve
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, failure, find, kind
-from broker_tck.properties.worth.meeting import as_subject
 
 SEEDS = 20
 MOST_OPERATIONS = 1_000_000
@@ -143,8 +142,8 @@ def kills(name: str, driver: str, seeds: int) -> Kills:
     model = subject.contract.model(subject.profiles[0])
     diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
     done = list(tries(driver, subject, model, seeds))
-    failed = [kill.failed for kill in done if kill.failed]
-    findings = [f for w in failed if (f := find(subject, diagnoser, w.config, w.operations, w.seed))]
+    found = [find(subject, diagnoser, w.config, w.operations, w.seed) if (w := kill.failed) else None for kill in done]
+    findings = [finding for finding in found if finding]
     named = Counter(rule for f in findings for rule in f.diagnosis.rules)
     return Kills(
         driver=driver,
@@ -160,7 +159,7 @@ def kills(name: str, driver: str, seeds: int) -> Kills:
         operations=int(median(kill.operations for kill in done)),
         seconds=round(median(kill.seconds for kill in done), 4),
         length=max((len(f.operations) for f in findings), default=0),
-        first=len(findings[0].operations) if done[0].failed and findings else 0,
+        first=len(found[0].operations) if found[0] else 0,
         minimal=all(is_minimal(f, subject, diagnoser) for f in findings),
     )
 

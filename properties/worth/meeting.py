@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import Run, checked
-from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.subjects import as_subject
 
 WALKS = 50
 """So many walks tell how often rules matter."""
-
-
-class Modelled(Subject):
-    """A model as a subject."""
-
-    def rig(self, config: Any, capabilities: Any) -> Any:
-        """A fresh model."""
-        return self.factory(config)
-
-
-def as_subject(name: str, contract: Contract, model: type[Reference]) -> Subject:
-    """A model as a subject, with all capabilities that are there unless a subject lacks them."""
-    return Modelled(name, contract, model, (model.PROFILE,), contract.capabilities())
 
 
 def met_in(contract: Contract, profile: str, seed: int) -> dict[str, int]:

@@ -1,0 +1,36 @@
+"""What a law, or a variation, says of a subject on one trace."""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.properties.engine.replay import SECONDS
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.trace import Trace
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.finding import breach_of, probe
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What a law, or a variation, says of a subject on a trace."""
+
+    where: str
+    subject: str
+    law: str
+    step: int | None
+    """The operation where it was broken, counted from 1; None: it was kept."""
+    complaint: str
+
+
+def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
+    """Have a law judge a trace on a subject alone. BadInput where the contract has no such law."""
+    known = [*(each.number for each in trace.contract.laws), *(each.name for each in trace.contract.variations)]
+    if law not in known:
+        raise BadInput(f"unknown law {law!r} of {trace.contract.name}; there are: {', '.join(known)}")
+    try:
+        with probe(subject, trace.operations, SECONDS):
+            at, complaint = breach_of(subject, law, trace.config, tuple(trace.operations))
+    except Hang as hang:
+        at, complaint = 0, str(hang)
+    return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)
