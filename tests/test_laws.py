@@ -17,12 +17,12 @@ from broker_tck.properties.engine.subjects import bundled
 LAWS = {law.number: law for law in CONTRACT.laws}
 VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}
 BREAKERS = {
-    "DD-07": "DD-05 key: to_the_next",
+    "DD-07": "DD-05 buckets.key: to_the_next",
     "DD-08": "DD-06 absent",
     "DD-23": "DD-23 arms another without cancelling",
-    "DD-34": "DD-06 due: strictly_before",
+    "DD-34": "DD-06 buckets.due: strictly_before",
     "DD-35": "DD-35 index.removed: whole_ledgers",
-    "shift": "DD-05 key: by_the_tick",
+    "shift": "DD-05 buckets.key: by_the_tick",
     "order": "DD-11 the answer to what is there already is no",
 }
 """A wrong way that breaks each, as far as the first of many tried does."""
@@ -174,7 +174,7 @@ def test_shift_is_told_from_what_must_not_depend_on_it() -> None:
     equal = VARIATIONS["shift"].equal
     before = outcomes(trace.config, trace.operations)
     assert equal(trace.config, before, config, outcomes(config, operations))
-    by_the_tick = way_of("DD-05 key: by_the_tick").applied_to(MODEL)
+    by_the_tick = way_of("DD-05 buckets.key: by_the_tick").applied_to(MODEL)
     trace = trace_of("delayed-delivery tick=1000 strict=true; add 1 0 +5001; adv 4900; has")
     config, operations = VARIATIONS["shift"].vary(trace.config, trace.operations, SeededChoices(1)) or (None, [])
     before, after = outcomes(trace.config, trace.operations, by_the_tick), outcomes(config, operations, by_the_tick)

@@ -19,16 +19,16 @@ from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.killing import is_minimal
 
 WAYS = (
-    "DD-04 cutoff: never_strict",
-    "DD-05 key: rounded_up",
-    "DD-06 due: strictly_before",
+    "DD-04 buckets.cutoff: never_strict",
+    "DD-05 buckets.key: rounded_up",
+    "DD-06 buckets.due: strictly_before",
     "DD-09 refuses: equality_accepted",
     "DD-13 index.stored: ledgers_of_32_bits",
     "DD-16 fixed_delay.starts_anew: always",
     "DD-20 index.taken: one_ledger_only",
     "DD-20 index.handed_out: repeated",
     "DD-22 timer.earliest: two_ticks",
-    "DD-27 tick_after: only_raised",
+    "DD-27 buckets.tick_after: only_raised",
     "DD-30 index.after_clear: the_first_bucket_only",
     "DD-35 index.removed: whole_ledgers",
 )
@@ -58,7 +58,7 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
 def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
     from broker_tck.properties.findings.diagnose import Diagnoser
 
-    subject = wrong("DD-06 due: strictly_before")
+    subject = wrong("DD-06 buckets.due: strictly_before")
     finding = found(subject, first_failing(subject))
     assert finding is not None
     assert is_minimal(finding, subject, Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities))

@@ -153,9 +153,9 @@ def test_rule_is_met_when_its_clause_answers_otherwise_than_none() -> None:
 
 
 def test_replaced_model_says_so() -> None:
-    other = replaced(MODEL, {"tick_after": lambda m, tick: 7}, "Seven")
+    other = replaced(MODEL, {"buckets.tick_after": lambda b, tick: 7}, "Seven")
     assert (other.__name__, other.__doc__) == ("Seven", "DelayedDelivery with other clauses.")
-    assert other(CONTRACT.config()).tick_after(1) == 7
+    assert other(CONTRACT.config()).buckets.tick_after(1) == 7
 
 
 def test_rule_that_nothing_tells_when_it_is_met_is_an_error() -> None:
@@ -181,7 +181,8 @@ def test_clause_of_a_part_is_named_by_its_path() -> None:
     assert model.add(1, 0, model.now + 5000)
     assert model.timer.armed == []
     assert clause_of(MODEL, "timer.settled") is Timer.settled
-    assert {path for path, _ in tree_of(Heap)} == {"", "timer.", "fixed_delay.", "index.", "memory_estimate."}
+    parts = {"timer.", "buckets.", "fixed_delay.", "index.", "memory_estimate."}
+    assert {path for path, _ in tree_of(Heap)} == {"", *parts}
 
 
 def test_way_that_stands_before_is_left_out_where_the_profile_changes_the_same() -> None:

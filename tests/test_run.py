@@ -91,7 +91,7 @@ def test_rules_that_mean_nothing_to_a_profile_are_left_out() -> None:
 def test_declared_deviations_are_seen() -> None:
     run = Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0)
     deviations(run)
-    assert set(run.deviations) == {"DD-33 (wake)", "DD-34"}
+    assert set(run.deviations) == {"DD-33 (buckets.wake)", "DD-34"}
     assert run.gone == []
 
 
@@ -108,15 +108,15 @@ def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None
     def tick_after(self: Any, tick: int) -> int:
         return tick + 0
 
-    model = replaced(MODEL, {"PROFILE": "same", "tick_after": tick_after}, "Same")
+    model = replaced(MODEL, {"PROFILE": "same", "buckets.tick_after": tick_after}, "Same")
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 12)
     run = under(monkeypatch, model, TimeBucketTracker)
     deviations(run)
-    assert run.deviations == {"DD-27 (tick_after)": False}
-    assert run.gone == ["DD-27 (tick_after)"]
+    assert run.deviations == {"DD-27 (buckets.tick_after)": False}
+    assert run.gone == ["DD-27 (buckets.tick_after)"]
     assert not run.green
     checked = check_subject(run.subject, "same", (), 0, 100, 0)
-    assert checked.complaints[-1] == "DEVIATION GONE DD-27 (tick_after)"
+    assert checked.complaints[-1] == "DEVIATION GONE DD-27 (buckets.tick_after)"
     assert not checked.green
 
 
@@ -162,7 +162,7 @@ def test_law_is_judged_where_model_and_subject_agree() -> None:
 
 
 def test_variation_is_judged() -> None:
-    subject = wrong("DD-05 key: by_the_tick")
+    subject = wrong("DD-05 buckets.key: by_the_tick")
     run = Run(subject, IDEAL, 0)
     for number in range(30):
         judge(run, kit.walk(CONTRACT, number << 32, subject.rig, subject.factory, subject.capabilities))
@@ -299,7 +299,7 @@ def test_deviations_part_tells_of_one_that_is_gone(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 200)
     monkeypatch.setattr(runs, "happens", lambda subject, model, way, seed: False)
     said = PARTS["deviations"](Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0))
-    assert said == "DEVIATION GONE DD-33 (wake)"
+    assert said == "DEVIATION GONE DD-33 (buckets.wake)"
 
 
 def test_conformance_makes_a_test_for_each_profile_and_part() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
+from broker_tck.model.delayed_delivery.buckets import Buckets
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
 from broker_tck.model.delayed_delivery.index import Copy, Index, Position
 from broker_tck.model.delayed_delivery.memory import BYTES, MemoryEstimate
@@ -13,14 +14,19 @@ from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import Fault
 
 
+class WakingAtTheKey(Buckets):
+    """Buckets at whose key the timer aims, due by then or not."""
+
+    def wake(self, key: int) -> int:
+        return key
+
+
 class TimeBucket2026(DelayedDelivery):
     """The classes with the changes of PRs 25681, 26012 and 26188, as recorded: the timer aims at the key."""
 
     PROFILE = "timebucket-2026"
     BREAKS: ClassVar[tuple[str, ...]] = ("DD-34",)
-
-    def wake(self, key: int) -> int:
-        return key
+    Buckets = WakingAtTheKey
 
     def count_after_close(self) -> int:
         return self.count()
@@ -40,14 +46,26 @@ class TimeBucket50(TimeBucket2026):
     FixedDelay = FixedDelayAnewByClear
 
 
+class DueAtTheKey(WakingAtTheKey):
+    """Buckets that are handed out when their first time is due."""
+
+    def due(self, key: int, now: int) -> bool:
+        return key <= self.cutoff(now)
+
+
 class TimeBucket50M1(TimeBucket2026):
     """The released class of 5.0.0-M1: without PR 26188, so a bucket is handed out when its first time is due."""
 
     PROFILE = "timebucket-5.0-M1"
     BREAKS = ("DD-07", "DD-08")
+    Buckets = DueAtTheKey
 
-    def due(self, key: int) -> bool:
-        return key <= self.cutoff()
+
+class RoundedDown(DueAtTheKey):
+    """Buckets under which times are filed rounded down, strict or not."""
+
+    def key(self, at: int) -> int:
+        return at & -self.width
 
 
 class TimerBefore26012(Timer):
@@ -73,12 +91,7 @@ class TimeBucket404(TimeBucket2026):
     PROFILE = "timebucket-4.0.4"
     BREAKS = ("DD-07", "DD-08", "DD-34")
     Timer = ForgetfulTimer
-
-    def key(self, at: int) -> int:
-        return at & -self.width
-
-    def due(self, key: int) -> bool:
-        return key <= self.cutoff()
+    Buckets = RoundedDown
 
 
 class LedgersByHash(set[Copy]):
@@ -162,6 +175,13 @@ class TimeBucket2025(TimeBucket404):
     MemoryEstimate = AnyEstimate
 
 
+class ExactTimes(Buckets):
+    """Buckets of a millisecond each, whatever the tick."""
+
+    def width_of(self, tick: int) -> int:
+        return 1
+
+
 class EveryCopy(Index):
     """An index that keeps every copy."""
 
@@ -185,11 +205,9 @@ class Heap(DelayedDelivery):
     PROFILE = "heap"
     MOOT = ("DD-03", "DD-05", "DD-29", "DD-33")
     Timer = TimerBefore26012
+    Buckets = ExactTimes
     Index = EveryCopy
     MemoryEstimate = AtLeastTheTriples
-
-    def width_of(self, tick: int) -> int:
-        return 1
 
     def refuses_close(self) -> bool:
         return self.closed

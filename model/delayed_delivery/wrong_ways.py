@@ -47,7 +47,7 @@ class RefusesAgain(DelayedDelivery):
 
     def add(self, ledger: int, entry: int, at: int) -> bool:
         """Answer whether the message is new."""
-        new = not self.index.holds(self.index.stored(ledger, entry), self.key(at))
+        new = not self.index.holds(self.index.stored(ledger, entry), self.buckets.key(at))
         return super().add(ledger, entry, at) and new
 
 
@@ -173,7 +173,7 @@ class WidthForTick(DelayedDelivery):
 
     def detect(self, at: int) -> None:
         """Look back as far as a bucket is wide."""
-        self.fixed_delay.taken(self.compared(at), self.width)
+        self.fixed_delay.taken(self.compared(at), self.buckets.width)
 
 
 @wrong("DD-15", "a refusal leaves the fixed delay")

@@ -11,15 +11,16 @@ MOST_BUCKETS = 3
 
 def abstract(model: DelayedDelivery) -> tuple[int, ...]:
     """Copies held and buckets, by powers of two; buckets due; the timeout; the fixed delay; how it is configured."""
-    due = sum(map(model.due, model.index.held))
+    buckets = model.buckets
+    due = sum(buckets.due(key, model.now) for key in model.index.held)
     return (
         min(model.count().bit_length(), MOST_COPIES),
         min(len(model.index.held).bit_length(), MOST_BUCKETS),
         0 if not due else 2 if due == len(model.index.held) else 1,
         timeout(model),
         model.fixed_delay.fixed,
-        (model.tick > model.width) - (model.tick < model.width),
-        model.strict,
+        (buckets.tick > buckets.width) - (buckets.tick < buckets.width),
+        buckets.strict,
         min(model.lookahead, 2),
     )
 
@@ -29,4 +30,4 @@ def timeout(model: DelayedDelivery) -> int:
     if not model.timer.armed:
         return 0
     wait = model.timer.armed[0] - model.now
-    return 1 if wait <= 0 else 2 if wait <= model.tick else 3
+    return 1 if wait <= 0 else 2 if wait <= model.buckets.tick else 3

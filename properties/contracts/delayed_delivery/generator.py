@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from broker_tck.model.delayed_delivery.specification import LAST, DelayedDelivery
+from broker_tck.model.delayed_delivery.buckets import LAST
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.contracts.delayed_delivery.operations import (
     Add,
     Advance,
@@ -86,8 +87,9 @@ class Times:
 
     def __init__(self, model: DelayedDelivery, choices: Choices) -> None:
         self.model = model
+        self.buckets = model.buckets
         self.below = choices.below
-        tick, width = model.tick, model.width
+        tick, width = self.buckets.tick, self.buckets.width
         near = [0, 1, tick - 1, tick, tick + 1, width - 1, width, width + 1, tick + width - 1, tick + width]
         self.edges = [*near, 2 * width, 2 * tick + 1, 3 * width + 1, 5 * tick, 8 * width]
         self.steps = (0, 1, 1, tick - 1, tick, width - 1, width, tick + 1, width + 1, 2 * tick, 5 * width)
@@ -100,18 +102,18 @@ class Times:
         """A deliver-at time."""
         now, below = self.model.now, self.below
         if below(self.odd) == 0:
-            return (-1, -1, 0, now - 1, now + 2**40, LAST, LAST - 1, LAST - self.model.width + 1)[below(8)]
+            return (-1, -1, 0, now - 1, now + 2**40, LAST, LAST - 1, LAST - self.buckets.width + 1)[below(8)]
         style = self.styles[below(len(self.styles))]
         if style == 3:
             return now + self.delay
         if style == 4:
-            at = self.model.fixed_delay.highest + (-2, -1, 0, 1, 2)[below(5)] - (0, 1, 2)[below(3)] * self.model.tick
-            return min(at, LAST) if at > self.model.cutoff() else now + self.delay
+            at = self.model.fixed_delay.highest + (-2, -1, 0, 1, 2)[below(5)] - (0, 1, 2)[below(3)] * self.buckets.tick
+            return min(at, LAST) if at > self.buckets.cutoff(now) else now + self.delay
         if style == 0:
             return now + self.edges[below(len(self.edges))]
         if style == 1:
             edge = now + self.edges[below(len(self.edges))]
-            return (edge & -self.model.width) + below(3) - 1
+            return (edge & -self.buckets.width) + below(3) - 1
         return now + below(self.spread)
 
     def step(self) -> int:
@@ -121,11 +123,11 @@ class Times:
         if kind < 5:
             return self.steps[below(len(self.steps))]
         if kind < 8 and model.index.held:
-            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else model.wake(min(model.index.held))
+            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else self.buckets.wake(min(model.index.held))
             return min(max(0, armed - model.now + below(3) - 1), 2**45)
         if kind == 8:
             return below(self.spread)
-        return below(3 * model.tick + 1)
+        return below(3 * self.buckets.tick + 1)
 
 
 class Adds:
@@ -179,23 +181,23 @@ class Ticks:
     """Tick changes of one walk: mostly between the first tick and another, so that old times count again."""
 
     def __init__(self, model: DelayedDelivery, choices: Choices) -> None:
-        self.model = model
+        self.buckets = model.buckets
         self.choices = choices
-        self.first = model.tick
+        self.first = model.buckets.tick
         self.other = self.any()
 
     def any(self) -> int:
         """Any tick, or one beside the width of the buckets."""
         if self.choices.below(3) == 0:
             return one_of(self.choices, TICKS)
-        width = self.model.width
+        width = self.buckets.width
         return max(0, one_of(self.choices, (width - 2, width - 1, width, width // 2, width // 4, 2 * width)))
 
     def next(self) -> int:
         """The tick to change to."""
         if self.choices.below(4) == 0:
             return self.any()
-        return self.other if self.model.tick == self.first else self.first
+        return self.other if self.buckets.tick == self.first else self.first
 
 
 def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
@@ -206,7 +208,7 @@ def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) 
         yield Close()
         return
     last = max((key for key in model.index.held if key < 2**60), default=model.now)
-    yield Advance(max(0, last + model.width + model.tick - model.now))
+    yield Advance(max(0, last + model.buckets.width + model.buckets.tick - model.now))
     yield Has()
     for part in (3, 2, 1):
         yield Get(model.count() // part)

@@ -1,0 +1,140 @@
+"""Time buckets: under which one a time is filed, and when that one is due."""
+
+from __future__ import annotations
+
+from broker_tck.model.rules import Part, rule
+
+LAST = 2**63 - 1
+"""The last time that there is."""
+
+
+class Buckets(Part):
+    """How wide buckets are, and how far ahead of its time a message may come: by the tick, unless delivery is strict.
+
+    A bucket is named by its key, a multiple of the width. What is in it is the index's affair.
+    """
+
+    def __init__(self, tick: int, strict: bool) -> None:
+        self.tick = tick
+        self.strict = strict
+        self.width = self.width_of(tick)
+
+    @rule(
+        "DD-02",
+        "A bucket is P ms wide, the largest power of two that is no larger than the tick at construction.",
+        source="InMemoryDelayedDeliveryTracker, PR 23611",
+        look="how many low bits are cleared: 9 at a tick of 1000, 10 at 1024",
+        absent=lambda b, tick: 1,
+        rounded_up=lambda b, tick: 1 << (max(tick, 1) - 1).bit_length(),
+        always_ten_bits=lambda b, tick: 1024,
+        half=lambda b, tick: max(1, 1 << max(tick, 1).bit_length() >> 2),
+        next_power_at_a_power=lambda b, tick: (
+            1 << max(tick, 1).bit_length() if tick & (tick - 1) == 0 else b.floor(tick)
+        ),
+    )
+    def width_of(self, tick: int) -> int:
+        return self.floor(tick)
+
+    @staticmethod
+    def floor(tick: int) -> int:
+        """The largest power of two that is no larger than the tick, 1 for a tick below 1."""
+        return 1 << (max(tick, 1).bit_length() - 1)
+
+    @rule(
+        "DD-04",
+        "The cut-off is now in strict mode, else now + tick.",
+        source="AbstractDelayedDeliveryTracker, PR 16068",
+        look="the strict switch where the cut-off is computed",
+        absent=lambda b, now: now,
+        never_strict=lambda b, now: now + b.tick,
+        the_other_way=lambda b, now: now + b.tick if b.strict else now,
+        half_a_tick=lambda b, now: now if b.strict else now + b.tick // 2,
+        width_for_tick=lambda b, now: now if b.strict else now + b.width,
+    )
+    def cutoff(self, now: int) -> int:
+        return now if self.strict else now + self.tick
+
+    # ---- Which bucket, and when it is due
+
+    @rule(
+        "DD-05",
+        "A time is filed under its bucket: rounded down to a multiple of P, in strict mode up; where that overflows, "
+        "under the last multiple.",
+        source="InMemoryDelayedDeliveryTracker, PR 26012, issue 25996",
+        look="rounding in strict mode; times within P of the largest",
+        absent=lambda b, at: at,
+        rounded_down=lambda b, at: at & -b.width,
+        rounded_up=lambda b, at: b.up(at),
+        to_the_next=lambda b, at: min(at + b.width, LAST) & -b.width if b.strict else at & -b.width,
+        nearest=lambda b, at: min(at + b.width // 2, LAST) & -b.width,
+        by_the_tick=lambda b, at: at - at % max(b.tick, 1),
+        overflow_wraps=lambda b, at: (
+            (at + b.width - 1 - (2**64 if at + b.width > 2**63 else 0) if b.strict else at) & -b.width
+        ),
+    )
+    def key(self, at: int) -> int:
+        return self.up(at) if self.strict else at & -self.width
+
+    def up(self, at: int) -> int:
+        """A time rounded up to a multiple of the width, as far as times go."""
+        return min(at + self.width - 1, LAST) & -self.width
+
+    @rule(
+        "DD-06",
+        "A bucket is due when the last time that it may hold is within the cut-off.",
+        source="InMemoryDelayedDeliveryTracker, PR 26188",
+        look="the bucket's end, not its start, where times are rounded down; equality counts as due",
+        absent=lambda b, key, now: True,
+        at_its_start=lambda b, key, now: key <= b.cutoff(now),
+        strictly_before=lambda b, key, now: key + (0 if b.strict else b.width - 1) < b.cutoff(now),
+        at_the_next=lambda b, key, now: key + (0 if b.strict else b.width) <= b.cutoff(now),
+        at_its_key_at_the_latest=lambda b, key, now: key <= now or key + b.width - 1 <= b.cutoff(now),
+        a_bucket_late_in_strict=lambda b, key, now: key + b.width - 1 <= b.cutoff(now),
+    )
+    def due(self, key: int, now: int) -> bool:
+        return key + (0 if self.strict else self.width - 1) <= self.cutoff(now)
+
+    @rule(
+        "DD-33",
+        "The timer aims at the moment when the first bucket becomes due, at its key at the earliest.",
+        source="follows from DD-06; no report upstream is known",
+        look="a tick lowered below the width of a bucket: at the key the bucket is not due yet",
+        absent=lambda b, key: key,
+        never_mind_the_key=lambda b, key: key if b.strict else key + b.width - 1 - b.tick,
+        the_end_of_the_bucket=lambda b, key: key if b.strict else key + b.width - 1,
+        in_strict_as_well=lambda b, key: max(key, key + b.width - 1 - b.tick),
+    )
+    def wake(self, key: int) -> int:
+        return key if self.strict else max(key, key + self.width - 1 - self.tick)
+
+    # ---- A new tick
+
+    @rule(
+        "DD-03",
+        "The width of a bucket never changes.",
+        source="InMemoryDelayedDeliveryTracker",
+        look="what a change of the tick recomputes",
+        absent=lambda b, tick: b.width_of(tick),
+        smaller_only=lambda b, tick: min(b.width, b.width_of(tick)),
+        larger_only=lambda b, tick: max(b.width, b.width_of(tick)),
+    )
+    def width_after(self, tick: int) -> int:
+        return self.width
+
+    @rule(
+        "DD-27",
+        "A new tick counts from the next use on; nothing is filed anew and the timer is left alone.",
+        source="AbstractDelayedDeliveryTracker",
+        look="what a change of the tick touches besides the tick",
+        absent=lambda b, tick: b.tick,
+        only_lowered=lambda b, tick: min(tick, b.tick),
+        only_raised=lambda b, tick: max(tick, b.tick),
+        no_less_than_a_bucket=lambda b, tick: max(tick, b.width),
+    )
+    def tick_after(self, tick: int) -> int:
+        return tick
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick."""
+        self.tick = self.tick_after(tick)
+        self.width = self.width_after(tick)
