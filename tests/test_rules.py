@@ -144,11 +144,11 @@ def test_deviations_lead_back_to_the_specification(model: type[DelayedDelivery])
 def test_rule_is_met_when_its_clause_answers_otherwise_than_none() -> None:
     counting = Exercised(MODEL)
     model: Any = counting.model(CONTRACT.config())
-    assert not model.add(1, 0, model.now)
+    assert not model.add(1, 0, model.timer.now)
     assert counting.met["DD-09"] == counting.met["DD-15"] == 1
     assert not counting.met["DD-11"]
-    assert model.add(1, 0, model.now + 5000)
-    assert model.add(1, 0, model.now + 5000)
+    assert model.add(1, 0, model.timer.now + 5000)
+    assert model.add(1, 0, model.timer.now + 5000)
     assert counting.met["DD-11"] >= 1
 
 
@@ -178,7 +178,7 @@ def test_clause_of_a_part_is_named_by_its_path() -> None:
     assert clause_of(MODEL, "timer.settled") is Timer.settled
     other = replaced(MODEL, {"timer.settled": lambda timer, wake: True}, "Settled")
     model = other(CONTRACT.config())
-    assert model.add(1, 0, model.now + 5000)
+    assert model.add(1, 0, model.timer.now + 5000)
     assert model.timer.armed == []
     assert clause_of(MODEL, "timer.settled") is Timer.settled
     parts = {"timer.", "buckets.", "fixed_delay.", "index.", "memory_estimate."}
@@ -199,8 +199,8 @@ def test_rule_is_met_when_its_condition_says_so() -> None:
     model: Any = counting.model(CONTRACT.config())
     assert model.stale() is False
     assert not counting.met["DD-24"]
-    assert model.add(1, 0, model.now + 5000)
-    assert model.add(1, 1, model.now + 3000)
+    assert model.add(1, 0, model.timer.now + 5000)
+    assert model.add(1, 1, model.timer.now + 3000)
     assert counting.met["DD-23"] == 1
     assert model.stale() is False
     assert counting.met["DD-24"] == 1

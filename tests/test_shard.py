@@ -223,16 +223,16 @@ def test_letters_go_on_after_z(number: int, letter: str) -> None:
 def test_abstract_states_are_few_and_tell_what_differs() -> None:
     model: Any = MODEL(CONTRACT.config())
     empty = abstract(model)
-    model.add(1, 0, model.now + 5000)
+    model.add(1, 0, model.timer.now + 5000)
     one = abstract(model)
     model.advance(6000)
     due = abstract(model)
     assert len({empty, one, due}) == 3
     assert all(0 <= part <= 5 or part == -1 for state in (empty, one, due) for part in state)
     for entry in range(200):
-        model.add(1, entry, model.now + 5000 + 512 * entry)
+        model.add(1, entry, model.timer.now + 5000 + 512 * entry)
     many = abstract(model)
-    model.add(1, 200, model.now + 5000 + 512 * 200)
+    model.add(1, 200, model.timer.now + 5000 + 512 * 200)
     assert abstract(model) == many
 
 

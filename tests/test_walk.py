@@ -96,7 +96,7 @@ def test_walks_get_near_every_edge() -> None:
         operations: list[Any] = done.operations
         for operation in operations:
             if operation.tag == "add":
-                beside[operation.at - model.buckets.cutoff(model.now)] += 1
+                beside[operation.at - model.buckets.cutoff(model.timer.now)] += 1
                 highest = max(highest, operation.entry)
             if operation.tag == "get" and model.count() > 2:
                 budgets["all" if operation.most >= model.count() else "some"] += 1

@@ -100,10 +100,13 @@ class Index(Part):
     )
     def insert(self, position: Position, key: int) -> bool:
         """Hold a copy; answers whether it was absent."""
-        bucket = self.held.setdefault(key, self.BUCKET())
+        if key not in self.held:
+            self.held[key] = self.BUCKET()
+        bucket = self.held[key]
         before = len(bucket)
         self.adds += 1
-        bucket.add((*position, self.serial(position, key)))
+        ledger, entry = position
+        bucket.add((ledger, entry, self.serial(position, key)))
         if len(bucket) > before:
             return True
         self.counted_in_vain += self.counts_again()
@@ -140,7 +143,7 @@ class Index(Part):
     def taken(self, due: list[int], most: int) -> list[tuple[int, Copy]]:
         return self.copies(due)[: max(most, 0)]
 
-    def copies(self, keys: list[int], order: Callable[[Copy], tuple[int, ...]] = tuple) -> list[tuple[int, Copy]]:
+    def copies(self, keys: list[int], order: Callable[[Copy], tuple[int, ...]] | None = None) -> list[tuple[int, Copy]]:
         """Every copy in some buckets, by bucket and then in the given order, else by ledger and entry."""
         return [(key, copy) for key in keys for copy in sorted(self.held[key], key=order)]
 

@@ -51,11 +51,6 @@ class DelayedDelivery(Reference):
         self.memory_estimate = self.MemoryEstimate()
         self.closed = False
 
-    @property
-    def now(self) -> int:
-        """The time, which the timer keeps."""
-        return self.timer.now
-
     def count(self) -> int:
         """The number of delayed messages."""
         return self.index.count()
@@ -68,13 +63,13 @@ class DelayedDelivery(Reference):
         source="AbstractDelayedDeliveryTracker; InMemoryDelayedDeliveryTracker, PR 5498",
         look="equality: the cut-off itself is refused, one millisecond later is accepted",
         absent=lambda m, at: False,
-        equality_accepted=lambda m, at: at < 0 or at < m.buckets.cutoff(m.now),
-        by_the_bucket=lambda m, at: at < 0 or m.buckets.due(m.buckets.key(at), m.now),
-        only_the_past=lambda m, at: at <= m.now,
-        one_more_refused=lambda m, at: at <= m.buckets.cutoff(m.now) + 1,
+        equality_accepted=lambda m, at: at < 0 or at < m.buckets.cutoff(m.timer.now),
+        by_the_bucket=lambda m, at: at < 0 or m.buckets.due(m.buckets.key(at), m.timer.now),
+        only_the_past=lambda m, at: at <= m.timer.now,
+        one_more_refused=lambda m, at: at <= m.buckets.cutoff(m.timer.now) + 1,
     )
     def refuses(self, at: int) -> bool:
-        return at < 0 or at <= self.buckets.cutoff(self.now)
+        return at < 0 or at <= self.buckets.cutoff(self.timer.now)
 
     @rule(
         "DD-10",
@@ -124,10 +119,10 @@ class DelayedDelivery(Reference):
         look="the timer after a firing that found nothing to hand out",
         absent=lambda m: False,
         anything_held=lambda m: bool(m.index.held),
-        nothing_far_ahead=lambda m: bool(m.index.held) and m.buckets.due(max(m.index.held), m.now),
+        nothing_far_ahead=lambda m: bool(m.index.held) and m.buckets.due(max(m.index.held), m.timer.now),
     )
     def available(self) -> bool:
-        return bool(self.index.held) and self.buckets.due(min(self.index.held), self.now)
+        return bool(self.index.held) and self.buckets.due(min(self.index.held), self.timer.now)
 
     @also(available, absent=lambda m, available: False, a_yes_as_well=lambda m, available: True)
     def has_updates_timer(self, available: bool) -> bool:
@@ -150,7 +145,7 @@ class DelayedDelivery(Reference):
 
     def due_keys(self) -> list[int]:
         """The keys of the buckets that are due, in order."""
-        return [*takewhile(lambda key: self.buckets.due(key, self.now), sorted(self.index.held))]
+        return [*takewhile(lambda key: self.buckets.due(key, self.timer.now), sorted(self.index.held))]
 
     @also(Index.taken, when=lambda m, taken: True)
     def left(self, taken: list[tuple[int, Copy]]) -> None:

@@ -15,11 +15,11 @@ class StopsAtFirings(DelayedDelivery):
 
     def advance(self, ms: int) -> list[int]:
         """Move the clock from firing to firing."""
-        until, asked = self.now + ms, []
+        until, asked = self.timer.now + ms, []
         while self.timer.armed and self.timer.armed[0] <= until:
-            times = super().advance(max(self.timer.armed[0] - self.now, 0))
+            times = super().advance(max(self.timer.armed[0] - self.timer.now, 0))
             asked += times if self.fired() else []
-        return asked + super().advance(until - self.now)
+        return asked + super().advance(until - self.timer.now)
 
 
 @wrong("DD-24", "a firing asks for nothing")

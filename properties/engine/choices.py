@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import floor
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -22,7 +23,7 @@ class SeededChoices:
 
     def __init__(self, seed: int) -> None:
         random = Random(seed).random
-        self.below: Callable[[int], int] = lambda n: int(random() * n)
+        self.below: Callable[[int], int] = lambda n: floor(random() * n)
 
 
 class ByteChoices:

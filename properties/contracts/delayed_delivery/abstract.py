@@ -12,7 +12,7 @@ MOST_BUCKETS = 3
 def abstract(model: DelayedDelivery) -> tuple[int, ...]:
     """Copies held and buckets, by powers of two; buckets due; the timeout; the fixed delay; how it is configured."""
     buckets = model.buckets
-    due = sum(buckets.due(key, model.now) for key in model.index.held)
+    due = sum(buckets.due(key, model.timer.now) for key in model.index.held)
     return (
         min(model.count().bit_length(), MOST_COPIES),
         min(len(model.index.held).bit_length(), MOST_BUCKETS),
@@ -29,5 +29,5 @@ def timeout(model: DelayedDelivery) -> int:
     """0: none is armed. Else when it fires: 1 overdue, 2 within a tick, 3 later."""
     if not model.timer.armed:
         return 0
-    wait = model.timer.armed[0] - model.now
+    wait = model.timer.armed[0] - model.timer.now
     return 1 if wait <= 0 else 2 if wait <= model.buckets.tick else 3

@@ -100,7 +100,7 @@ class Times:
 
     def at(self) -> int:
         """A deliver-at time."""
-        now, below = self.model.now, self.below
+        now, below = self.model.timer.now, self.below
         if below(self.odd) == 0:
             return (-1, -1, 0, now - 1, now + 2**40, LAST, LAST - 1, LAST - self.buckets.width + 1)[below(8)]
         style = self.styles[below(len(self.styles))]
@@ -124,7 +124,7 @@ class Times:
             return self.steps[below(len(self.steps))]
         if kind < 8 and model.index.held:
             armed = model.timer.armed[0] if model.timer.armed and kind < 7 else self.buckets.wake(min(model.index.held))
-            return min(max(0, armed - model.now + below(3) - 1), 2**45)
+            return min(max(0, armed - model.timer.now + below(3) - 1), 2**45)
         if kind == 8:
             return below(self.spread)
         return below(3 * self.buckets.tick + 1)
@@ -135,7 +135,8 @@ class Adds:
 
     def __init__(self, choices: Choices, times: Times, capabilities: Capabilities) -> None:
         self.choices = choices
-        self.times = times
+        self.below = choices.below
+        self.at = times.at
         largest = 2**capabilities.entry_id_bits - 1
         base = one_of(choices, [b for b in ENTRY_BASES if b + 64 < largest or b + 12 == largest + 1])
         ledger = one_of(choices, LEDGER_BASES)
@@ -143,20 +144,20 @@ class Adds:
         size = one_of(choices, (3, 8, 12, 24))
         self.pool = [(ledger + i % ledgers, min(base + i // ledgers, largest)) for i in range(size)]
         self.recent: deque[Add] = deque(
-            [Add(*self.pool[0], times.model.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
+            [Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
         )
         self.largest = largest
 
     def add(self) -> Add:
         """An add of a position out of the pool."""
-        ledger, entry = self.pool[self.choices.below(len(self.pool))]
-        add = Add(ledger, entry, self.times.at())
+        ledger, entry = self.pool[self.below(len(self.pool))]
+        add = Add(ledger, entry, self.at())
         self.recent.append(add)
         return add
 
     def again(self) -> Add:
         """An add that was made before, as it was."""
-        return self.recent[self.choices.below(len(self.recent))]
+        return self.recent[self.below(len(self.recent))]
 
     def fill(self) -> Fill:
         """Many adds. The large ones are rare, as each costs as much as whole walks do."""
@@ -165,7 +166,7 @@ class Adds:
         step = one_of(self.choices, (1, 1, 1, 2, 16))
         if entry + n * step > self.largest:
             entry, n = 0, min(n, self.largest // step)
-        return Fill(ledger, entry, step, n, self.times.at())
+        return Fill(ledger, entry, step, n, self.at())
 
 
 def budget(model: DelayedDelivery, choices: Choices) -> int:
@@ -207,8 +208,8 @@ def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) 
         yield Clear()
         yield Close()
         return
-    last = max((key for key in model.index.held if key < 2**60), default=model.now)
-    yield Advance(max(0, last + model.buckets.width + model.buckets.tick - model.now))
+    last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
+    yield Advance(max(0, last + model.buckets.width + model.buckets.tick - model.timer.now))
     yield Has()
     for part in (3, 2, 1):
         yield Get(model.count() // part)
