@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from broker_tck.model.entry_cache.entries import Cache
 from broker_tck.model.entry_cache.readers import Reader, Request, Run
-from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.parts.calls import CallsUnderWay
+from broker_tck.model.rules import also, rule
 
 WAITS, COMPLETES, FAILS, RAISES = range(4)
 """What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
@@ -12,12 +13,12 @@ BUSY, BROKEN, CLOSED = range(3)
 """How a storage read fails: too many requests, anything else, the ledger's handle was closed."""
 
 
-class PendingReads(Part):
-    """Requests, in the order in which the storage is told to answer them."""
+class PendingReads(CallsUnderWay[Request]):
+    """Requests that wait for the storage, by topic, ledger and entries, and then as they were made."""
 
     def __init__(self) -> None:
+        super().__init__(order=Request.order)
         self.requests = 0
-        self.pending: list[Request] = []
         self.running: list[Request] = []
         """Those that can be joined."""
         self.mode = WAITS
@@ -71,17 +72,8 @@ class PendingReads(Part):
         request.number = self.requests
         if not request.reopened:
             self.running.append(request)
-        alone = not any(other.order()[:2] == request.order()[:2] for other in self.pending)
+        alone = not any(other.order()[:2] == request.order()[:2] for other in self.waiting)
         return self.mode if alone else WAITS
-
-    def wait(self, request: Request) -> None:
-        """The storage is to be told when to answer."""
-        self.pending.append(request)
-        self.pending.sort(key=Request.order)
-
-    def take(self, i: int) -> Request | None:
-        """One of those that the storage has to answer."""
-        return self.pending.pop(i % len(self.pending)) if self.pending else None
 
     def forget(self, request: Request) -> None:
         """This one can no longer be joined."""

@@ -115,7 +115,7 @@ class Reading(Topics):
         elif mode == RAISES:
             self.raised(request)
         else:
-            self.pending_reads.wait(request)
+            self.pending_reads.begin(request)
 
     def come(self, request: Request) -> None:
         """A storage read completes: the cache is populated, then the listeners are told."""

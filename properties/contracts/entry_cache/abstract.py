@@ -25,7 +25,7 @@ def abstract(model: EntryCaches) -> tuple[int, ...]:
         model.manager.max_size is not None and 100 * model.store.total > 98 * model.manager.max_size,
         model.passes.extends_accessed,
         min(model.passes.most_requeued, 2),
-        min(len(model.pending_reads.pending), 2),
+        min(len(model.pending_reads.waiting), 2),
         min(len(model.returned), 2),
         bool(model.read_limit.waiting),
     )

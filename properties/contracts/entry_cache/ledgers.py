@@ -15,6 +15,7 @@ from broker_tck.implementations.interface import (
 from broker_tck.properties.contracts.entry_cache.operations import Config
 from broker_tck.properties.contracts.entry_cache.reading import BROKEN, BUSY, CLOSED, COMPLETES, RAISES, WAITS
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
+from broker_tck.properties.engine.calls import CallsUnderWay
 
 Position = tuple[int, int]
 
@@ -75,7 +76,7 @@ class LedgerStorage:
     def __init__(self, tally: Tally) -> None:
         self.tally = tally
         self.ledgers: dict[tuple[int, int], Ledger] = {}
-        self.pending: list[Pending] = []
+        self.reads = CallsUnderWay(order=Pending.order)
         self.mode = WAITS
         self.asked: list[list[Any]] = []
         self._requests = 0
@@ -92,19 +93,14 @@ class LedgerStorage:
         self._requests += 1
         self.asked.append(["asks", ledger.topic, ledger.ledger_id, first, last])
         request = Pending(ledger, (first, last), done, self._requests)
-        if self.mode == WAITS or any(other.ledger is ledger for other in self.pending):
-            self.pending.append(request)
-            self.pending.sort(key=Pending.order)
+        if self.mode == WAITS or any(other.ledger is ledger for other in self.reads.held):
+            self.reads.hold(request)
         elif self.mode == RAISES:
             raise OSError("the storage is broken")
         elif self.mode == COMPLETES:
             self.complete(request)
         else:
             self.fail(request, BROKEN)
-
-    def take(self, i: int) -> Pending | None:
-        """One of those that are pending, which it no longer is."""
-        return self.pending.pop(i % len(self.pending)) if self.pending else None
 
     def complete(self, request: Pending) -> None:
         """Hand over the entries. Whoever asked has to release them."""

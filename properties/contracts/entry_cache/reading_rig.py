@@ -115,13 +115,13 @@ class ReadersRig:
 
     def complete(self, i: int) -> list[list[Any]]:
         """A pending storage read completes."""
-        if request := self.storages.take(i):
+        if request := self.storages.reads.release(i):
             self.storages.complete(request)
         return self.tell()
 
     def fail(self, i: int, kind: int) -> list[list[Any]]:
         """A pending storage read fails."""
-        if request := self.storages.take(i):
+        if request := self.storages.reads.release(i):
             self.storages.fail(request, kind)
         return self.tell()
 

@@ -145,8 +145,8 @@ class Readers:
 
 def drain_readers(model: EntryCaches) -> Iterator[ReadingOperation | Advance]:
     """How readers end: the storage answers all, everybody lets go, and who waited for too long is refused."""
-    while model.pending_reads.pending or model.returned:
-        yield Complete(0) if model.pending_reads.pending else Done(0)
+    while model.pending_reads.waiting or model.returned:
+        yield Complete(0) if model.pending_reads.waiting else Done(0)
     if model.read_limit.waiting:
         yield Advance(max(model.config.acquire_timeout, 1))
         yield Timeouts()
