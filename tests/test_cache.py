@@ -517,6 +517,7 @@ class FailsWhenSeen(RemovalQueue):
 NUMBERS = count_from(1)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("subject", [SaysWhichObject, FailsWhenSeen])
 def test_no_law_reads_messages(subject: type[RemovalQueue]) -> None:
     made = declared("kit:says", subject, CONTRACT)
@@ -601,6 +602,7 @@ def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
 # ---- Profiles
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
 def test_rules_are_moot_exactly_where_they_are_never_met(subject: Subject) -> None:
     model = CONTRACT.model(subject.profiles[0])

@@ -412,6 +412,7 @@ def test_power_names_what_is_not_proven(cli: Cli) -> None:
     assert min(told["met_in"].values()) > 0
 
 
+@pytest.mark.untraced
 @pytest.mark.usefixtures("handful")
 def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
@@ -427,6 +428,7 @@ def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytes
     assert document(cli("power", "--profile", "heap", "--json"))["contract"] == "delayed-delivery"
 
 
+@pytest.mark.untraced
 def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
     monkeypatch.setattr(proving, "unproven", lambda *tables: [])
     assert cli("power", *ONE)[0] == 0

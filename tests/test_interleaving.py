@@ -96,6 +96,7 @@ def test_two_scripts_of_six_steps_have_924_orders() -> None:
     assert comb(12, 6) == 924 == explored("stepwise-queue", "insertions").orders
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", ORDERS)
 def test_every_order_of_two_scripts_conforms(name: str) -> None:
     tried = explored("stepwise-queue", name)
@@ -151,6 +152,7 @@ def test_every_mutant_is_right_where_calls_do_not_overlap() -> None:
             assert walk(CONTRACT, walk_seed(3, number), subject.rig, MODEL, alone).difference is None, name
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", MUTANTS)
 def test_all_orders_find_the_mutant_by_its_own_rule(name: str) -> None:
     finding = finding_of(name)

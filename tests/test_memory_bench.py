@@ -11,6 +11,7 @@ from broker_tck.bench.memory import LIMIT_BYTES, ROWS, MemoryRow, measure, memor
 pytestmark = on_linux
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("batch", [False, True])
 @pytest.mark.parametrize("name", [name for name in ROWS if name != "heap"])
 def test_every_message_comes_out_again(name: str, batch: bool) -> None:

@@ -520,6 +520,7 @@ SUBJECTS: dict[str, Callable[[Config], Any]] = {
 }
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("delay", [1_000, 5_000])
 @pytest.mark.parametrize("bits", range(11))
 @pytest.mark.parametrize("name", SUBJECTS)

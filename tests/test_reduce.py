@@ -34,6 +34,7 @@ WAYS = (
 )
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("way", WAYS)
 def test_wrong_way_is_reduced_and_named(way: str) -> None:
     subject = wrong(way)

@@ -233,6 +233,7 @@ def timeless(found: list[Row]) -> str:
     return repr([row for row in found if row.name != "milliseconds"])
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", ["Resident", "Forgets"])
 def test_shard_makes_it_once_and_has_the_rows_of_one_that_is_forked(starts: Callable[[], int], name: str) -> None:
     found = timeless(rows(name))
@@ -240,6 +241,7 @@ def test_shard_makes_it_once_and_has_the_rows_of_one_that_is_forked(starts: Call
     assert found == timeless(rows(f"{name}Forked")).replace(f"{name}Forked", name)
 
 
+@pytest.mark.untraced
 def test_walks_around_one_that_ends_the_process_are_those_of_a_subject_that_is_forked(
     starts: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def test_every_profile_has_a_bundled_subject() -> None:
     assert set(SUBJECTS) == set(CONTRACT.profiles)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("profile", CONTRACT.profiles)
 def test_walk_comes_back_out_of_text(profile: str) -> None:
     for number in range(25):

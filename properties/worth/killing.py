@@ -24,7 +24,7 @@ from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.run import laws_broken
 from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named, mutants, resolve
 from broker_tck.properties.engine.walk import Walk, walks
-from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
 from broker_tck.properties.findings.finding import Finding, failure, find, kind
 
 SEEDS = 20
@@ -224,13 +224,14 @@ def power_of(which: tuple[str, str, int], seed: int) -> Power:
     kit = contract_named(contract)
     model = kit.model(profile)
     way = ways_of(model)[index]
-    subject = as_subject(str(way), kit, way.applied_to(model))
+    wrong = dict(wrong_models(model))[way]
+    subject = as_subject(str(way), kit, wrong)
     number, made, finding = 0, 0, None
     for done in walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities):
         number += 1
         made += len(done.operations)
         if done.difference:
-            diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities)
+            diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities, wrong)
             finding = find(subject, diagnoser, done.config, done.operations, done.seed)
             break
     return Power(

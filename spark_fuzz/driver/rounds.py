@@ -134,7 +134,7 @@ class Rounds:
         from pyspark.sql import functions as f
 
         new = rows.where(rows.kind == STATE).select(*LANE, "name", "key", "count", f.lit(number).alias("round"))
-        return self.write("states", number, merged_states(self.before("states", STATES, number).unionByName(new)))
+        return self.write("states", number, merged_states(self.with_before(new, "states", STATES, number)))
 
     def write_findings(self, number: int, rows: DataFrame) -> list[SummaryRow]:
         """Merge the round's findings with those before; answers with how many it was the first to make."""
@@ -143,14 +143,11 @@ class Rounds:
         columns = [c.split()[0] for c in FINDINGS.split(",")]
         new = rows.where(rows.kind == FINDING).withColumnsRenamed({"name": "rules", "key": "shape"})
         new = new.withColumn("round", f.lit(number)).select(*columns)
-        before = self.before("findings", FINDINGS, number)
-        return self.write("findings", number, merged_findings(before.unionByName(new)))
+        return self.write("findings", number, merged_findings(self.with_before(new, "findings", FINDINGS, number)))
 
-    def before(self, name: str, columns: str, number: int) -> DataFrame:
-        """A merged table as it was before a round."""
-        if number == 0:
-            return self.spark.createDataFrame([], columns)
-        return frame(self.spark, columns, self.store.slot(name, number))
+    def with_before(self, new: DataFrame, name: str, columns: str, number: int) -> DataFrame:
+        """A round's rows of a merged table, and those of the table as it was before the round, if one was."""
+        return frame(self.spark, columns, self.store.slot(name, number)).unionByName(new) if number else new
 
     def write(self, name: str, number: int, merged: DataFrame) -> list[SummaryRow]:
         """Write a merged table as it is after a round; answers with how much of it is new, by lane."""

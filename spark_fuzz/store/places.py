@@ -266,7 +266,10 @@ class Remote(Store):
         return str(lines[0].value) if lines else None
 
     def write_text(self, name: str, text: str) -> None:
-        line = self.spark.createDataFrame([(text,)], "value string").coalesce(1)
+        import pyarrow as pa
+
+        # Arrow's, as all that is made here: rows of Python would take a worker process of Spark's to write them
+        line = self.spark.createDataFrame(pa.table({"value": [text]})).coalesce(1)
         try:
             line.write.mode("overwrite").text(self.path(name))
         except Exception as error:
@@ -286,14 +289,13 @@ class Remote(Store):
         return (known.select(*columns) if columns else known).toArrow()
 
     def texts(self, keys: Sequence[Key]) -> dict[Key, str]:
-        names = "subject string, profile string, rules string, shape string"
-        wanted = self.spark.createDataFrame(list(keys), names)
-        rows = (
-            self._read("findings")
-            .join(wanted, ["subject", "profile", "rules", "shape"], "left_semi")
-            .toArrow()
-            .to_pylist()
-        )
+        import pyarrow as pa
+
+        names = ["subject", "profile", "rules", "shape"]
+        schema = pa.schema([(name, pa.string()) for name in names])
+        asked = pa.Table.from_pylist([dict(zip(names, key, strict=True)) for key in keys], schema)
+        wanted = self.spark.createDataFrame(asked)
+        rows = self._read("findings").join(wanted, names, "left_semi").toArrow().to_pylist()
         return {(r["subject"], r["profile"], r["rules"], r["shape"]): r["text"] for r in rows}
 
     def _read(self, name: str) -> DataFrame:
@@ -351,4 +353,4 @@ def frame(spark: SparkSession, columns: str, path: str) -> DataFrame:
     try:
         return spark.read.schema(columns).parquet(path)
     except AnalysisException:
-        return spark.createDataFrame([], columns)
+        return spark.createDataFrame(arrow_schema(columns).empty_table())
