@@ -22,8 +22,6 @@ if not collect_ignore_glob:
     from broker_tck.spark_fuzz.loopback import Cluster
 
 WORKERS = 2
-INTERPRETED = "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN"
-"""Of so few rows, Spark makes and compiles Java for each query in far more time than it takes to compute it."""
 Start = Callable[..., "Command"]
 Run = Callable[..., "Ended"]
 
@@ -44,7 +42,6 @@ def ground(spark: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
     """The folder below which all works; whatever still runs there in the end is killed, however the tests end."""
     folder = tmp_path_factory.getbasetemp()
     with guarded(folder), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_SUBMIT_ARGS", f"{INTERPRETED} pyspark-shell")
         patch.setenv("JDK_JAVA_OPTIONS", f"{JVM} {archived(folder)}")  # the cluster's own processes as well
         yield folder
 
