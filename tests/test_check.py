@@ -19,7 +19,7 @@ from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault
 from broker_tck.properties.contracts.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
-from broker_tck.properties.contracts.delayed_delivery.rig import MOST_FIRINGS, Rig
+from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.engine.check import (
     RESULT,
     Difference,
@@ -33,6 +33,7 @@ from broker_tck.properties.engine.check import (
     record,
     unanswered,
 )
+from broker_tck.properties.engine.timer import MOST_FIRINGS
 from broker_tck.properties.isolation.watchdog import Limit, patience
 from broker_tck.properties.worth.deviating import broken_by
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from broker_tck.model.rules import Part, rule
+from broker_tck.model.parts.tick import Tick
+from broker_tck.model.rules import rule
 
 LAST = 2**63 - 1
 """The last time that there is."""
 
 
-class Buckets(Part):
-    """How wide buckets are, and how far ahead of its time a message may come: by the tick, unless delivery is strict.
+class Buckets(Tick):
+    """How wide buckets are, which is by the first tick, and when each is due.
 
     A bucket is named by its key, a multiple of the width. What is in it is the index's affair.
     """
 
     def __init__(self, tick: int, strict: bool) -> None:
-        self.tick = tick
-        self.strict = strict
+        super().__init__(tick, strict)
         self.width = self.width_of(tick)
 
     @rule(
@@ -39,20 +39,6 @@ class Buckets(Part):
     def floor(tick: int) -> int:
         """The largest power of two that is no larger than the tick, 1 for a tick below 1."""
         return 1 << (max(tick, 1).bit_length() - 1)
-
-    @rule(
-        "DD-04",
-        "The cut-off is now in strict mode, else now + tick.",
-        source="AbstractDelayedDeliveryTracker, PR 16068",
-        look="the strict switch where the cut-off is computed",
-        absent=lambda b, now: now,
-        never_strict=lambda b, now: now + b.tick,
-        the_other_way=lambda b, now: now + b.tick if b.strict else now,
-        half_a_tick=lambda b, now: now if b.strict else now + b.tick // 2,
-        width_for_tick=lambda b, now: now if b.strict else now + b.width,
-    )
-    def cutoff(self, now: int) -> int:
-        return now if self.strict else now + self.tick
 
     # ---- Which bucket, and when it is due
 
@@ -121,20 +107,7 @@ class Buckets(Part):
     def width_after(self, tick: int) -> int:
         return self.width
 
-    @rule(
-        "DD-27",
-        "A new tick counts from the next use on; nothing is filed anew and the timer is left alone.",
-        source="AbstractDelayedDeliveryTracker",
-        look="what a change of the tick touches besides the tick",
-        absent=lambda b, tick: b.tick,
-        only_lowered=lambda b, tick: min(tick, b.tick),
-        only_raised=lambda b, tick: max(tick, b.tick),
-        no_less_than_a_bucket=lambda b, tick: max(tick, b.width),
-    )
-    def tick_after(self, tick: int) -> int:
-        return tick
-
     def reset_tick(self, tick: int) -> None:
         """Change the tick."""
-        self.tick = self.tick_after(tick)
+        super().reset_tick(tick)
         self.width = self.width_after(tick)

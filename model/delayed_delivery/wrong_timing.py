@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from broker_tck.model.delayed_delivery.buckets import Buckets
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.rules import wrong
 
@@ -94,3 +95,21 @@ class CloseOfNothingLeavesTimer(CloseLeavesTimer):
     def disarms(self) -> bool:
         """While something is held."""
         return bool(self.index.held)
+
+
+@wrong("DD-04", "a bucket's width for the tick")
+class WidthForTick(Buckets):
+    """What is due is reckoned by the width."""
+
+    def cutoff(self, now: int) -> int:
+        """A width ahead."""
+        return now if self.strict else now + self.width
+
+
+@wrong("DD-27", "no less than a bucket's width")
+class NoLessThanWidth(Buckets):
+    """The tick cannot be below the width of a bucket."""
+
+    def tick_after(self, tick: int) -> int:
+        """The larger of the two."""
+        return max(tick, self.width)

@@ -135,6 +135,10 @@ class Timer(Part):
         self.last_run = self.run_noted()
         if deadline == self.timeout:
             self.timeout = self.target = None
+        self.ran()
+
+    def ran(self) -> None:
+        """A callback has run, of which a tracker may have more to say."""
 
     @also(fire, when=lambda t: t.cancelled is not None)
     def stale(self) -> bool:

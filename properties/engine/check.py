@@ -21,6 +21,8 @@ RESULT = "result"
 HANG = "Hang"
 NO_ANSWERS = (HANG, "MemoryError", "Exited", "Killed")
 """Why a subject may give no answer: it does not come back, wants too much memory, or ends its own process."""
+NOT_SHOWN = UNDEFINED
+"""What a rig shows in the place of something that its subject cannot show."""
 Recorder = Callable[[Any, Sequence[Operation]], list[Step]]
 """Says what a subject does alone, given a configuration and operations."""
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")

@@ -25,6 +25,10 @@ class Timeout:
         self.cancelled = True
 
 
+MOST_FIRINGS = 10_000
+"""A subject whose timer fires more often than this in one step of the clock never lets it move."""
+
+
 class ManualTimer:
     """A timer and the clock behind it, in a unit that the rig chooses."""
 
@@ -55,3 +59,29 @@ class ManualTimer:
 
 def _deadline(timeout: Timeout) -> int:
     return timeout.deadline
+
+
+class DispatcherTimer(ManualTimer):
+    """The timer of a tracker whose firings ask the dispatcher for a read. Milliseconds."""
+
+    def advance(self, by: int) -> list[int]:
+        """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
+        until = self.now + by
+        asked: list[int] = []
+        fired = 0
+        while timeout := self.due(until):
+            if (fired := fired + 1) > MOST_FIRINGS:
+                raise RuntimeError(f"the timer fired {MOST_FIRINGS} times in one step of the clock")
+            if timeout.fired(timeout):
+                asked.append(self.now)
+        self.now = until
+        return asked
+
+    def stale(self) -> bool:
+        """Let the timeout that was cancelled last fire all the same; answers whether it asked for a read."""
+        return self.last_cancelled is not None and bool(self.last_cancelled.fired(self.last_cancelled))
+
+    def armed(self) -> list[int]:
+        """The deadlines of all timeouts that are armed."""
+        deadlines = [timeout.deadline for timeout in self.live]
+        return sorted(deadlines) if len(deadlines) > 1 else deadlines

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,11 @@ class Trace:
     operations: Sequence[Operation]
     outcomes: Sequence[list[Any] | None]
     where: str = ""
+    name: str = ""
+    """What its author calls it."""
 
 
-class Record(msgspec.Struct, forbid_unknown_fields=True):
+class Record(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A line of a trace file, its parts not yet looked into."""
 
     version: int
@@ -49,6 +51,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     profile: str
     config: dict[str, Any]
     steps: list[list[Any]]
+    name: str = ""
 
 
 def load(source: str) -> list[Trace]:
@@ -114,7 +117,8 @@ def from_json(line: str, where: str) -> Trace:
         raise BadInput(f"{where}: a trace of version {record.version}; this kit reads version {VERSION}")
     if record.contract not in CONTRACTS:
         raise BadInput(f"{where}: unknown contract {record.contract!r}; there are: {', '.join(CONTRACTS)}")
-    return made(contract_named(record.contract), record.profile, record.config, record.steps, where, strict=True)
+    trace = made(contract_named(record.contract), record.profile, record.config, record.steps, where, strict=True)
+    return replace(trace, name=record.name)
 
 
 def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], where: str, strict: bool) -> Trace:
@@ -148,14 +152,14 @@ def operation_of(contract: Contract, array: list[Any], where: str, strict: bool)
         raise BadInput(f"{where}: unknown operation {name!r}; there are: {', '.join(known)}")
     kind = known[array[0]]
     fields = kind.__struct_fields__
-    if len(array) != 1 + len(fields):
-        raise BadInput(
-            f"{where}: {array[0]} takes {len(fields)} fields ({' '.join(fields) or 'none'}), not {len(array) - 1}"
-        )
+    least = len(fields) - len(kind.__struct_defaults__)
+    if not least < len(array) <= 1 + len(fields):
+        takes = f"{least} to {len(fields)}" if least < len(fields) else len(fields)
+        raise BadInput(f"{where}: {array[0]} takes {takes} fields ({' '.join(fields) or 'none'}), not {len(array) - 1}")
     try:
         operation: Operation = msgspec.convert(array, kind, strict=strict)
     except msgspec.ValidationError as error:
-        values = dict(zip(fields, array[1:], strict=True))
+        values = dict(zip(fields, array[1:], strict=False))
         raise BadInput(f"{where}: {array[0]}: {reason(error, values)}") from None
     return operation
 
@@ -271,7 +275,7 @@ def to_json(trace: Trace) -> str:
         for operation, outcome in zip(trace.operations, trace.outcomes, strict=True)
     ]
     config = msgspec.to_builtins(trace.config)
-    record = Record(VERSION, trace.contract.name, trace.profile, config, steps)
+    record = Record(VERSION, trace.contract.name, trace.profile, config, steps, trace.name)
     return msgspec.json.encode(record).decode()
 
 
@@ -293,6 +297,7 @@ def schema(contract: Contract) -> dict[str, Any]:
             "contract": {"const": contract.name},
             "profile": {"pattern": rf"^({'|'.join(contract.profiles)})(\+[A-Z]+-[0-9]+)*$"},
             "config": config,
+            "name": {"type": "string"},
             "steps": {"type": "array", "items": {"anyOf": [operation, {"$ref": "#/$defs/with_outcome"}]}},
         },
         "required": ["version", "contract", "profile", "config", "steps"],

@@ -7,13 +7,10 @@ from typing import Any, cast
 
 from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory, Position
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Config
-from broker_tck.properties.engine.timer import ManualTimer
-
-MOST_FIRINGS = 10_000
-"""A subject whose timer fires more often than this in one step of the clock never lets it move."""
+from broker_tck.properties.engine.timer import DispatcherTimer
 
 
-class Rig(ManualTimer):
+class Rig(DispatcherTimer):
     """A subject under test. Its methods are the operations; it knows nothing of the reference model."""
 
     def __init__(self, factory: DelayedDeliveryFactory, config: Config, capabilities: Capabilities) -> None:
@@ -62,27 +59,9 @@ class Rig(ManualTimer):
         self.tracker.close()
         self.count = self.count_closed
 
-    def advance(self, ms: int) -> list[int]:
-        """Move the clock; timers fire on the way."""
-        until = self.now + ms
-        asked: list[int] = []
-        fired = 0
-        while timeout := self.due(until):
-            if (fired := fired + 1) > MOST_FIRINGS:
-                raise RuntimeError(f"the timer fired {MOST_FIRINGS} times in one step of the clock")
-            if timeout.fired(timeout):
-                asked.append(self.now)
-        self.now = until
-        return asked
-
-    def stale(self) -> bool:
-        """Let the timeout that was cancelled last fire all the same."""
-        return self.last_cancelled is not None and bool(self.last_cancelled.fired(self.last_cancelled))
-
     def seen(self) -> tuple[Any, list[int]]:
         """The number of messages, and the times of all armed timeouts."""
-        armed = [timeout.deadline for timeout in self.live]
-        return self.count(), sorted(armed) if len(armed) > 1 else armed
+        return self.count(), self.armed()
 
     def count_closed(self) -> int | None:
         """The number of messages that a closed tracker tells; it need not tell any."""

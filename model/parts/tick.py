@@ -1,0 +1,42 @@
+"""The tick of a tracker: how far ahead of its time a message may come."""
+
+from __future__ import annotations
+
+from broker_tck.model.rules import Part, rule
+
+
+class Tick(Part):
+    """A tick in milliseconds, which may change, and whether delivery is strict: then it allows nothing."""
+
+    def __init__(self, tick: int, strict: bool) -> None:
+        self.tick = tick
+        self.strict = strict
+
+    @rule(
+        "DD-04",
+        "The cut-off is now in strict mode, else now + tick.",
+        source="AbstractDelayedDeliveryTracker, PR 16068",
+        look="the strict switch where the cut-off is computed",
+        absent=lambda t, now: now,
+        never_strict=lambda t, now: now + t.tick,
+        the_other_way=lambda t, now: now + t.tick if t.strict else now,
+        half_a_tick=lambda t, now: now if t.strict else now + t.tick // 2,
+    )
+    def cutoff(self, now: int) -> int:
+        return now if self.strict else now + self.tick
+
+    @rule(
+        "DD-27",
+        "A new tick counts from the next use on; nothing is filed anew and the timer is left alone.",
+        source="AbstractDelayedDeliveryTracker",
+        look="what a change of the tick touches besides the tick",
+        absent=lambda t, tick: t.tick,
+        only_lowered=lambda t, tick: min(tick, t.tick),
+        only_raised=lambda t, tick: max(tick, t.tick),
+    )
+    def tick_after(self, tick: int) -> int:
+        return tick
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick."""
+        self.tick = self.tick_after(tick)
