@@ -181,3 +181,12 @@ class PriorityQueue(Generic[T]):
             at = child
         items[at] = last
         return first
+
+
+def hash_order(items: Iterable[T], hash_of: Callable[[T], int], bins: int) -> list[T]:
+    """The order in which a ``HashMap`` that began with so many bins lists its keys, which came in this order."""
+    listed = [*items]
+    while len(listed) > bins * 3 // 4:
+        bins *= 2
+    codes = {i: hash_of(item) % 2**32 for i, item in enumerate(listed)}
+    return [listed[i] for i in sorted(codes, key=lambda i: ((codes[i] ^ codes[i] >> 16) % bins, i))]

@@ -1,0 +1,1 @@
+"""Subjects of contract ``bucket-delivery``, and a storage of snapshots in files."""

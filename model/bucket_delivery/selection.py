@@ -1,0 +1,64 @@
+"""Which buckets are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from broker_tck.model.bucket_delivery.bucket import Bucket
+from broker_tck.model.rules import Part, also, rule
+
+MOST_MERGED = 4
+"""So many buckets become one at most."""
+
+
+class Selection(Part):
+    """Chooses neighbours to be merged into one."""
+
+    def choose(self, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
+        """The buckets to be merged, of all by ascending ranges; empty: there are none."""
+        for width in range(self.widest(len(buckets)), 1, -1):
+            if chosen := self.best([buckets[i : i + width] for i in range(len(buckets) - width + 1)]):
+                return chosen
+        return []
+
+    def best(self, windows: Sequence[Sequence[Bucket]]) -> Sequence[Bucket]:
+        """The best of some windows of neighbours."""
+        chosen: Sequence[Bucket] = []
+        least = soonest = 2**63 - 1
+        for window in windows:
+            if not all(map(self.is_eligible, window)):
+                continue
+            size = sum(bucket.size for bucket in window)
+            if size > least:
+                continue
+            least = size
+            next_time = min(map(self.next_time, window))
+            if next_time < soonest:
+                soonest, chosen = next_time, window
+        return chosen
+
+    @rule(
+        "BD-27",
+        "Up to four neighbours are merged, each of which has a segment that is not loaded: the fewest messages decide, "
+        "then the next time, which has to be sooner than that of the choice before.",
+        source="BucketDelayedDeliveryTracker, PR 26242",
+        look="the time of the next segment, not of the one behind it; one unloaded segment; windows of three and two",
+        absent=lambda s, bucket: True,
+        two_segments_needed=lambda s, bucket: bucket.unloaded > 1,
+    )
+    def is_eligible(self, bucket: Bucket) -> bool:
+        """Whether a bucket can be merged."""
+        return bucket.unloaded > 0
+
+    @also(
+        is_eligible,
+        absent=lambda s, bucket: 0,
+        of_what_is_loaded=lambda s, bucket: bucket.about[bucket.current - 1].first_time,
+    )
+    def next_time(self, bucket: Bucket) -> int:
+        return bucket.about[bucket.current].first_time
+
+    @also(is_eligible, absent=lambda s, n: 0, two=lambda s, n: min(2, n), three=lambda s, n: min(3, n))
+    def widest(self, n: int) -> int:
+        """How many are merged at most, of n."""
+        return min(MOST_MERGED, n)

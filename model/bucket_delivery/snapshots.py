@@ -1,0 +1,257 @@
+"""A tracker's calls to the storage and to the cursor: which are made again, and which wait for others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+from broker_tck.model.bucket_delivery.bucket import About, Bucket, Range, Segment, Snapshot
+from broker_tck.model.bucket_delivery.durable import BAD_VERSION, NOT_PERSISTED, OK, Call, Durable
+from broker_tck.model.bucket_delivery.promise import Promise, settled
+from broker_tck.model.rules import Part, also, rule
+
+ATTEMPTS = 4
+"""So often a call is made at most."""
+
+
+class KeyUpdate:
+    """A change of the cursor's properties, which waits until those before it have ended."""
+
+    def __init__(
+        self, label: str, effect: Callable[[], tuple[int, Any]], done: Callable[[int], None], bucket: Bucket
+    ) -> None:
+        self.label = label
+        self.effect = effect
+        self.done = done
+        self.bucket = bucket
+        self.waited = False
+
+
+class Snapshots(Part):
+    """Writes snapshots, reads their segments, deletes them, and keeps the cursor's properties in step."""
+
+    def __init__(self, durable: Durable) -> None:
+        self.durable = durable
+        self.recovering = False
+        """Whether calls end at once, as those of a recovery do."""
+        self.failing = 0
+        """So many reads are yet to fail while that is so."""
+        self.closed = False
+        """Whether its tracker is: nothing is read any more."""
+        self.update: KeyUpdate | None = None
+        """The key update that is under way."""
+        self.updates: list[KeyUpdate] = []
+        """Those that wait for it."""
+
+    # ---- Calls
+
+    @rule(
+        "BD-15",
+        "A call to the storage that was not persisted is made again at once, four times in all; any other failure is "
+        "final.",
+        source="ImmutableBucket, PR 19577",
+        look="the number of attempts; failures of another kind",
+        absent=lambda s, outcome, attempts: False,
+        three_attempts=lambda s, outcome, attempts: outcome == NOT_PERSISTED and attempts < ATTEMPTS - 1,
+        whatever_fails=lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
+        once_more=lambda s, outcome, attempts: outcome == NOT_PERSISTED and attempts <= ATTEMPTS,
+    )
+    def retried(self, outcome: int, attempts: int) -> bool:
+        return outcome == NOT_PERSISTED and attempts < ATTEMPTS
+
+    def call(
+        self,
+        label: str,
+        effect: Callable[[], tuple[int, Any]],
+        done: Callable[[int, Any], None],
+        again: Callable[[int, int], bool],
+        attempts: int = 1,
+    ) -> None:
+        """Make a call, and make it again as long as ``again`` says so of its outcome and of how often it was made."""
+
+        def ended(outcome: int, answer: Any) -> None:
+            if again(outcome, attempts):
+                self.call(label, effect, done, again, attempts + 1)
+            else:
+                done(outcome, answer)
+
+        call = Call(label, effect, ended, self)
+        if call.reads and self.closed:
+            return
+        if self.recovering and call.reads and self.failing > 0:
+            self.failing -= 1
+            ended(NOT_PERSISTED, None)
+        elif self.recovering or self.durable.answers_at_once:
+            ended(*effect())
+        else:
+            self.durable.calls.begin(call)
+
+    # ---- Snapshots
+
+    @rule(
+        "BD-13",
+        "A snapshot says of each segment which positions it has, and its first and last time.",
+        source="the snapshot's format, PR 19706",
+        look="a first or last time that is another segment's; positions of the segment alone",
+        absent=lambda s, segment: About(0, 0, frozenset()),
+        first_time_of_all=lambda s, segment: About(0, segment[-1][0], frozenset(index[1:] for index in segment)),
+        without_its_last=lambda s, segment: About(
+            segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment[:-1])
+        ),
+    )
+    def about(self, segment: Segment) -> About:
+        return About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment))
+
+    def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:
+        """Store a bucket's segments, then put its key; ``lost`` follows where they could not be stored."""
+
+        def done(outcome: int, number: int) -> None:
+            if outcome != OK:
+                lost()
+                bucket.created.settle(False)
+                return
+            bucket.id = number
+            if self.puts_key(bucket):
+                self.put(bucket)
+            else:
+                bucket.created.settle(True)
+
+        label = f"create:{name(bucket.ledgers)}:{bucket.last}"
+        self.call(label, partial(self.durable.create, Snapshot(bucket.about, segments)), done, self.retried)
+
+    def read(self, bucket: Bucket, first: int, last: int) -> Promise:
+        """Some of a bucket's segments, numbered from 1; settles with how that ended, and with them."""
+        return self.read_part(f"load:{bucket.id}:{first}-{last}", bucket, lambda s: s.segments[first - 1 : last])
+
+    def describe(self, bucket: Bucket) -> Promise:
+        """What a bucket's snapshot says of its segments; settles with how that ended, and with it."""
+        return self.read_part(f"load:{bucket.id}", bucket, lambda s: s.about)
+
+    def read_part(self, label: str, bucket: Bucket, part: Callable[[Snapshot], Any]) -> Promise:
+        """A part of a snapshot."""
+        read = Promise()
+        number = bucket.id
+        self.call(label, lambda: self.durable.read(number, part), lambda *answer: read.settle(answer), self.retried)
+        return read
+
+    def delete(self, bucket: Bucket) -> Promise:
+        """Delete a bucket's snapshot, then its key; settles with whether both went well. It is done once at a time."""
+        if bucket.deleted is None or bucket.deleted.settled:
+            bucket.deleted = self.begin_deletion(bucket)
+        return bucket.deleted
+
+    def begin_deletion(self, bucket: Bucket) -> Promise:
+        """Delete a bucket's snapshot, then its key."""
+        number = self.number_of(bucket)
+        if number is None:
+            return settled(self.is_deleted_without_snapshot(bucket))
+        deleted = Promise()
+
+        def done(outcome: int, _: Any) -> None:
+            if outcome == OK:
+                self.remove(bucket, deleted)
+            else:
+                deleted.settle(False)
+
+        self.call(f"delete:{number}", partial(self.durable.delete, number), done, self.retried)
+        return deleted
+
+    @rule(
+        "BD-16",
+        "A bucket that could not be stored is kept in memory, in no bucket; it has no snapshot that could be deleted.",
+        source="BucketDelayedDeliveryTracker, PR 19577",
+        look="segments behind the first; which snapshot is deleted in its place: that of another bucket, same range",
+        absent=lambda s, bucket: s.durable.keys.get(bucket.ledgers) if bucket.id is None else bucket.id,
+    )
+    def number_of(self, bucket: Bucket) -> int | None:
+        """The number of a bucket's snapshot, if it has one."""
+        return bucket.id
+
+    def is_deleted_without_snapshot(self, bucket: Bucket) -> bool:
+        """Whether a bucket counts as deleted that has no snapshot."""
+        return True
+
+    def close(self) -> None:
+        """The tracker ends. What it reads comes to nothing; what it changes is changed all the same."""
+        self.closed = True
+        calls = self.durable.calls
+        calls.waiting = [call for call in calls.waiting if not (call.reads and call.owner is self)]
+
+    # ---- Keys
+
+    @rule(
+        "BD-17",
+        "The key of a bucket is put once its snapshot is stored, unless it was cleared, and removed once that is "
+        "deleted, if it still leads there. Key updates come one after another; one that meets a bad version is made "
+        "again, four times in all.",
+        source="ImmutableBucket, PRs 19901, 22802, 26401",
+        look="what a crash leaves between both; two buckets of the same range; a failure that is final",
+        absent=lambda s, outcome, attempts: False,
+        three_attempts=lambda s, outcome, attempts: outcome == BAD_VERSION and attempts < ATTEMPTS - 1,
+        whatever_fails=lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
+    )
+    def updated_again(self, outcome: int, attempts: int) -> bool:
+        return outcome == BAD_VERSION and attempts < ATTEMPTS
+
+    @also(updated_again, absent=lambda s, bucket: True)
+    def puts_key(self, bucket: Bucket) -> bool:
+        """Whether the key of a bucket that was stored is put."""
+        return not bucket.given_up
+
+    @also(updated_again, absent=lambda s, bucket: True)
+    def has_key(self, bucket: Bucket) -> bool:
+        """Whether the key of a bucket leads to its snapshot."""
+        return self.durable.keys.get(bucket.ledgers) == bucket.id
+
+    def put(self, bucket: Bucket) -> None:
+        """Put a bucket's key. It is created then, whether or not that went well."""
+        number = bucket.id
+        assert number is not None
+
+        def done(outcome: int) -> None:
+            bucket.keyed = outcome == OK
+            bucket.created.settle(True)
+
+        label = f"put:{name(bucket.ledgers)}={number}"
+        self.enqueue(KeyUpdate(label, partial(self.durable.put, bucket.ledgers, number), done, bucket))
+
+    def remove(self, bucket: Bucket, deleted: Promise) -> None:
+        """Remove a bucket's key."""
+        label = f"remove:{name(bucket.ledgers)}"
+        effect = partial(self.durable.remove, bucket.ledgers)
+        self.enqueue(KeyUpdate(label, effect, lambda outcome: deleted.settle(outcome == OK), bucket))
+
+    def enqueue(self, update: KeyUpdate) -> None:
+        """Update a key, behind those updates that have not ended."""
+        if self.update is None:
+            self.start(update)
+        else:
+            update.waited = True
+            self.updates.append(update)
+
+    def start(self, update: KeyUpdate) -> None:
+        """Call the cursor, unless there is nothing to remove."""
+        self.update = update
+        if update.label.startswith("remove") and not self.has_key(update.bucket):
+            self.ended(update, OK, None)
+        else:
+            self.call(update.label, update.effect, partial(self.ended, update), self.updated_again)
+
+    def ended(self, update: KeyUpdate, outcome: int, _: Any) -> None:
+        """An update has ended. What follows it comes before the next one, if it had waited itself, else after."""
+        following = self.updates.pop(0) if self.updates else None
+        if update.waited and following:
+            update.done(outcome)
+            self.start(following)
+            return
+        self.update = None
+        if following:
+            self.start(following)
+        update.done(outcome)
+
+
+@cache
+def name(ledgers: Range) -> str:
+    """A range as labels have it."""
+    return f"{ledgers[0]}-{ledgers[1]}"

@@ -1,0 +1,197 @@
+"""The reference model of contract ``bucket-delivery``: a tracker of delayed messages that survives the broker.
+
+The class :class:`BucketDelivery` is the specification (profile ``ideal``): a tracker, and what outlives it. What the
+tracker does is in its parts. Each released version of the broker is a subclass that replaces the clauses in which it
+differs.
+
+Times are absolute milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from broker_tck.model.bucket_delivery.bucket import Position, Range
+from broker_tck.model.bucket_delivery.durable import BAD_VERSION, NOT_PERSISTED, Durable
+from broker_tck.model.bucket_delivery.holding import Config
+from broker_tck.model.bucket_delivery.snapshots import name
+from broker_tck.model.bucket_delivery.tracker import Tracker
+from broker_tck.model.bucket_delivery.unembodied import UNEMBODIED
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Rule
+
+NOTHING = (None,) * 6
+"""What is seen where there is no tracker."""
+
+
+WAITS, AT_ONCE = range(2)
+"""When calls to storage and cursor end: when they are told to, or as they are made."""
+
+
+class BucketDelivery(Reference):
+    """A tracker, the storage of its snapshots, and its cursor."""
+
+    PROFILE = "ideal"
+    Tracker = Tracker
+    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.durable = Durable()
+        self.tracker: Tracker | None = self.Tracker(config, self.durable, config.clock)
+        self.now = config.clock
+
+    # ---- The tracker is asked
+
+    def add(self, ledger: int, entry: int, at: int) -> bool | None:
+        """Track a message."""
+        return None if self.tracker is None else self.tracker.add(ledger, entry, at)
+
+    def contains(self, ledger: int, entry: int) -> bool | None:
+        """Whether a message is held, so that it need not be read."""
+        return None if self.tracker is None else self.tracker.contains(ledger, entry)
+
+    def has(self) -> bool | None:
+        """Whether a message is available."""
+        return None if self.tracker is None else self.tracker.has()
+
+    def get(self, most: int) -> list[Position] | None:
+        """Hand out what is due."""
+        return None if self.tracker is None else self.tracker.get(most)
+
+    def pause(self) -> bool | None:
+        """Whether all deliveries should pause."""
+        return None if self.tracker is None else self.tracker.pause()
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick, until another tracker recovers."""
+        if self.tracker:
+            self.tracker.reset_tick(tick)
+
+    def stale(self) -> bool:
+        """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
+        return self.tracker is not None and self.tracker.timer.stale()
+
+    def clear(self) -> None:
+        """Forget every message."""
+        if self.tracker:
+            self.tracker.clear()
+
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
+        self.now += ms
+        return self.tracker.timer.advance(ms) if self.tracker else []
+
+    # ---- Calls end
+
+    def complete(self, i: int) -> str | None:
+        """A call takes effect, and ends."""
+        call = self.durable.calls.take(i)
+        if call:
+            call.ended(*call.effect())
+        return call.label if call else None
+
+    def fail(self, i: int) -> str | None:
+        """A call ends without effect: it was not persisted."""
+        return self.end(i, NOT_PERSISTED)
+
+    def conflict(self, i: int) -> str | None:
+        """A key update meets a version that has changed. Any other call fails."""
+        return self.end(i, BAD_VERSION)
+
+    def end(self, i: int, how: int) -> str | None:
+        """A call ends without effect."""
+        call = self.durable.calls.take(i)
+        if call:
+            call.ended(how if call.updates_key else NOT_PERSISTED, None)
+        return call.label if call else None
+
+    # ---- Trackers come and go
+
+    def stored(self, i: int) -> str | None:
+        """A call takes effect, and ends as if it had not."""
+        call = self.durable.calls.take(i)
+        if call:
+            call.effect()
+            call.ended(NOT_PERSISTED, None)
+        return call.label if call else None
+
+    def storage(self, mode: int) -> None:
+        """From now on calls wait to be ended, or take effect and end as they are made."""
+        self.durable.answers_at_once = mode == AT_ONCE
+
+    # ---- What is durable
+
+    def mark(self, ledger: int, entry: int) -> None:
+        """The cursor's mark-delete position moves."""
+        self.durable.first_live = ledger
+
+    def vanish(self, number: int) -> None:
+        """A snapshot is gone."""
+        self.durable.snapshots.pop(number, None)
+
+    def spoil(self, number: int) -> None:
+        """A snapshot can no longer be read."""
+        self.durable.unreadable.add(number)
+
+    def lost(self) -> None:
+        """The cursor's properties are gone."""
+        self.durable.keys.clear()
+
+    def snapshot(self, number: int) -> list[Any] | None:
+        """What is stored: of each segment its times, its positions as it says itself, and its indexes."""
+        stored = self.durable.snapshots.get(number)
+        return stored and [
+            [about.first_time, about.last_time, sorted(about.positions), segment]
+            for about, segment in zip(stored.about, stored.segments, strict=True)
+        ]
+
+    def snapshots(self) -> list[int]:
+        """The numbers of the snapshots that are stored."""
+        return sorted(self.durable.snapshots)
+
+    # ---- Trackers come and go
+
+    def crash(self, failing: int, order: int) -> None:
+        """The broker is gone with all calls under way, and another one recovers; so many of its reads fail at first."""
+        self.durable.calls.waiting = []
+        self.recover(failing, order)
+
+    def reopen(self) -> bool:
+        """The tracker is closed, and another one recovers; answers whether the closing has ended at once."""
+        ended = self.tracker is None or self.tracker.close()
+        self.recover(0, 0)
+        return ended
+
+    def recover(self, failing: int, order: int) -> None:
+        """Another tracker takes over. Fault where it cannot."""
+        self.tracker = None
+        tracker = self.Tracker(self.config, self.durable, self.now)
+        keys = sorted(self.durable.keys, reverse=self.config.key_order == "down")
+        tracker.recover(permuted(keys, order), failing)
+        self.tracker = tracker
+
+    # ---- What is seen
+
+    def seen(self) -> tuple[Any, ...]:
+        """Count, buckets, queues, armed timeouts, calls under way, and keys."""
+        t = self.tracker
+        if t is None:
+            return NOTHING
+        return (
+            t.held.count(),
+            [[low[0], high[0], bucket.current, len(bucket.about)] for low, high, bucket in t.placed.pieces],
+            [len(t.shared), len(t.mutable.queue)],
+            t.timer.armed,
+            [call.label for call in self.durable.calls.waiting],
+            {name(ledgers): str(number) for ledgers, number in self.durable.keys.items()},
+        )
+
+
+def permuted(keys: list[Range], number: int) -> list[Range]:
+    """One of the orders of some keys, by its number: 0 leaves them as they are."""
+    left, order = [*keys], []
+    while left:
+        number, i = divmod(number, len(left))
+        order.append(left.pop(i))
+    return order

@@ -1,0 +1,1 @@
+"""Contract ``bucket-delivery``: its operations, rig, generator and laws."""

@@ -1,0 +1,59 @@
+"""Contract ``bucket-delivery``, put together."""
+
+from __future__ import annotations
+
+from broker_tck.implementations.interface import BucketDelayedDeliveryTracker
+from broker_tck.model.bucket_delivery import PROFILES
+from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
+from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, makers
+from broker_tck.properties.contracts.bucket_delivery.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.contracts.bucket_delivery.rewrites import rewrites
+from broker_tck.properties.contracts.bucket_delivery.rig import Rig
+from broker_tck.properties.engine.contract import Blame, Contract
+
+BLAME = (
+    Blame("BD-39", "crash reopen", "count"),
+    Blame("BD-34", "crash reopen"),
+    Blame("BD-31", "clear"),
+    Blame("BD-32", "reopen"),
+    Blame("BD-13", "snapshot"),
+    Blame("BD-17", shows="keys"),
+    Blame("BD-15", "fail stored"),
+    Blame("DD-21", shows="armed"),
+    Blame("BD-04", "add", "result"),
+    Blame("BD-08", "add", "buckets"),
+    Blame("BD-06", "add"),
+    Blame("BD-05", "contains"),
+    Blame("BD-18", "has"),
+    Blame("BD-19", "get"),
+    Blame("BD-28", "complete"),
+    Blame("BD-25"),
+)
+
+BUCKET_DELIVERY = Contract(
+    name="bucket-delivery",
+    profiles=PROFILES,
+    config=Config,
+    capabilities=Capabilities,
+    operations=AnyOperation,
+    interface=BucketDelayedDeliveryTracker,
+    call="Factory(config, clock, timer, storage, cursor)",
+    rig=Rig,
+    draw_config=draw_config,
+    makers=makers,
+    drain=drain,
+    abstract=abstract,
+    observables={
+        "count": "The number of delayed messages.",
+        "buckets": "First and last ledger, the segment loaded last, and the number of segments, of each bucket.",
+        "queues": "How many indexes may be handed out next, and how many the growing bucket has.",
+        "armed": "The times for which timeouts are armed, in order.",
+        "pending": "The calls to storage and cursor that wait to be ended, in the order in which they were made.",
+        "keys": "The cursor's properties: by the range of a bucket, the number of its snapshot.",
+    },
+    laws=LAWS,
+    variations=VARIATIONS,
+    blame_table=BLAME,
+    rewrites=rewrites,
+)

@@ -1,0 +1,188 @@
+"""What a walk does next: operations chosen with the model's state in view.
+
+Messages come as a dispatcher reads them: ledger by ledger, and after a crash once more, from the mark-delete position
+on. Times are aimed at where segments end. Calls end in any order, or fail; trackers crash at any of their steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.bucket_delivery.tracker import Tracker
+from broker_tck.properties.contracts.bucket_delivery.messages import FAR, Messages, Times
+from broker_tck.properties.contracts.bucket_delivery.operations import (
+    AT_ONCE,
+    WAITS,
+    Advance,
+    AnyOperation,
+    Capabilities,
+    Clear,
+    Complete,
+    Config,
+    Conflict,
+    Crash,
+    Fail,
+    Get,
+    Has,
+    Lost,
+    Pause,
+    Reopen,
+    ResetTick,
+    Snapshot,
+    Snapshots,
+    Spoil,
+    Stale,
+    Storage,
+    Stored,
+    Vanish,
+)
+from broker_tck.properties.contracts.bucket_delivery.plots import Plots
+from broker_tck.properties.engine.choices import Choices, one_of
+from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.operation import Operation
+
+LEASTS = (0, 1, 1, 2, 2, 2, 3, 3, 5)
+STEPS = (0, 1, 10, 10, 10, 50, 1000)
+INDEX_LIMITS = (-1, -1, -1, 0, 1, 2, 2, 3, 5)
+BUCKET_LIMITS = (-1, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5)
+TICKS = (1, 1, 1, 10, 100, 1000)
+CLOCKS = (1_000_000, 1_000_000, 1_700_000_000_000, 2**41 - 5_000)
+IN_VAIN = 8
+"""So many reads that change nothing end a walk: some releases ask for a snapshot that is gone for ever."""
+
+
+def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
+    """A configuration for a walk."""
+    return Config(
+        one_of(choices, LEASTS),
+        one_of(choices, STEPS),
+        one_of(choices, INDEX_LIMITS),
+        one_of(choices, BUCKET_LIMITS),
+        one_of(choices, TICKS),
+        choices.below(3) > 0,
+        one_of(choices, CLOCKS),
+        "down" if choices.below(3) == 0 else "up",
+    )
+
+
+def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+    """The kinds of operations that this subject is asked for."""
+    times = Times(model, choices)
+    messages = Messages(model, choices, times)
+    calls = Calls(model, choices)
+    plots = Plots(model, choices, messages)
+    has, pause, stale, clear, snapshots, lost = Has(), Pause(), Stale(), Clear(), Snapshots(), Lost()
+    makers = [
+        Maker("add", (30, 50, 80), messages.add),
+        Maker("plot", (0, 1, 2), plots.begin),
+        Maker("again", (0, 2, 8), messages.again),
+        Maker("contains", (1, 3), messages.contains),
+        Maker("has", (2, 4, 10), lambda: has),
+        Maker("get", (8, 15, 25), lambda: Get(one_of(choices, (0, 1, 1, 2, 3, 100, 100, 100)))),
+        Maker("adv", (5, 12, 20), lambda: Advance(times.step())),
+        Maker("complete", (10, 30, 60), lambda: Complete(calls.place())),
+        Maker("fail", (0, 1, 3, 16), lambda: Fail(calls.to_fail())),
+        Maker("conflict", (0, 0, 1, 4), lambda: Conflict(calls.to_conflict())),
+        Maker("stored", (0, 0, 1, 4), lambda: Stored(calls.place())),
+        Maker("clear", (0, 0, 1, 3), lambda: messages.cleared(clear)),
+        Maker("mark", (0, 0, 2, 4), messages.mark),
+        Maker("crash", (0, 1, 2, 4), lambda: calls.crash(messages.rewind)),
+        Maker("reopen", (0, 0, 1, 2), lambda: calls.reopen(messages.rewind)),
+        Maker("storage", (0, 0, 0, 2), lambda: Storage(one_of(choices, (WAITS, WAITS, AT_ONCE)))),
+        Maker("snapshot", (1, 2), lambda: Snapshot(calls.number())),
+        Maker("snapshots", (0, 1), lambda: snapshots),
+        Maker("vanish", (0, 0, 0, 1), lambda: Vanish(calls.number())),
+        Maker("spoil", (0, 0, 0, 1), lambda: Spoil(calls.number())),
+        Maker("lost", (0, 0, 0, 0, 1), lambda: lost),
+        Maker("tick", (0, 0, 0, 2), lambda: ResetTick(one_of(choices, TICKS))),
+        Maker("stale", (0, 0, 1), lambda: stale),
+        Maker("pause", (0, 0, 1), lambda: pause),
+    ]
+
+    def made(make: Callable[[], Operation]) -> Callable[[], Operation]:
+        """Makes an operation, or goes on with a plot; where a recovery has failed, the broker crashes again."""
+        return lambda: calls.crash(lambda: None) if model.tracker is None else plots.next() or make()
+
+    return [Maker(maker.name, maker.weights, made(maker.make)) for maker in makers]
+
+
+class Calls:
+    """Which calls end, and what comes after them."""
+
+    def __init__(self, model: BucketDelivery, choices: Choices) -> None:
+        self.model = model
+        self.choices = choices
+        self.below = choices.below
+        self.failing = ""
+
+    def place(self) -> int:
+        """Where a call stands that is to end: the oldest one, the newest, or any."""
+        n = len(self.model.durable.calls.waiting)
+        kind = self.below(4)
+        return 0 if kind < 2 or n < 2 else n - 1 if kind == 2 else self.below(n)
+
+    def number(self) -> int:
+        """The number of a snapshot, one of the last mostly."""
+        return max(1, self.model.durable.made - self.below(4))
+
+    def to_fail(self) -> int:
+        """A call that is to fail: mostly the one that failed last, if it was made again."""
+        waiting = [call.label for call in self.model.durable.calls.waiting]
+        place = waiting.index(self.failing) if self.failing in waiting and self.below(4) else self.place()
+        self.failing = waiting[place] if waiting else ""
+        return place
+
+    def to_conflict(self) -> int:
+        """A call that is to meet a bad version: a key update, if one waits."""
+        waiting = self.model.durable.calls.waiting
+        return next((i for i, call in enumerate(waiting) if call.updates_key), 0)
+
+    def crash(self, rewind: Callable[[], None]) -> Crash:
+        """Crash; now and then reads of the recovery fail."""
+        rewind()
+        return Crash(one_of(self.choices, (0, 0, 0, 0, 0, 1, 3, 4)), self.below(6))
+
+    def reopen(self, rewind: Callable[[], None]) -> Reopen:
+        """Close, and have another tracker recover."""
+        rewind()
+        return Reopen()
+
+
+def drain(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """How a walk ends: all calls end, all times pass, everything comes out."""
+    if model.tracker is None:
+        yield Crash()
+    yield from settled(model)
+    if choices.below(8) == 0:
+        yield Clear()
+        yield from settled(model)
+    yield Advance(FAR)
+    yield Has()
+    left, in_vain = None, 0
+    while (tracker := model.tracker) is not None and not is_drained(tracker) and in_vain < IN_VAIN:
+        left, before = to_hand_out(tracker), left
+        in_vain = in_vain + 1 if left == before else 0
+        yield Get(2)
+        yield from settled(model)
+        yield Advance(0)
+    yield Get(1)
+    yield Has()
+    yield Snapshots()
+
+
+def settled(model: BucketDelivery) -> Iterator[AnyOperation]:
+    """End all calls, and those that follow them."""
+    while model.durable.calls.waiting:
+        yield Complete(0)
+
+
+def to_hand_out(tracker: Tracker) -> tuple[int, int, list[int]]:
+    """How much there is in memory, and how far each bucket is loaded."""
+    loaded = [piece.bucket.current for piece in tracker.placed.pieces]
+    return len(tracker.shared), len(tracker.mutable.queue), loaded
+
+
+def is_drained(tracker: Tracker) -> bool:
+    """Whether nothing more can be handed out."""
+    return not tracker.shared and not tracker.mutable.queue

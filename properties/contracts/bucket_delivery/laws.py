@@ -1,0 +1,227 @@
+"""What holds of a bucket tracker whatever the model says: judged on what was observed alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from broker_tck.properties.contracts.bucket_delivery.operations import (
+    AT_ONCE,
+    Add,
+    Advance,
+    Clear,
+    Complete,
+    Config,
+    Conflict,
+    Crash,
+    Fail,
+    Get,
+    Lost,
+    Reopen,
+    ResetTick,
+    Snapshot,
+    Snapshots,
+    Spoil,
+    Storage,
+    Stored,
+    Vanish,
+)
+from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.contract import Law, Step, Variation
+from broker_tck.properties.engine.operation import Operation, shifted
+
+Judged = Iterator[tuple[int, str | None]]
+Varied = tuple[Config, list[Operation]]
+FAR = 2**52
+"""Times beyond this are left alone: moved, they might pass the end of time."""
+OBSERVABLES = 6
+
+
+def sound(steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
+    """Each step with its index, up to an error, or to where there is no tracker."""
+    for index, step in enumerate(steps):
+        if isinstance(step.result, dict) or len(step.seen) != OBSERVABLES or step.seen[0] is None:
+            return
+        yield index, step
+
+
+class Clock:
+    """The time and the tick."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.now = config.clock
+        self.tick = config.tick
+
+    def saw(self, operation: Operation) -> None:
+        """Take an operation in."""
+        if isinstance(operation, Advance):
+            self.now += operation.ms
+        elif isinstance(operation, ResetTick):
+            self.tick = operation.tick
+        elif isinstance(operation, Crash | Reopen):
+            self.tick = self.config.tick
+
+    def cutoff(self) -> int:
+        """What is not after it is due."""
+        return self.now if self.config.strict else self.now + self.tick
+
+
+def never_early(config: Config, steps: Sequence[Step]) -> Judged:
+    """BD-44: what is handed out is due, for one of the times for which it was accepted since it was refused last."""
+    clock = Clock(config)
+    times: dict[tuple[int, int], set[int]] = {}
+    for index, step in sound(steps):
+        o = step.operation
+        clock.saw(o)
+        if isinstance(o, Add):
+            if step.result:
+                times.setdefault((o.ledger, o.entry), set()).add(o.at)
+            else:
+                times.pop((o.ledger, o.entry), None)
+        if isinstance(o, Get):
+            for ledger, entry in step.result:
+                early = min(times.get((ledger, entry), {clock.now})) - clock.cutoff()
+                yield index, f"{ledger}:{entry} was handed out {early} ms early" if early > 0 else None
+
+
+def once(config: Config, steps: Sequence[Step]) -> Judged:
+    """BD-19: between two recoveries, what is handed out was accepted since it was handed out, refused or cleared."""
+    held: set[tuple[int, int]] = set()
+    recovered = False
+    for index, step in sound(steps):
+        o = step.operation
+        if isinstance(o, Crash | Reopen):
+            recovered = True
+        if isinstance(o, Clear):
+            held.clear()
+            recovered = False
+        if isinstance(o, Add):
+            (held.add if step.result else held.discard)((o.ledger, o.entry))
+        if isinstance(o, Get):
+            for position in map(tuple, step.result):
+                strange = position not in held and not recovered
+                yield index, f"{position} was handed out but is not held" if strange else None
+                held.discard(position)
+
+
+def nothing_stuck(config: Config, steps: Sequence[Step]) -> Judged:
+    """BD-02: past all times, with no call under way, nothing is held that a get does not hand out."""
+    clock = Clock(config)
+    latest = 0
+    for index, step in sound(steps):
+        o = step.operation
+        clock.saw(o)
+        if isinstance(o, Add) and step.result:
+            latest = max(latest, o.at)
+        if isinstance(o, Get) and o.most > 0 and not step.result and not step.seen[4] and latest <= clock.cutoff():
+            count = step.seen[0]
+            yield index, f"{count} held, nothing handed out, no call under way" if count else None
+
+
+def accounts(config: Config, steps: Sequence[Step]) -> Judged:
+    """BD-25: an add counts one up at most, a refusal one down; a get counts down by no less than it hands out."""
+    before, at_once = 0, False
+    for index, step in sound(steps):
+        o, count = step.operation, step.seen[0]
+        if isinstance(o, Storage):
+            at_once = o.mode == AT_ONCE
+        wrong = False
+        if isinstance(o, Add) and not at_once:
+            wrong = count - before not in ((0, 1) if step.result else (0, -1))
+        elif isinstance(o, Get):
+            wrong = before - count < len(step.result)
+        elif not isinstance(o, Add | Complete | Fail | Conflict | Stored | Clear | Crash | Reopen):
+            wrong = count != before
+        yield index, f"the count went from {before} to {count}" if wrong else None
+        before = count
+
+
+def no_leak(config: Config, steps: Sequence[Step]) -> Judged:
+    """BD-17: where nothing failed or crashed and nothing is under way, each snapshot has a key, and each key one."""
+    for index, step in sound(steps):
+        if isinstance(step.operation, Stored | Crash | Reopen | Vanish | Spoil | Lost) or failed_for_good(step):
+            return
+        if isinstance(step.operation, Snapshots) and not step.seen[4]:
+            keyed = sorted(map(int, step.seen[5].values()))
+            yield index, None if keyed == step.result else f"snapshots {step.result}, keys lead to {keyed}"
+
+
+def failed_for_good(step: Step) -> bool:
+    """Whether a call has failed and was not made again."""
+    return isinstance(step.operation, Fail | Conflict) and step.result is not None and step.result not in step.seen[4]
+
+
+LAWS: tuple[Law, ...] = (
+    Law("BD-02", nothing_stuck),
+    Law("BD-17", no_leak),
+    Law("BD-19", once),
+    Law("BD-25", accounts),
+    Law("BD-44", never_early),
+)
+
+
+# ---- Variations
+
+
+def vary_shift(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied | None:
+    """Move clock and times by the same."""
+    if any(getattr(o, "at", 0) > FAR for o in operations):
+        return None
+    ms = 1 + choices.below(10**6)
+    return replace(config, clock=config.clock + ms), [shifted(o, ms) for o in operations]
+
+
+def equal_shifted(config: Config, steps: Sequence[Step], other: Config, varied: Sequence[Step]) -> bool:
+    """The same outcomes, times moved as the clock was."""
+    return [outcome(s, other.clock - config.clock) for s in steps] == [outcome(s, 0) for s in varied]
+
+
+def outcome(step: Step, ms: int) -> tuple[Any, ...]:
+    """What a step showed, with its times moved; a snapshot's content is left out."""
+    if len(step.seen) != OBSERVABLES or step.seen[0] is None:
+        return step.result, step.seen
+    moves = isinstance(step.operation, Advance) and isinstance(step.result, list)
+    result = [at + ms for at in step.result] if moves else step.result
+    result = None if isinstance(step.operation, Snapshot) else result
+    count, buckets, queues, armed, *others = step.seen
+    return result, count, buckets, queues, [moved(at, ms) for at in armed], *others
+
+
+def moved(at: int, ms: int) -> int:
+    """A time moved; the last time that there is stays."""
+    return at + ms if at < FAR else at
+
+
+def vary_split(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied | None:
+    """Divide each step of the clock in two."""
+    varied: list[Operation] = []
+    for o in operations:
+        if isinstance(o, Advance) and o.ms > 1:
+            first = choices.below(min(o.ms, 2**20))
+            varied += [Advance(first), Advance(o.ms - first)]
+        else:
+            varied.append(o)
+    return (config, varied) if len(varied) > len(operations) else None
+
+
+def equal_split(config: Config, steps: Sequence[Step], other: Config, varied: Sequence[Step]) -> bool:
+    """The same outcomes where the clock has moved as far."""
+    parts = iter(varied)
+    for step in steps:
+        part = next(parts)
+        fired = part.result
+        if isinstance(step.operation, Advance) and part.operation != step.operation:
+            part = next(parts)
+            fired = [*fired, *part.result] if isinstance(fired, list) and isinstance(part.result, list) else part.result
+        if (step.result, step.seen) != (fired, part.seen):
+            return False
+    return True
+
+
+VARIATIONS: tuple[Variation, ...] = (
+    Variation("shift", "With all its times moved, a trace has the same outcomes, moved.", vary_shift, equal_shifted),
+    Variation("split", "A step of the clock may be made in two.", vary_split, equal_split),
+)

@@ -1,0 +1,140 @@
+"""Short runs of operations that chance seldom strings together: what is under way when something else happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.properties.contracts.bucket_delivery.messages import Messages, until_next
+from broker_tck.properties.contracts.bucket_delivery.operations import (
+    Add,
+    Advance,
+    Clear,
+    Complete,
+    Conflict,
+    Crash,
+    Fail,
+    Get,
+    Mark,
+    Reopen,
+)
+from broker_tck.properties.engine.choices import Choices, one_of
+from broker_tck.properties.engine.operation import Operation
+
+MOST_ADDED = 40
+"""So many messages are added at most until something is sealed."""
+
+
+MOST_ENDED = 40
+"""So many calls end at most."""
+
+
+class Plots:
+    """The plot of a walk that is being played, if there is one."""
+
+    def __init__(self, model: BucketDelivery, choices: Choices, messages: Messages) -> None:
+        self.model = model
+        self.choices = choices
+        self.messages = messages
+        self.playing: Iterator[Operation] = iter(())
+
+    def next(self) -> Operation | None:
+        """What the plot does next; None: there is none."""
+        return next(self.playing, None)
+
+    def begin(self) -> Operation:
+        """Begin a plot; if it has nothing to do, a message is added."""
+        plot: Callable[[], Iterator[Operation]] = one_of(
+            self.choices, (self.failure, self.failure, self.late_load, self.late_load, self.sealed_again, self.many)
+        )
+        self.playing = plot()
+        return self.next() or self.messages.add()
+
+    # ---- Calls
+
+    def place_of(self, label: str) -> int | None:
+        """Where a call waits; None: it does not."""
+        labels = [call.label for call in self.model.durable.calls.waiting]
+        return labels.index(label) if label in labels else None
+
+    def until_it_gives_up(self, label: str, end: type[Fail] | type[Conflict] = Fail) -> Iterator[Operation]:
+        """Have a call fail as often as it is made."""
+        while (place := self.place_of(label)) is not None:
+            yield end(place)
+
+    def failure(self) -> Iterator[Operation]:
+        """A call fails for good."""
+        waiting = self.model.durable.calls.waiting
+        if waiting:
+            call = one_of(self.choices, waiting)
+            yield from self.until_it_gives_up(call.label, Conflict if call.updates_key else Fail)
+
+    def late_load(self) -> Iterator[Operation]:
+        """A load is under way while something else happens; then it ends, well or not."""
+        tracker = self.model.tracker
+        if tracker is None or not tracker.held.count():
+            return
+        yield Advance(until_next(self.model))
+        yield Get(100)
+        load = next((call.label for call in self.model.durable.calls.waiting if call.reads), None)
+        if load is None:
+            return
+        yield from self.meanwhile()
+        if self.choices.below(3) == 0:
+            yield from self.all_but(load)
+        if self.choices.below(3) == 0:
+            yield from self.until_it_gives_up(load)
+        elif (place := self.place_of(load)) is not None:
+            yield Complete(place)
+        yield Get(100)
+
+    def all_but(self, label: str) -> Iterator[Operation]:
+        """All calls end, and those that follow, but for one."""
+        for _ in range(MOST_ENDED):
+            others = [i for i, call in enumerate(self.model.durable.calls.waiting) if call.label != label]
+            if not others:
+                return
+            yield Complete(others[0])
+
+    def meanwhile(self) -> Iterator[Operation]:
+        """What may happen while a load is under way."""
+        kind = self.choices.below(7)
+        if kind == 0:
+            yield Clear()
+        elif kind == 1:
+            yield from self.many()
+        elif kind == 2:
+            yield Mark(*self.messages.position())
+            yield from self.many()
+        elif kind == 3:
+            yield self.messages.again()
+        elif kind == 4:
+            self.messages.rewind()
+            yield one_of(self.choices, (Crash(), Reopen()))
+        elif kind == 5:
+            yield self.messages.add()
+
+    # ---- Seals
+
+    def sealed_again(self) -> Iterator[Operation]:
+        """After a clear the same ledgers are sealed once more, while the first creation has not ended."""
+        creation = next((c.label for c in self.model.durable.calls.waiting if c.label.startswith("create")), None)
+        if creation is None:
+            return
+        first, last = map(int, creation.split(":")[1].split("-"))
+        read = [add for add in self.messages.read if first <= add.ledger <= last]
+        yield Clear()
+        for add in read:
+            yield Add(add.ledger, add.entry, max(add.at, self.model.now + self.model.config.tick + 1))
+        yield Add(last + 1, self.messages.first_entry, self.messages.times.at())
+        for _ in range(self.choices.below(4)):
+            yield Complete(len(self.model.durable.calls.waiting) - 1)
+        yield from self.until_it_gives_up(creation)
+
+    def many(self) -> Iterator[Operation]:
+        """Ledger after ledger, until there are more buckets than the limit allows."""
+        tracker = self.model.tracker
+        for _ in range(MOST_ADDED):
+            yield self.messages.next_ledger() if self.choices.below(2) else self.messages.add()
+            if tracker is not self.model.tracker or tracker is None or tracker.busy():
+                return

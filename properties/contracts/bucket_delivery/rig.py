@@ -1,0 +1,182 @@
+"""The rig: a bucket tracker with clock, timer, storage and cursor, behind the names of the operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from broker_tck.implementations.interface.bucket_delivery import (
+    BucketDelayedDeliveryTracker,
+    BucketDeliveryFactory,
+    ShowsBuckets,
+)
+from broker_tck.implementations.interface.common import Position
+from broker_tck.properties.contracts.bucket_delivery.operations import AT_ONCE, Capabilities, Config
+from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, failure_of, range_of
+from broker_tck.properties.engine.check import NOT_SHOWN
+from broker_tck.properties.engine.timer import DispatcherTimer
+
+NOTHING = (None,) * 6
+"""What is seen where there is no tracker."""
+
+
+class Rig(DispatcherTimer):
+    """A subject under test. Its methods are the operations; it knows nothing of the reference model."""
+
+    def __init__(self, factory: BucketDeliveryFactory, config: Config, capabilities: Capabilities) -> None:
+        super().__init__(config.clock)
+        self.factory = factory
+        self.config = config
+        self.shows_buckets = capabilities.shows_buckets
+        self.durable = Durable()
+        self.tracker: BucketDelayedDeliveryTracker | None = None
+        self.recover(0, 0)
+
+    # ---- The tracker is asked
+
+    def add(self, ledger: int, entry: int, at: int) -> bool | None:
+        """Track a message."""
+        return None if self.tracker is None else self.tracker.add_message(ledger, entry, at)
+
+    def contains(self, ledger: int, entry: int) -> bool | None:
+        """Whether a message is tracked."""
+        return None if self.tracker is None else self.tracker.contains_message(ledger, entry)
+
+    def has(self) -> bool | None:
+        """Whether a message is available."""
+        return None if self.tracker is None else self.tracker.has_message_available()
+
+    def get(self, most: int) -> Sequence[Position] | None:
+        """Hand out what is due, as a list."""
+        return None if self.tracker is None else [*self.tracker.get_scheduled_messages(most)]
+
+    def pause(self) -> bool | None:
+        """Whether all deliveries should pause."""
+        return None if self.tracker is None else self.tracker.should_pause_all_deliveries()
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick."""
+        if self.tracker is not None:
+            self.tracker.reset_tick_time(tick)
+
+    def clear(self) -> None:
+        """Forget every message. What the call returns is its own affair: the broker's answers with a future."""
+        if self.tracker is not None:
+            self.tracker.clear()
+
+    # ---- Calls end
+
+    def complete(self, i: int) -> str | None:
+        """A call takes effect, and ends."""
+        call = self.durable.calls.release(i)
+        if call:
+            call.done(call.effect())
+        return call.label if call else None
+
+    def fail(self, i: int) -> str | None:
+        """A call ends without effect."""
+        return self.end(i, conflict=False)
+
+    def conflict(self, i: int) -> str | None:
+        """A call ends without effect, at a bad version if it updates a key."""
+        return self.end(i, conflict=True)
+
+    def end(self, i: int, conflict: bool) -> str | None:
+        """A call ends without effect."""
+        call = self.durable.calls.release(i)
+        if call:
+            call.done(failure_of(call, conflict))
+        return call.label if call else None
+
+    def stored(self, i: int) -> str | None:
+        """A call takes effect, and ends as if it had not."""
+        call = self.durable.calls.release(i)
+        if call:
+            call.effect()
+            call.done(failure_of(call, conflict=False))
+        return call.label if call else None
+
+    def storage(self, mode: int) -> None:
+        """When calls end from now on."""
+        self.durable.at_once = mode == AT_ONCE
+
+    # ---- What is durable
+
+    def mark(self, ledger: int, entry: int) -> None:
+        """The cursor's mark-delete position moves."""
+        self.durable.mark = ledger, entry
+
+    def vanish(self, number: int) -> None:
+        """A snapshot is gone."""
+        self.durable.snapshots.pop(number, None)
+
+    def spoil(self, number: int) -> None:
+        """A snapshot can no longer be read."""
+        self.durable.spoiled.add(number)
+
+    def lost(self) -> None:
+        """The cursor's properties are gone."""
+        self.durable.properties.clear()
+
+    def snapshot(self, number: int) -> list[Any] | None:
+        """What is stored under a number."""
+        return self.durable.shown(number)
+
+    def snapshots(self) -> list[int]:
+        """The numbers of the snapshots that are stored."""
+        return sorted(self.durable.snapshots)
+
+    # ---- Trackers come and go
+
+    def crash(self, failing: int, order: int) -> None:
+        """Let go of everything that is not durable, and recover."""
+        self.durable.calls.held = []
+        self.live = []
+        self.recover(failing, order)
+
+    def reopen(self) -> bool:
+        """Close the tracker, and recover; answers whether it had closed at once."""
+        ended: list[object] = []
+        if self.tracker is not None:
+            self.tracker.close(ended.append)
+            self.door.close()
+        closed = self.tracker is None or bool(ended)
+        self.recover(0, 0)
+        return closed
+
+    def recover(self, failing: int, order: int) -> None:
+        """Have another tracker made, on what is durable."""
+        self.tracker = None
+        self.last_cancelled = None
+        keys = sorted(self.durable.properties, key=range_of, reverse=self.config.key_order == "down")
+        self.door = Door(self.durable, permuted(keys, order), failing)
+        self.tracker = self.factory(self.config, lambda: self.now, self, self.door, self.door)
+        self.door.recovering = False
+
+    # ---- What is seen
+
+    def seen(self) -> tuple[Any, ...]:
+        """Count, buckets, queues, armed timeouts, calls under way, and keys."""
+        tracker = self.tracker
+        if tracker is None:
+            return NOTHING
+        inside: tuple[Any, Any] = NOT_SHOWN, NOT_SHOWN
+        if self.shows_buckets:
+            shown = cast(ShowsBuckets, tracker)
+            inside = [[*bucket] for bucket in shown.get_buckets()], [*shown.get_queue_sizes()]
+        return (
+            tracker.get_number_of_delayed_messages(),
+            *inside,
+            self.armed(),
+            [call.label for call in self.durable.calls.held],
+            self.durable.keys(),
+        )
+
+
+def permuted(keys: list[str], number: int) -> list[str]:
+    """One of the orders of some keys, by its number: 0 leaves them as they are."""
+    left, order = [*keys], []
+    while left:
+        number, i = divmod(number, len(left))
+        order.append(left.pop(i))
+    return order

@@ -1,0 +1,169 @@
+"""Contract ``bucket-delivery``: its recorded traces, what its rig holds, and where a broker can crash."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from broker_tck import fixtures
+from broker_tck.implementations.interface import BucketSnapshotPersistenceException
+from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.reference import Fault
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME, CrashPoints
+from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
+from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.replay import MODEL, declaring, replay
+from broker_tck.properties.engine.trace import Trace, from_json, load, to_json
+from broker_tck.properties.engine.walk import generated, walk_seed
+
+BUCKETS = CONTRACTS["bucket-delivery"]
+STEPS = {"bucket-2025": 17_029, "bucket-4.2": 6_918, "bucket-5.0": 7_584}
+KEY = "#pulsar.internal.delayed.bucket_1_2"
+
+
+@cache
+def recorded(profile: str) -> tuple[Trace, ...]:
+    return tuple(load(str(fixtures.folder() / "bucket-delivery" / f"{profile}.jsonl")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", STEPS)
+def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
+    traces = recorded(profile)
+    subjects = declaring(BUCKETS, profile)
+    assert {trace.profile for trace in traces} == {profile}
+    replays = [replay(trace, subjects) for trace in traces]
+    assert [d for each in replays for d in each.disagreements] == []
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == STEPS[profile]
+
+
+SHOWN = ("result", *BUCKETS.observables)
+
+
+def altered(outcome: list[Any], which: int) -> list[Any] | None:
+    """The outcome with one of its parts changed, and its type kept; None: there is nothing in it."""
+    changed = copy.deepcopy(outcome)
+    value = changed[which]
+    if isinstance(value, bool):
+        changed[which] = not value
+    elif isinstance(value, int):
+        changed[which] = value + 1
+    elif isinstance(value, list) and value:
+        changed[which] = value[1:]
+    elif isinstance(value, dict) and "error" not in value:
+        changed[which] = {**value, "9-9": "9"}
+    else:
+        return None
+    return changed
+
+
+@pytest.mark.parametrize("which", range(len(SHOWN)), ids=SHOWN)
+@pytest.mark.parametrize("profile", STEPS)
+def test_altered_outcome_is_found_where_it_is(profile: str, which: int) -> None:
+    changed = 0
+    for number, trace in enumerate(recorded(profile)[:40]):
+        at = (7 * number) % len(trace.operations)
+        wrong = altered(trace.outcomes[at] or [], which)
+        if wrong is None:
+            continue
+        changed += 1
+        outcomes = [*trace.outcomes[:at], wrong, *trace.outcomes[at + 1 :]]
+        (found,) = replay(
+            Trace(trace.contract, trace.profile, trace.config, trace.operations, outcomes, trace.where), []
+        ).disagreements
+        assert (found.who, found.step, found.observed) == (MODEL, at, SHOWN[which])
+    assert changed > 5
+
+
+def test_name_of_a_trace_is_kept() -> None:
+    trace = recorded("bucket-5.0")[0]
+    assert trace.name == "R-12"
+    assert from_json(to_json(trace), "here").name == "R-12"
+    assert '"name"' not in to_json(recorded("bucket-2025")[0])
+
+
+def test_crash_may_leave_out_what_has_a_default() -> None:
+    record = '{"version":1,"contract":"bucket-delivery","profile":"ideal","config":{},"steps":[["crash"],["crash",4]]}'
+    assert [(o.failing, o.order) for o in from_json(record, "here").operations] == [(0, 0), (4, 0)]
+
+
+# ---- Where a broker can crash
+
+
+def test_walks_crash_wherever_a_broker_can() -> None:
+    choices_of = (SeededChoices(walk_seed(0, number)) for number in range(300))
+    found: set[str] = set()
+    for choices in choices_of:
+        capabilities, points = Capabilities(), CrashPoints()
+        model: Any = BucketDelivery(BUCKETS.draw_config(choices, capabilities))
+        made = generated(BUCKETS, model, choices, capabilities, 400)
+        for operation in chain(made, BUCKETS.ending(model, choices, capabilities)):
+            found |= points.at(model, operation)
+            try:
+                operation.on(model)
+            except Fault:
+                assert model.tracker is None
+    assert found == {*CRASH_POINTS, *IN_TIME}
+
+
+# ---- What the rig holds
+
+
+def test_key_that_is_no_buckets_is_refused() -> None:
+    assert range_of(KEY) == (1, 2)
+    for key in ("#pulsar.internal.delayed.bucket_1", "other_1_2", "#pulsar.internal.delayed.bucket_1_x"):
+        with pytest.raises(ValueError, match=r"unpack|no key|invalid literal"):
+            range_of(key)
+
+
+def test_reads_of_a_recovery_fail_as_often_as_told() -> None:
+    durable, told = Durable(), []
+    door = Door(durable, [], failing=2)
+    for _ in range(3):
+        door.get_bucket_snapshot_metadata(7, told.append)
+    assert [type(each).__name__ for each in told] == [
+        *2 * ["BucketSnapshotPersistenceException"],
+        "BucketNotExistException",
+    ]
+    assert isinstance(told[0], BucketSnapshotPersistenceException)
+
+
+def test_what_a_closed_tracker_reads_comes_to_nothing() -> None:
+    durable, told = Durable(), []
+    door = Door(durable, [], failing=0)
+    door.recovering = False
+    door.get_bucket_snapshot_metadata(7, told.append)
+    door.put_cursor_property(KEY, "7", told.append)
+    door.close()
+    door.get_bucket_snapshot_metadata(7, told.append)
+    assert [call.label for call in durable.calls.held] == ["put:1-2=7"]
+    assert told == []
+
+
+def test_snapshot_is_a_copy_of_what_was_handed_over() -> None:
+    durable, told = Durable(), []
+    door = Door(durable, [], failing=0)
+    segment = [(5, 1, 0)]
+    door.create_bucket_snapshot([], [segment], KEY, told.append)
+    segment.append((6, 1, 1))
+    assert durable.snapshots[1].segments == [[(5, 1, 0)]]
+    door.get_bucket_snapshot_segment(1, 1, 1, told.append)
+    told[1][0].clear()
+    assert durable.snapshots[1].segments == [[(5, 1, 0)]]
+
+
+def test_subject_that_shows_no_buckets_is_seen_without_them() -> None:
+    (subject,) = declaring(BUCKETS, "ideal")
+    rig = subject.rig(Config(), Capabilities(shows_buckets=False))
+    model = BucketDelivery(Config())
+    rig.add(1, 0, 2_000_000), model.add(1, 0, 2_000_000)
+    rig.add(1, 1, 2_000_000), model.add(1, 1, 2_000_000)
+    rig.add(2, 0, 2_000_000), model.add(2, 0, 2_000_000)
+    assert model.seen() == rig.seen()
+    assert [str(each) for each in rig.seen()[1:3]] == ["anything", "anything"]
