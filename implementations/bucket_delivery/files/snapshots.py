@@ -1,0 +1,187 @@
+"""Snapshots in a folder: one file each, named by its number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+from zlib import crc32
+
+from broker_tck.implementations.bucket_delivery.files.disk import make_folder, put_whole, remove, sweep
+from broker_tck.implementations.bucket_delivery.files.layout import (
+    START,
+    Damaged,
+    Part,
+    head_of,
+    head_size,
+    metadata_bytes,
+    parts_in,
+    read_head,
+    read_metadata,
+    read_segment,
+    segment_bytes,
+)
+from broker_tck.implementations.bucket_delivery.packed import Packed, packed
+from broker_tck.implementations.interface import (
+    BucketNotExistException,
+    BucketSnapshotPersistenceException,
+    DelayedIndex,
+    Done,
+    IllegalArgumentException,
+    InvalidSnapshotException,
+    SegmentMetadata,
+)
+
+T = TypeVar("T")
+
+SUFFIX = ".snapshot"
+LAST_NUMBER = "last-number"
+"""The file with the highest number whose snapshot was deleted: no number is given again, as a key may name it still."""
+
+
+class FileSnapshotStorage:
+    """A :class:`~broker_tck.implementations.interface.BucketSnapshotStorage`; each call ends before it returns.
+
+    What a call has told of survives a crash. A snapshot is written under another name, so it is there as a whole or
+    not at all. A segment is read without the others. One object at a time may write to a folder.
+
+    A crash between a snapshot and its key leaves a snapshot to which no key leads; :attr:`numbers` tells which there
+    are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open a folder, which is made if it is not there, and remove what a crash has left half-written."""
+        make_folder(folder)
+        sweep(folder)
+        self._folder = folder
+        self._deleted = self._last_deleted()
+        self._made = max([self._deleted, *self.numbers()])
+
+    def numbers(self) -> list[int]:
+        """The numbers of all snapshots that are there, in ascending order."""
+        names = (re.fullmatch(rf"(\d+){re.escape(SUFFIX)}", path.name) for path in self._folder.iterdir())
+        return sorted(int(name[1]) for name in names if name)
+
+    # ---- The protocol
+
+    def create_bucket_snapshot(
+        self,
+        metadata: Sequence[SegmentMetadata],
+        segments: Sequence[Sequence[DelayedIndex]],
+        bucket_key: str,
+        done: Done[int],
+    ) -> None:
+        """Store a bucket, one segment at a time; a ``BucketSnapshotPersistenceException`` where that fails."""
+        done(_answer(lambda: self._create(metadata, segments, bucket_key)))
+
+    def get_bucket_snapshot_metadata(self, bucket_id: int, done: Done[Sequence[SegmentMetadata]]) -> None:
+        """What a snapshot says of its segments. Its segments are not read."""
+        done(_answer(lambda: self._metadata(bucket_id)))
+
+    def get_bucket_snapshot_segment(
+        self, bucket_id: int, first: int, last: int, done: Done[Sequence[Sequence[DelayedIndex]]]
+    ) -> None:
+        """Some segments, packed; ``IllegalArgumentException`` where there are no such segments."""
+        done(_answer(lambda: self._segments(bucket_id, first, last)))
+
+    def delete_bucket_snapshot(self, bucket_id: int, done: Done[None]) -> None:
+        """Delete a snapshot, unless it is not there."""
+        done(_answer(lambda: self._delete(bucket_id)))
+
+    # ---- What the calls do
+
+    def _create(self, metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]], key: str) -> int:
+        number = self._made + 1
+        path = self._path(number)
+        try:
+            put_whole(path, _parts(metadata_bytes(metadata, key), segments))
+        except OSError:
+            if path.exists():
+                self._made = number
+            raise
+        self._made = number
+        return number
+
+    def _metadata(self, number: int) -> list[SegmentMetadata]:
+        with self._open(number) as file:
+            return read_metadata(_read(file, _head(file)[0]))
+
+    def _segments(self, number: int, first: int, last: int) -> list[Packed]:
+        with self._open(number) as file:
+            parts = _head(file)
+            if not 1 <= first <= last < len(parts):
+                raise IllegalArgumentException(f"there are no segments {first} to {last} of {len(parts) - 1}")
+            return [read_segment(_read(file, part)) for part in parts[first : last + 1]]
+
+    def _delete(self, number: int) -> None:
+        # While a higher number is there, that one says which comes next.
+        if number == self._made and number > self._deleted:
+            put_whole(self._folder / LAST_NUMBER, [(0, _numbered(number))])
+            self._deleted = number
+        remove(self._path(number))
+
+    def _open(self, number: int) -> BinaryIO:
+        try:
+            return self._path(number).open("rb")
+        except FileNotFoundError:
+            raise BucketNotExistException(f"there is no snapshot {number}") from None
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number}{SUFFIX}"
+
+    def _last_deleted(self) -> int:
+        """The highest number that was deleted. ``InvalidSnapshotException`` where it cannot be read."""
+        try:
+            stored = (self._folder / LAST_NUMBER).read_bytes()
+        except FileNotFoundError:
+            return 0
+        number = int.from_bytes(stored[:8], "little")
+        if stored != _numbered(number):
+            raise InvalidSnapshotException(f"{LAST_NUMBER} is damaged")
+        return number
+
+
+def _numbered(number: int) -> bytes:
+    """A number with its checksum."""
+    data = number.to_bytes(8, "little")
+    return data + crc32(data).to_bytes(4, "little")
+
+
+def _parts(metadata: bytes, segments: Sequence[Sequence[DelayedIndex]]) -> Iterator[tuple[int, bytes]]:
+    """The parts of a file with their offsets, one in memory at a time; the head comes last."""
+    at = head_size(len(segments) + 1)
+    parts: list[Part] = []
+    for number in range(len(segments) + 1):
+        data = segment_bytes(packed(segments[number - 1])) if number else metadata
+        parts.append(Part(at, len(data), crc32(data)))
+        yield at, data
+        at += len(data)
+    yield 0, head_of(parts)
+
+
+def _head(file: BinaryIO) -> list[Part]:
+    """The parts of a file. ``Damaged`` where it is torn, or its head is not what was written."""
+    start = file.read(START.size)
+    parts, length = parts_in(start)
+    if file.seek(0, 2) != length:
+        raise Damaged("the file is not as long as it was")
+    file.seek(len(start))
+    return read_head(start + file.read(head_size(parts) - len(start)))
+
+
+def _read(file: BinaryIO, part: Part) -> bytes:
+    file.seek(part.offset)
+    return part.checked(file.read(part.length))
+
+
+def _answer(call: Callable[[], T]) -> T | Exception:
+    """What a call comes to: its result, or an error of the protocol."""
+    try:
+        return call()
+    except Damaged as error:
+        return InvalidSnapshotException(str(error))
+    except OSError as error:
+        return BucketSnapshotPersistenceException(str(error))
+    except (BucketNotExistException, IllegalArgumentException) as error:
+        return error

@@ -1,0 +1,109 @@
+"""Which positions a tracker holds: the only truth for what is tracked, and how much."""
+
+from __future__ import annotations
+
+from broker_tck.implementations.bucket_delivery.packed import Packed, packed
+from broker_tck.implementations.bucket_delivery.positions import PositionSet
+from broker_tck.implementations.interface import DelayedIndex, Position
+
+
+class HeldIndex:
+    """The positions that were accepted and neither handed out nor refused: a bitmap a ledger.
+
+    A position that is held is handed out with the first of its indexes that comes up, so its time need not be known.
+    That is not so where an index may be left of an earlier life of it, which ended otherwise than with that index:
+    such positions are suspects. One that is accepted again is kept together with its time.
+    """
+
+    __slots__ = ("_last_suspect_time", "_latest", "count", "positions", "suspects", "times")
+
+    def __init__(self) -> None:
+        self._latest = 0
+        """No index has a later time."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Let go of everything: no index is left."""
+        self.positions = PositionSet()
+        self.count = 0
+        self.times: dict[Position, int] = {}
+        """Of the few that were accepted again while older indexes may be left, the times; milliseconds."""
+        self.suspects = PositionSet()
+        """Positions of which an index may be left that is none of their life to come."""
+        self._last_suspect_time = 0
+
+    def contains(self, ledger: int, entry: int) -> bool:
+        """Whether a position is held. The entry id must be one."""
+        entries = self.positions.ledgers.get(ledger)
+        return entries is not None and entry in entries
+
+    def add(self, ledger: int, entry: int, at: int, covered: bool) -> None:
+        """Hold a position that is not held. ``covered``: a sealed bucket, which may have an index of it, lies there."""
+        self.positions.add(ledger, entry)
+        self.count += 1
+        if at > self._latest:
+            self._latest = at
+        if covered or (self.suspects and (ledger, entry) in self.suspects):
+            self.times[ledger, entry] = at
+
+    def recover(self, positions: PositionSet, latest: int) -> None:
+        """Hold the positions of a recovered bucket, none of which is held; ``latest`` is the last of their times."""
+        self.positions.update(positions)
+        self.count += len(positions)
+        self._latest = max(self._latest, latest)
+
+    def is_for(self, index: DelayedIndex) -> bool:
+        """Whether a position is held, and for this time."""
+        at, ledger, entry = index
+        if not self.contains(ledger, entry):
+            return False
+        return not self.times or self.times.get((ledger, entry), at) == at
+
+    def worth_storing(self, indexes: Packed) -> Packed:
+        """The indexes that are for a held position, and for its time: a recovery knows no times (BD-11)."""
+        if not self.suspects:
+            return indexes
+        return packed(index for index in indexes if self.is_for(index))
+
+    def let_go(self, ledger: int, entry: int) -> None:
+        """Hold a position no longer whose index is gone."""
+        if self.positions.discard(ledger, entry):
+            self.count -= 1
+            if self.times:
+                self.times.pop((ledger, entry), None)
+
+    def let_go_of_orphan(self, index: DelayedIndex) -> None:
+        """Hold a position no longer, whichever of its indexes this is."""
+        at, ledger, entry = index
+        if self.times.get((ledger, entry), at) != at:
+            self.suspect(ledger, entry)
+        self.let_go(ledger, entry)
+
+    def refuse(self, ledger: int, entry: int) -> None:
+        """Hold a position no longer, though its index stays where it is (BD-04)."""
+        if self.contains(ledger, entry):
+            self.let_go(ledger, entry)
+            self.suspect(ledger, entry)
+
+    def let_go_all(self, positions: PositionSet) -> None:
+        """Hold none of these any longer."""
+        self.count -= self.positions.discard_all(positions)
+        for position in [position for position in self.times if position in positions]:
+            del self.times[position]
+
+    # ---- Suspects
+
+    def suspect(self, ledger: int, entry: int) -> None:
+        """An index of a position may be left that is none of its life to come."""
+        self.suspects.add(ledger, entry)
+        self._last_suspect_time = self._latest
+
+    def suspect_all(self, positions: PositionSet) -> None:
+        """Indexes of these positions may be left."""
+        self.suspects.update(positions)
+        self._last_suspect_time = self._latest
+
+    def nothing_before(self, first: int) -> None:
+        """Forget the suspects if no index is left, in memory or to be loaded, that any of them could have had."""
+        if self.suspects and first > self._last_suspect_time:
+            self.suspects.clear()

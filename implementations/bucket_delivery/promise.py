@@ -1,0 +1,64 @@
+"""Results that are to come: who waits for one goes on when it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar, cast
+
+T = TypeVar("T")
+
+
+class Promise(Generic[T]):
+    """A result, or none yet. Those who wait are told in the order in which they came, at once if it is there."""
+
+    __slots__ = ("_result", "_waiting", "kept")
+
+    def __init__(self) -> None:
+        self.kept = False
+        """Whether the result is there."""
+        self._result: T | None = None
+        self._waiting: list[Callable[[T], None]] = []
+
+    @property
+    def result(self) -> T:
+        """The result, once it is there."""
+        return cast(T, self._result)
+
+    def keep(self, result: T) -> None:
+        """Tell the result, once."""
+        self._result, self.kept = result, True
+        waiting, self._waiting = self._waiting, []
+        for told in waiting:
+            told(result)
+
+    def then(self, told: Callable[[T], None]) -> None:
+        """Go on with the result."""
+        if self.kept:
+            told(self.result)
+        else:
+            self._waiting.append(told)
+
+
+def kept(result: T) -> Promise[T]:
+    """A result that is there."""
+    promise: Promise[T] = Promise()
+    promise.keep(result)
+    return promise
+
+
+def all_of(promises: Sequence[Promise[T]]) -> Promise[list[T]]:
+    """The results of all, when the last one is there."""
+    whole: Promise[list[T]] = Promise()
+    left = len(promises)
+
+    def told(_: T) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            whole.keep([promise.result for promise in promises])
+
+    for promise in promises:
+        promise.then(told)
+    if not promises:
+        whole.keep([])
+    return whole

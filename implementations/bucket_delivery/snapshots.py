@@ -1,0 +1,126 @@
+"""Snapshots of buckets together with their keys: stored, read and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from broker_tck.implementations.bucket_delivery.calls import Calls
+from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
+from broker_tck.implementations.bucket_delivery.packed import Packed, packed
+from broker_tck.implementations.bucket_delivery.promise import Promise, kept
+from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
+from broker_tck.implementations.interface import (
+    BucketNotExistException,
+    DelayedIndex,
+    InvalidSnapshotException,
+    SegmentMetadata,
+)
+
+Answer = Sequence[Sequence[DelayedIndex]] | Exception
+"""Segments, or the error in their place."""
+
+
+class Snapshots:
+    """What a tracker has stored, in step with the cursor's properties."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._keys = KeyUpdates(calls)
+        self.retired: list[SealedBucket] = []
+        """Buckets that are not placed any more, of which something may be stored still."""
+
+    def store(
+        self,
+        bucket: SealedBucket,
+        metadata: Sequence[SegmentMetadata],
+        segments: Sequence[Packed],
+        lost: Callable[[], None],
+    ) -> None:
+        """Store a bucket, then put its key; ``lost`` is told where it could not be stored."""
+
+        def done(result: int | Exception) -> None:
+            if isinstance(result, Exception):
+                lost()
+                bucket.created.keep(False)
+                return
+            bucket.number = result
+            if bucket.given_up:
+                bucket.created.keep(True)
+            else:
+                self._keys.put(bucket.key, result, put)
+
+        def put(well: bool) -> None:
+            bucket.keyed = well
+            bucket.created.keep(True)
+
+        self._calls.create(metadata, segments, bucket.key, done)
+
+    def read_next(self, bucket: SealedBucket) -> Promise[Answer]:
+        """The segment behind the one that was loaded last; none if that was the last."""
+        following = bucket.current + 1
+        return kept([]) if following > bucket.last else self._read(bucket, following, following)
+
+    def read_all(self, bucket: SealedBucket) -> Promise[Answer]:
+        """All segments, those that were loaded among them."""
+        return self._read(bucket, 1, bucket.last)
+
+    def read_current(self, bucket: SealedBucket) -> Promise[Answer]:
+        """The segment that is to be loaded first."""
+        return self._read(bucket, bucket.current, bucket.current)
+
+    def _read(self, bucket: SealedBucket, first: int, last: int) -> Promise[Answer]:
+        assert bucket.number is not None
+        return self._calls.read_segments(bucket.number, first, last)
+
+    def read_metadata(self, bucket: SealedBucket) -> Promise[Sequence[SegmentMetadata] | Exception]:
+        """What a snapshot says of its segments."""
+        assert bucket.number is not None
+        return self._calls.read_metadata(bucket.number)
+
+    # ---- Deletion
+
+    def delete(self, bucket: SealedBucket) -> Promise[bool]:
+        """Delete snapshot and key, once at a time; tells whether both went well. One without a snapshot has neither."""
+        if bucket.deletion is None or bucket.deletion.kept:
+            bucket.deletion = kept(True) if bucket.number is None else self._delete(bucket, bucket.number)
+        return bucket.deletion
+
+    def _delete(self, bucket: SealedBucket, number: int) -> Promise[bool]:
+        deleted: Promise[bool] = Promise()
+
+        def done(result: object) -> None:
+            if isinstance(result, Exception):
+                deleted.keep(False)
+            else:
+                self._keys.remove(bucket.key, number, deleted.keep)
+
+        self._calls.delete(number, done)
+        return deleted
+
+    def dispose(self, bucket: SealedBucket) -> Promise[bool]:
+        """Delete a bucket that is of no use any more; where that fails, the next clear tries again."""
+        deleted = self.delete(bucket)
+        deleted.then(lambda well: None if well else self.retired.append(bucket))
+        return deleted
+
+    def give_up(self, buckets: Sequence[SealedBucket]) -> None:
+        """Delete buckets as soon as they are there, and all that are retired."""
+        useless, self.retired = [*buckets, *self.retired], []
+        for bucket in useless:
+            bucket.given_up = True
+            bucket.created.then(partial(self._dispose_of_created, bucket))
+
+    def _dispose_of_created(self, bucket: SealedBucket, stored: bool) -> None:
+        self.dispose(bucket)
+
+
+def is_gone(error: object) -> bool:
+    """Whether an error says that a snapshot will never be read again."""
+    return isinstance(error, BucketNotExistException | InvalidSnapshotException)
+
+
+def one_of(segments: Sequence[Sequence[DelayedIndex]]) -> Packed:
+    """The only segment of an answer, packed."""
+    (segment,) = segments
+    return packed(segment)

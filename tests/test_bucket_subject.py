@@ -1,0 +1,540 @@
+"""The bucket tracker's parts against naive ones, what it costs in memory, and what no walk shows."""
+
+from __future__ import annotations
+
+import gc
+import random
+import tracemalloc
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from bucket_kit import START, Broker, Config, Shelf
+from pyroaring import BitMap
+
+from broker_tck.implementations.bucket_delivery.cutting import Cutting
+from broker_tck.implementations.bucket_delivery.inventory import Inventory
+from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, merged, packed
+from broker_tck.implementations.bucket_delivery.positions import PositionSet, positions_of
+from broker_tck.implementations.bucket_delivery.promise import Promise, all_of, kept
+from broker_tck.implementations.bucket_delivery.ranges import PlacedBuckets
+from broker_tck.implementations.bucket_delivery.runs import NEVER, Runs
+from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
+from broker_tck.implementations.bucket_delivery.selection import _best, chosen
+from broker_tck.implementations.bucket_delivery.shared_queue import SharedQueue
+from broker_tck.implementations.bucket_delivery.strays import Strays
+from broker_tck.implementations.interface import (
+    BUCKET_PROPERTY_PREFIX,
+    BucketDelayedDeliveryTracker,
+    BucketNotExistException,
+    BucketSnapshotPersistenceException,
+    IllegalArgumentException,
+    ShowsBuckets,
+)
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.walk import walk, walk_seed
+
+INDEX_SIZE = 20
+
+
+def some(chance: random.Random, n: int) -> list[tuple[int, int, int]]:
+    return [(chance.randrange(50), chance.randrange(3), chance.randrange(20)) for _ in range(n)]
+
+
+# ---- Against the model
+
+
+@pytest.mark.smoke
+def test_it_does_as_the_model() -> None:
+    contract, subject = CONTRACTS["bucket-delivery"], resolve("bucket")
+    for number in range(60):
+        seed = walk_seed(31, number)
+        done = walk(contract, seed, subject.rig, contract.model("ideal"), subject.capabilities)
+        assert done.difference is None, (seed, done.difference)
+
+
+def test_it_offers_the_interface() -> None:
+    tracker = Broker().tracker
+    assert isinstance(tracker, BucketDelayedDeliveryTracker)
+    assert isinstance(tracker, ShowsBuckets)
+
+
+# ---- Packed indexes
+
+
+def test_packed_indexes_are_a_sequence() -> None:
+    rows = [(5, 2**62, 2**32 - 1), (2**63 - 1, 0, 0), (7, 1, 3)]
+    columns = packed(rows)
+    assert [*columns] == rows
+    assert len(columns) == 3
+    assert columns[1] == rows[1]
+    assert columns[-1] == rows[-1]
+    assert [*columns[1:]] == rows[1:]
+    assert columns[1:] == packed(rows[1:])
+    assert columns != rows
+    assert packed(columns) is columns
+    assert [*in_order(columns)] == sorted(rows)
+    assert merged([rows[:1], columns[1:2], packed(rows[2:])]) == in_order(columns)
+    assert merged([columns]) is columns
+    assert columns.nbytes == 3 * INDEX_SIZE
+    both = Packed()
+    both.append(*rows[0])
+    both.extend(columns[1:])
+    assert both == columns
+    with pytest.raises(OverflowError):
+        packed([(1, 1, 2**32)])
+
+
+def test_runs_are_merged() -> None:
+    chance = random.Random(1)
+    runs, everything = Runs(), []
+    for n in (0, 1, 5, 40, 3, 40):
+        rows = sorted(some(chance, n))
+        runs.add(packed(rows))
+        everything += rows
+    assert len(runs) == len(everything)
+    assert [runs.pop() for _ in everything] == sorted(everything)
+    assert (runs.head, runs.first, len(runs)) == (None, NEVER, 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_strays_come_out_in_order(seed: int) -> None:
+    chance = random.Random(seed)
+    strays, heap = Strays(), []
+    for _ in range(800):
+        kind = chance.randrange(9)
+        if kind < 4:
+            for row in some(chance, chance.choice((1, 1, 2, 30))):
+                strays.push(*row)
+                heappush(heap, row)
+        elif kind == 4:
+            rows = sorted(some(chance, 3))
+            strays.push_all(packed(rows))
+            for row in rows:
+                heappush(heap, row)
+        elif kind < 8 and heap:
+            assert strays.head == heap[0]
+            for _ in range(chance.randrange(len(heap))):
+                assert strays.pop() == heappop(heap)
+        elif kind == 8:
+            last = chance.randrange(50)
+            due = [heappop(heap) for _ in range(sum(row[0] <= last for row in heap))]
+            assert [*strays.take_until(last)] == due
+        assert (len(strays), strays.first) == (len(heap), heap[0][0] if heap else NEVER)
+    assert [*strays.drain()] == sorted(heap)
+    assert (strays.head, len(strays)) == (None, 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_shared_queue_is_a_heap(seed: int) -> None:
+    chance = random.Random(seed)
+    queue, heap = SharedQueue(), []
+    for _ in range(300):
+        rows = sorted(some(chance, chance.choice((1, 4, 25))))
+        how: Callable[[], Any] = chance.choice(
+            (
+                lambda rows=rows: queue.share(packed(rows)),
+                lambda rows=rows: queue.push_all(packed(rows)),
+                lambda rows=rows: [queue.push(*row) for row in rows],
+            )
+        )
+        how()
+        for row in rows:
+            heappush(heap, row)
+        for _ in range(chance.randrange(min(len(heap), 30))):
+            assert queue.head == heap[0]
+            assert queue.first == heap[0][0]
+            assert queue.pop() == heappop(heap)
+        assert len(queue) == len(heap)
+
+
+# ---- Segments
+
+
+@pytest.mark.parametrize("step", [0, 1, 7, 1000])
+@pytest.mark.parametrize("most", [-1, 0, 1, 3])
+def test_segments_are_cut_as_late_as_can_be(step: int, most: int) -> None:
+    indexes = packed(sorted(some(random.Random(step), 60)))
+    segments = Cutting(step, most).cut(indexes)
+    assert [row for segment in segments for row in segment] == [*indexes]
+    assert [*segments.behind(1)] == [row for segment in segments[1:] for row in segment]
+    assert [*segments.first_times()] == [segment[0][0] for segment in segments]
+    full = len(indexes) if most == -1 else max(most, 1)
+    for segment, following in pairwise(segments):
+        assert len(segment) == full or following[0][0] >= segment[0][0] + step
+    for segment in segments:
+        assert len(segment) == 1 or segment[-1][0] < segment[0][0] + step
+        assert len(segment) <= full
+    for segment, (first, last, bitmaps) in zip(segments, segments.metadata(segments.positions()), strict=True):
+        assert (first, last) == (segment[0][0], segment[-1][0])
+        found = {(ledger, entry) for ledger, data in bitmaps.items() for entry in BitMap.deserialize(data)}
+        assert found == {row[1:] for row in segment}
+
+
+def test_an_inventory_knows_what_was_not_loaded() -> None:
+    segments = [packed([(1, 1, 1), (1, 1, 2)]), packed([(5, 1, 2), (6, 1, 3)]), packed([(9, 1, 2), (9, 2, 1)])]
+    inventory = Inventory(positions_of(s.ledgers, s.entries) for s in segments)
+    assert [*inventory.all] == [(1, 1), (1, 2), (1, 3), (2, 1)]
+    assert [*inventory.unloaded] == [(1, 2), (1, 3), (2, 1)]
+    inventory.loaded(1, segments[1])
+    assert [*inventory.unloaded] == [(1, 2), (2, 1)]
+    inventory.loaded(2, segments[2])
+    assert not inventory.unloaded
+
+
+def test_positions_are_a_set() -> None:
+    positions = PositionSet()
+    for entry in (3, 1, 2):
+        positions.add(7, entry)
+    positions.add(5, 1)
+    other = positions.copy()
+    assert positions.discard(7, 3)
+    assert not positions.discard(7, 3)
+    assert not positions.discard(8, 3)
+    assert [*positions.common(other)] == [(5, 1), (7, 1), (7, 2)]
+    assert other.discard_all(positions) == 3
+    assert (len(other), (7, 3) in other, (7, 1) in other) == (1, True, False)
+    other.update(positions)
+    assert len(other) == 4
+    assert other.discard_all(other.copy()) == 4
+    assert not other.ledgers
+
+
+# ---- Buckets
+
+
+def bucket(first: int, last: int, size: int = 1, times: tuple[int, ...] = (1, 2)) -> SealedBucket:
+    made = SealedBucket(first, last)
+    made.describe(packed([(at, 0, 0) for at in times]).times, 1, size, Inventory([]))
+    return made
+
+
+def test_the_bucket_over_a_ledger_is_found() -> None:
+    chance = random.Random(3)
+    placed, naive = PlacedBuckets(), list[SealedBucket]()
+    for _ in range(600):
+        first = chance.randrange(60)
+        last = first + chance.randrange(4)
+        met = [b for b in naive if b.first_ledger <= last and first <= b.last_ledger]
+        assert [*placed.within(first, last)] == sorted(met, key=lambda b: b.first_ledger)
+        assert placed.meets(first, last) == bool(met)
+        if not met:
+            naive.append(bucket(first, last))
+            placed.put(naive[-1])
+        elif chance.randrange(2):
+            naive.remove(met[0])
+            placed.remove(met[0])
+            placed.remove(met[0])
+        naive.sort(key=lambda b: b.first_ledger)
+        over = [b for b in naive if b.first_ledger <= first <= b.last_ledger]
+        assert placed.over(first) is (over[0] if over else None)
+        assert [*placed.below(first)] == [b for b in naive if b.last_ledger < first]
+        assert [*placed] == naive
+    assert placed.clear() == naive
+    assert not any(b.placed for b in naive)
+
+
+def test_the_best_neighbours_are_chosen() -> None:
+    def places(buckets: list[SealedBucket]) -> list[int]:
+        return [b.first_ledger for b in chosen(buckets)]
+
+    # The rulebook's V6: fewer messages alone do not decide, nor does the next time.
+    sizes = [(100, 5), (200, 5), (300, 3), (400, 4), (50, 4)]
+    pairs = [bucket(n, n, size, (1, at)) for n, (at, size) in enumerate(sizes)]
+    assert [b.first_ledger for b in _best([pairs], 2)] == [0, 1]
+    wide = [bucket(n, n, 5, (1, 2) if fits == "y" else (1,)) for n, fits in enumerate("yynyyyn")]
+    assert places(wide) == [3, 4, 5]
+    near = [bucket(n, n, 1, times) for n, times in enumerate([(10, 100, 10), (1,), (10, 100, 10), (10, 50, 1000)])]
+    assert places(near) == [2, 3]
+    assert places(near[:1]) == []
+
+
+# ---- Memory
+
+
+def grown(make: Callable[[], object]) -> int:
+    """The bytes that are left of what is made."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        made = make()
+        gc.collect()  # the interpreter keeps up to 2,000 tuples for later
+        after = tracemalloc.get_traced_memory()[0]
+        del made
+    finally:
+        tracemalloc.stop()
+    return after - before
+
+
+def test_a_loaded_segment_costs_no_more_than_its_columns() -> None:
+    chance = random.Random(5)
+    n = 5000
+    rows = sorted((START + chance.randrange(300_000), 2**40, entry) for entry in range(n))
+    queue = SharedQueue()
+    queue.share(packed([(1, 1, 1)]))
+
+    def load() -> None:
+        queue.share(packed(rows))
+
+    assert grown(load) <= n * INDEX_SIZE + 1500
+
+
+def test_the_growing_bucket_is_packed_whenever_somebody_asked() -> None:
+    chance = random.Random(6)
+    n = 20_000
+
+    def fill() -> Strays:
+        strays = Strays()
+        for entry in range(n):
+            strays.push(START + chance.randrange(10**7), 2**40, entry)
+            if entry % 3001 == 0:
+                assert strays.head
+        return strays
+
+    assert grown(fill) <= n * 24
+
+
+def test_a_tracker_at_rest_costs_what_is_in_memory() -> None:
+    chance = random.Random(7)
+    buckets, each = 5, 8_000
+
+    def fill() -> Broker:
+        broker = Broker(Config(min_index_count=each, time_step=10**8, max_indexes=1000), Forgetful())
+        for ledger in range(buckets):
+            for entry in range(each):
+                broker.add(ledger, entry, 1000 + chance.randrange(10**7))
+        return broker
+
+    broker = fill()
+    shared, growing = broker.tracker.get_queue_sizes()
+    assert (shared, growing) == ((buckets - 1) * 1000, each)
+    # A segment of each bucket, the growing one, and less than a kilobyte for each bucket and segment.
+    assert grown(fill) <= 24 * (shared + growing) + 20_000
+    assert not broker.tracker._held.times
+    assert not broker.tracker._held.suspects
+
+
+def test_held_positions_cost_a_bit_or_two() -> None:
+    positions = PositionSet()
+    for entry in range(50_000):
+        positions.add(1, entry)
+    (held,) = positions.serialized().values()
+    assert len(held) <= 50_000 / 4
+
+
+class Forgetful(Shelf):
+    """Stores nothing, so that it costs nothing."""
+
+    def create_bucket_snapshot(self, metadata: Any, segments: Any, bucket_key: Any, done: Any) -> None:
+        self.made += 1
+        done(self.made)
+
+
+# ---- Positions that are accepted again
+
+
+def test_times_are_kept_for_those_alone_that_need_them() -> None:
+    broker = Broker(Config(min_index_count=1000))
+    broker.add(1, 0, 10)
+    broker.add(1, 1, 20)
+    held = broker.tracker._held
+    assert not held.times
+    broker.advance(15)
+    assert not broker.add(1, 0, 10)
+    assert broker.tracker.get_number_of_delayed_messages() == 1
+    assert broker.add(1, 0, 40)
+    assert held.times == {(1, 0): START + 40}
+    assert broker.get() == []
+    broker.advance(10)
+    assert broker.get() == [(1, 1)]
+    assert not held.suspects, "no index of what was refused is left"
+    assert held.times
+    broker.advance(20)
+    assert broker.get() == [(1, 0)]
+    assert not held.times
+
+
+def test_what_was_merged_twice_is_not_handed_out_for_its_older_time() -> None:
+    shelf = Shelf()
+    broker = Broker(Config(max_buckets=1), shelf)
+    broker.add(1, 0, 10)
+    broker.add(1, 1, 100)
+    broker.add(2, 0, 200)
+    broker.add(2, 1, 300)
+    broker.add(3, 0, 400)
+    assert broker.tracker.get_buckets() == [(1, 2, 1, 4)]
+    assert broker.tracker.get_queue_sizes() == (3, 1), "the first index twice"
+    broker.advance(10)
+    assert broker.get(1) == [(1, 0)]
+    assert broker.add(1, 0, 50)
+    assert broker.get() == []
+    assert broker.drained() == [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]
+
+
+def test_what_was_loaded_while_it_was_merged_is_not_handed_out_for_its_older_time() -> None:
+    shelf = Shelf()
+    broker = Broker(Config(max_buckets=1), shelf)
+    broker.add(1, 0, 10)
+    broker.add(1, 1, 100)
+    broker.add(2, 0, 20)
+    shelf.waits = True
+    broker.advance(10)
+    assert broker.get() == []
+    broker.add(2, 1, 50)
+    broker.add(3, 0, 1000)
+    assert [name for name, _, _ in shelf.waiting] == ["load", "create"]
+    shelf.end_waiting()
+    shelf.waits = False
+    assert broker.tracker.get_buckets() == [(1, 2, 1, 4)]
+    broker.advance(90)
+    assert broker.get(4) == [(1, 0), (1, 1), (2, 0), (2, 1)]
+    assert broker.tracker.get_buckets() == []
+    assert broker.tracker.get_queue_sizes() == (1, 1), "the last index twice"
+    assert broker.add(1, 1, 200)
+    assert broker.get() == []
+    assert broker.drained() == [(1, 1), (3, 0)]
+
+
+# ---- Storages that fail, or are slow
+
+
+def test_what_cannot_be_stored_at_once_is_kept_in_memory() -> None:
+    shelf = Shelf()
+    shelf.failing = {"create"}
+    broker = Broker(storage=shelf)
+    for ledger in range(1, 7):
+        broker.add(ledger, 0, 100 * ledger)
+    assert shelf.asked.count("create") == 8, "four attempts each"
+    assert broker.tracker.get_buckets() == []
+    assert broker.drained() == [(ledger, 0) for ledger in range(1, 7)]
+
+
+@pytest.mark.parametrize("error", [OSError("?"), BucketSnapshotPersistenceException()])
+def test_a_load_that_may_go_well_is_made_again(error: Exception) -> None:
+    broker = Broker()
+    broker.add(1, 0, 10)
+    broker.add(1, 1, 100)
+    broker.add(2, 0, 1000)
+    broker.storage.errors = {"load": error}
+    broker.advance(500)
+    assert broker.get() == []
+    broker.storage.errors = {}
+    assert broker.get() == [(1, 0), (1, 1)]
+
+
+def test_a_failing_recovery_deletes_nothing() -> None:
+    shelf = Shelf()
+    broker = Broker(storage=shelf)
+    for ledger in range(1, 6):
+        broker.add(ledger, 0, 1000 * ledger)
+    keys, numbers = dict(shelf.properties), [*shelf.snapshots]
+    shelf.errors = {"load": OSError("?")}
+    with pytest.raises(OSError, match=r"\?"):
+        broker.recover()
+    shelf.errors = {"describe": BucketNotExistException()}
+    shelf.failing = {"delete"}
+    broker.recover()
+    assert broker.tracker.get_buckets() == []
+    assert (shelf.properties, [*shelf.snapshots]) == (keys, numbers)
+    shelf.errors, shelf.failing = {}, set()
+    shelf.waits = True
+    with pytest.raises(BucketSnapshotPersistenceException):
+        broker.recover()
+
+
+def test_properties_of_others_are_left_alone() -> None:
+    shelf = Shelf()
+    shelf.properties = {"mine": "yes"}
+    assert Broker(storage=shelf).tracker.get_buckets() == []
+    for key, value in (("_1", "1"), ("_a_b", "1"), ("_1_2", "x")):
+        shelf.properties = {BUCKET_PROPERTY_PREFIX + key: value}
+        with pytest.raises(IllegalArgumentException):
+            Broker(storage=shelf)
+
+
+def test_thousands_of_buckets_are_trimmed_and_cleared() -> None:
+    shelf = Shelf()
+    shelf.mark = (0, 0)
+    broker = Broker(Config(min_index_count=1, max_buckets=3000), shelf)
+    for ledger in range(1, 3002):
+        broker.add(ledger, 0, ledger)
+    assert len(shelf.snapshots) == 3000
+    shelf.mark = (3000, 0)
+    broker.add(3002, 0, 10_000)
+    assert broker.tracker.get_buckets() == [(3000, 3000, 1, 1), (3001, 3001, 1, 1)]
+    assert broker.drained() == [(3000, 0), (3001, 0), (3002, 0)]
+    for ledger in range(4000, 7000):
+        broker.add(ledger, 0, 10**13)
+    shelf.waits = True
+    broker.tracker.clear()
+    shelf.properties = {}
+    shelf.end_waiting()
+    assert not shelf.snapshots
+    assert broker.tracker.get_number_of_delayed_messages() == 0
+
+
+def test_hundreds_of_keys_are_put_at_once_when_the_first_one_ends() -> None:
+    shelf = Shelf()
+    shelf.waits = True
+    broker = Broker(Config(min_index_count=1), shelf)
+    for ledger in range(1, 502):
+        broker.add(ledger, 0, 10_000)
+    while len(shelf.waiting) > 1:
+        _, done, effect = shelf.waiting.pop(0 if shelf.waiting[0][0] == "create" else 1)
+        done(effect())
+    assert len(shelf.snapshots) == 500
+    shelf.waits = False
+    shelf.end_waiting()
+    assert len(shelf.properties) == 500
+    assert broker.tracker.get_number_of_delayed_messages() == 501
+
+
+# ---- Edges
+
+
+def test_positions_out_of_bounds_are_refused() -> None:
+    broker = Broker()
+    for position in ((1, 2**32), (1, -1), (-1, 0), (2**63, 0)):
+        with pytest.raises(ValueError, match="no position"):
+            broker.add(*position, 10)
+    with pytest.raises(OverflowError):
+        broker.tracker.add_message(1, 0, 2**63)
+    assert broker.tracker.get_queue_sizes() == (0, 0)
+    assert not broker.tracker.contains_message(1, 2**32)
+    assert broker.add(1, 2**32 - 1, 10)
+    assert broker.drained() == [(1, 2**32 - 1)]
+
+
+def test_a_close_waits_for_what_was_begun() -> None:
+    shelf = Shelf()
+    broker = Broker(storage=shelf)
+    shelf.waits = True
+    for ledger in range(1, 4):
+        broker.add(ledger, 0, 1000 * ledger)
+    told: list[object] = []
+    broker.tracker.close(told.append)
+    assert broker.armed() == []
+    assert not told
+    shelf.end_waiting()
+    assert told == [None]
+    assert broker.armed() == [], "nothing is armed by what ends later"
+    assert len(shelf.properties) == 1
+    shelf.waits = False
+    broker.recover()
+    broker.tracker.close(told.append)
+    assert told == [None, None]
+
+
+def test_promises_are_told_in_order() -> None:
+    told: list[Any] = []
+    one, other = Promise[int](), Promise[int]()
+    all_of([one, other, kept(3)]).then(told.append)
+    one.then(told.append)
+    other.keep(2)
+    one.keep(1)
+    assert told == [[1, 2, 3], 1]
+    all_of([]).then(told.append)
+    assert told[-1] == []
