@@ -9,6 +9,10 @@ from broker_tck.implementations.active_cursors.indexed_heap import CursorHeap
 from broker_tck.implementations.active_cursors.lazy_list import LazyList
 from broker_tck.implementations.active_cursors.pulsar import PulsarHeap, PulsarList2025, PulsarTreeSet
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
+from broker_tck.implementations.bucket_delivery.pulsar_4_2 import PulsarBuckets42
+from broker_tck.implementations.bucket_delivery.pulsar_5_0 import PulsarBuckets50
+from broker_tck.implementations.bucket_delivery.pulsar_2025 import PulsarBuckets2025
+from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import (
     TimeBucket50M1Tracker,
@@ -44,6 +48,10 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "time-bucket-4.0.4": TimeBucket404Tracker,
     "time-bucket-4.0.1": TimeBucket401Tracker,
     "heap": HeapTracker,
+    "bucket": BucketTracker,
+    "pulsar-bucket-5.0": PulsarBuckets50,
+    "pulsar-bucket-4.2": PulsarBuckets42,
+    "pulsar-bucket-2025": PulsarBuckets2025,
     "sorted-buckets": SortedBucketsTracker,
     "java": JavaPip393,
     "java-4.2": Java42,

@@ -1,0 +1,1 @@
+"""Mutants of the broker's bucket tracker of 5.0.1."""
