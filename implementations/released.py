@@ -15,6 +15,7 @@ from pathlib import Path
 from zipfile import is_zipfile
 
 from broker_tck.implementations.active_cursors import released as active_cursors
+from broker_tck.implementations.bucket_delivery import released as bucket_delivery
 from broker_tck.implementations.delayed_delivery import released as delayed_delivery
 from broker_tck.implementations.delayed_delivery.own import own
 from broker_tck.implementations.entry_cache import released as entry_cache
@@ -24,7 +25,7 @@ from broker_tck.implementations.jvm.subject import JavaFactory, Kind
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.negative_acks import released as negative_acks
 
-ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache)
+ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache, bucket_delivery)
 KINDS = {kind.name: kind for room in ROOMS for kind in room.KINDS}
 CLASSPATH = "BROKER_TCK_CLASSPATH"
 """The environment variable with the class path of every released subject that is named without one."""

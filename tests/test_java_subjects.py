@@ -374,6 +374,12 @@ PROFILES = {
         "pip-393-java": "4.0.4 4.1.1",
         "pip-393-java-4.2": "4.2.4 5.0.0-M1",
     },
+    "bucket": {
+        "": "3.0.7 4.1.1 5.0.0-M1",
+        "bucket-2025": "4.0.0 4.0.6 4.0.8",
+        "bucket-4.2": "4.2.4",
+        "bucket-5.0": "5.0.1",
+    },
     "cursor-heap": {"pulsar-heap": "3.0.0 3.0.7 3.2.3 3.3.2 4.0.6 5.0.1"},
 }
 """What kinds are in some releases: at the edges of their lines, and at some that nobody has run."""

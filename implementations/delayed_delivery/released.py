@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from broker_tck.implementations.delayed_delivery.long_bitmap import BITMAP, long_bitmap
+from broker_tck.implementations.delayed_delivery.supply_safely import mend
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.positions import position_reader
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.standins import of_class, of_interface, weakly
+from broker_tck.implementations.jvm.standins import Answers, of_class, of_interface, weakly
 from broker_tck.implementations.jvm.subject import Kind, Line
 from broker_tck.implementations.jvm.unavailable import Unavailable
 
@@ -38,6 +39,7 @@ def prepare(loader: Loader, release: Release, more: Sequence[str] = ()) -> None:
     if release.number >= (5,) and not loader.has(BITMAP):
         for made in long_bitmap():
             loader.make(made)
+        mend(loader)
     loader.hold([*more, *classes_in(loader.place_of(IN_MEMORY), (IN_MEMORY, ABSTRACT))])
 
 
@@ -52,7 +54,7 @@ class InMemory:
             dispatcher = f"Abstract{dispatcher}"
         self.loader = loader
         self.made: Callable[..., Any] = loader.named(IN_MEMORY)
-        self.dispatcher = of_class(loader, DISPATCHERS + dispatcher, ("getName", *NAMED, *READS))
+        self.dispatcher = of_class(loader, DISPATCHERS + dispatcher, ("getName", "getCursor", *NAMED, *READS))
         self.named = {method: named_only(loader, kind) for method, kind in NAMED.items()}
         self.clock = loader.jpype.JClass("org.threeten.extra.MutableClock")
         self.instant = loader.jpype.JClass("java.time.Instant")
@@ -73,7 +75,7 @@ def named_only(loader: Loader, kind: str) -> Callable[[], Any]:
 class JavaTracker:
     """A tracker of Java's behind the kit's interface. Before each call Java is told the time, where it has moved."""
 
-    def __init__(self, kind: InMemory, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
+    def __init__(self, kind: InMemory, config: Any, clock: Clock, timer: Timer) -> None:
         self._kind, self._clock, self._timer = kind, clock, timer
         self._loader_ready = kind.loader.ready
         self._loader_ready(clock())
@@ -81,10 +83,17 @@ class JavaTracker:
         self._tell(clock())
         self._asked = False
         reads = dict.fromkeys(READS, weakly(self._read))
-        dispatcher = kind.dispatcher({"getName": lambda: NAME, **kind.named, **reads})
+        dispatcher = kind.dispatcher({"getName": lambda: NAME, **kind.named, **reads, **self._more()})
         wheel = netty_timer(kind.loader, weakly(self._arm))
+        self._tracker = self._made(config, dispatcher, wheel)
+
+    def _more(self) -> Answers:
+        """What the dispatcher answers besides."""
+        return {}
+
+    def _made(self, config: Any, dispatcher: Any, wheel: Any) -> Any:
         try:
-            self._tracker = kind.made(dispatcher, wheel, config.tick, self._java_clock, config.strict, config.lookahead)
+            return self._kind.made(dispatcher, wheel, config.tick, self._java_clock, config.strict, config.lookahead)
         except TypeError as error:
             raise Unavailable(f"it cannot be made as the broker's in-memory tracker is: {error}") from None
 

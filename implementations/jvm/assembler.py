@@ -16,7 +16,8 @@ CONSTRUCTOR = "<init>()V"
 class Class:
     """A public class. Names are internal ones (``java/lang/Object``); a method is its name with its descriptor.
 
-    Instructions are mnemonics with their operands, separated by blanks; ``name:`` is a label.
+    Instructions are mnemonics with their operands, separated by blanks; ``name:`` is a label, and ``catch`` with three
+    labels says that what is thrown from the first one to the second goes on at the third.
     """
 
     name: str
@@ -98,6 +99,9 @@ def emit(visitor: Any, codes: Any, instruction: str, labels: Labels) -> None:
         visitor.visitLabel(labels[instruction[:-1]])
         return
     mnemonic, *operands = instruction.split()
+    if mnemonic == "catch":
+        visitor.visitTryCatchBlock(*(labels[name] for name in operands), None)
+        return
     code = getattr(codes, mnemonic.upper())
     match operands:
         case []:

@@ -32,7 +32,7 @@ UNLINKED = tuple(
     )
 )
 """Nothing that a tracker does: its class does not fit the classes around it."""
-FOREIGN = ("java.base/", "broker_tck")
+FOREIGN = ("java.base/", "jdk.proxy", "org.jpype.", "broker_tck")
 """Frames that tell nothing of the class."""
 FRAMES = 6
 """How many frames of a stack trace are told."""

@@ -28,6 +28,7 @@ OPTIONS = (
     "-XX:-OmitStackTraceInFastThrow",  # else an exception that was thrown often has no message and no frames
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",  # sets of objects without a hash of their own are listed alike in every process
+    "-Dio.netty.recycler.maxCapacityPerThread=0",  # else who writes to a buffer that it has freed may write to another
     "-Dslf4j.internal.verbosity=ERROR",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.util=ALL-UNNAMED",

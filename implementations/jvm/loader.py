@@ -88,9 +88,13 @@ class Loader:
         finally:
             stream.close()
 
+    def is_loaded(self, name: str) -> bool:
+        """Whether a class is loaded already, so that it stays as it is."""
+        return self._found.invoke(self.java, name) is not None
+
     def hold(self, names: Sequence[str]) -> None:
         """Load classes as the kit holds them; what one extends comes before it."""
-        wanted = dict.fromkeys(name for name in names if self._found.invoke(self.java, name) is None)
+        wanted = dict.fromkeys(name for name in names if not self.is_loaded(name))
         while wanted:
             self._hold(next(iter(wanted)), wanted)
 

@@ -34,6 +34,7 @@ LIBRARIES = (
     Jar("com.google.guava", "guava", "33.4.8-jre"),
     Jar("com.google.re2j", "re2j", "1.8"),
     Jar("org.apache.commons", "commons-lang3", "3.19.0"),
+    Jar("org.apache.commons", "commons-collections4", "4.5.0"),
     Jar("org.apache.bookkeeper", "bookkeeper-common", "4.17.3"),
     Jar("org.apache.bookkeeper", "bookkeeper-common-allocator", "4.17.3"),
     Jar("org.apache.bookkeeper", "bookkeeper-server", "4.17.3"),

@@ -17,6 +17,7 @@ TRACES = {
     "pulsar-4.2.4/negative-acks": "negative-acks pip-393-java-4.2; nack 0 0 0; adv 90000000000; nack 0 1 0",
     "pulsar-4.2.4/range-cache": "entry-cache pip-430; put 0 0 0 10 1",
     "pulsar-4.2.4/cursor-heap": "active-cursors pulsar-heap; add a [0,0]; slowest",
+    "pulsar-4.2.4/bucket": "bucket-delivery bucket-4.2 min_index_count=1; add 1 0 +99; add 2 0 +99; complete 0; adv 9",
 }
 """Each leaves something behind that Java holds: a timeout that is armed, a value with a count, a cursor."""
 

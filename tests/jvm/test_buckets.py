@@ -1,0 +1,94 @@
+"""The broker's own bucket trackers: each release does what was recorded, and keeps to its profile."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_tck.implementations.released import tried
+from broker_tck.properties.conforming import asked, golden_traces
+from broker_tck.properties.engine.replay import on_subject
+from broker_tck.properties.engine.run import Diagnoser, Run, checked, find
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import from_text
+
+RELEASED = [name for name, _, _ in tried("bucket-delivery")]
+PROFILES = {
+    "pulsar-4.0.0/bucket": "bucket-2025",
+    "pulsar-4.0.1/bucket": "bucket-2025",
+    "pulsar-4.0.5/bucket": "bucket-2025",
+    "pulsar-4.0.8/bucket": "bucket-2025",
+    "pulsar-4.2.4/bucket": "bucket-4.2",
+    "pulsar-5.0.1/bucket": "bucket-5.0",
+}
+RECORDED = {"bucket-2025": 17_029, "bucket-4.2": 6_918, "bucket-5.0": 7_584}
+"""How many steps were recorded of a profile."""
+WALKS = 40
+SEAL_TWICE = "min_index_count=1; add 0 0 +1; add 1 0 +1; clear; add 0 0 +1; add 1 0 +1"
+DEFECTS = [
+    # the subject, a trace, the rule that it breaks, the operations that are left of it
+    pytest.param(
+        "pulsar-5.0.1/bucket",
+        "min_index_count=2; add 1 0 +1; add 1 1 +1; add 2 0 +1; complete 0; complete 0; crash; add 0 0 +1; add 2 0 +1",
+        "BD-41",
+        8,
+        id="5.0.1: a bucket is placed over another one, which nobody reads any more",
+    ),
+    pytest.param(
+        "pulsar-5.0.1/bucket",
+        f"{SEAL_TWICE}; complete 1; complete 1; fail 0; fail 0; fail 0; fail 0",
+        "BD-15",
+        11,
+        id="5.0.1: a creation that fails after a clear takes the new bucket along",
+    ),
+    pytest.param(
+        "pulsar-5.0.1/bucket",
+        "min_index_count=1; add 0 0 +1; add 1 0 +1; complete 0; complete 0; adv 1; get 1; clear; add 2 0 +9",
+        "BD-31",
+        7,
+        id="5.0.1: a clear waits for a load, and wipes what is added meanwhile",
+    ),
+    pytest.param(
+        "pulsar-5.0.1/bucket",
+        "min_index_count=1; add 0 0 +1; add 1 0 +1; mark 1 0; get 1",
+        "BD-19",
+        4,
+        id="5.0.1: what is acknowledged stays counted",
+    ),
+    pytest.param(
+        "pulsar-4.2.4/bucket",
+        "min_index_count=2; add 0 0 +1; add 0 0 +0",
+        "BD-04",
+        2,
+        id="4.2.4: a message that is refused stays tracked",
+    ),
+]
+
+
+def test_each_release_declares_its_profile() -> None:
+    assert {name: resolve(name).profiles for name in RELEASED} == {name: (PROFILES[name],) for name in PROFILES}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_recorded_traces_are_done_as_recorded(name: str) -> None:
+    subject, profile = resolve(name), PROFILES[name]
+    traces = [asked(trace, subject) for trace in golden_traces("bucket-delivery", profile)]
+    assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
+    assert sum(len(trace.operations) for trace in traces) == RECORDED[profile]
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
+    run = Run(resolve(name), PROFILES[name], seed=0)
+    failing = [done for done in checked(run, range(WALKS), WALKS) if done.difference]
+    assert (failing, run.walks) == ([], WALKS)
+
+
+@pytest.mark.parametrize(("name", "text", "rule", "most"), DEFECTS)
+def test_a_known_defect_is_found_by_its_rule(name: str, text: str, rule: str, most: int) -> None:
+    subject = resolve(name)
+    contract, trace = subject.contract, from_text(f"bucket-delivery ideal {text}")
+    diagnoser = Diagnoser(contract, contract.model("ideal"), subject.rig, subject.capabilities)
+    finding = find(subject, diagnoser, trace.config, list(trace.operations), None)
+    assert finding is not None
+    assert finding.rule == rule
+    assert len(finding.operations) <= most
