@@ -24,6 +24,7 @@ GUIDES: Mapping[str, Mapping[str, str]] = {
         "Reads through the cache": "cache-reads.md",
         "Calls that overlap": "interleavings.md",
     },
+    "bucket-delivery": {"How the tracker survives": "bucket-delivery.md", "Crash points": "crash-points.md"},
 }
 """The pages about each contract that somebody wrote."""
 

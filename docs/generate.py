@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import crash_points
 import queue_picture
 from contract_pages import cell, contract_page
 
@@ -76,6 +77,7 @@ def pages() -> dict[str, str]:
     made = {"command-line.md": command_line(), "rules.md": rules(), "kill-tables.md": kill_tables(kills)}
     made |= {f"contracts/{name}.md": generated(contract_page(contract)) for name, contract in CONTRACTS.items()}
     made |= {f"rules/{name}.md": generated(rules_of_contract(contract)) for name, contract in CONTRACTS.items()}
+    made |= {"crash-points.md": generated(crash_points.page())}
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
 
