@@ -19,8 +19,9 @@ from broker_tck.properties.contracts.bucket_delivery.operations import Capabilit
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.replay import MODEL, declaring, replay
-from broker_tck.properties.engine.trace import Trace, from_json, load, to_json
+from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, operation_text, to_json
 from broker_tck.properties.engine.walk import generated, walk_seed
+from broker_tck.properties.findings.shorter import Shorter
 
 BUCKETS = CONTRACTS["bucket-delivery"]
 STEPS = {"bucket-2025": 17_029, "bucket-4.2": 6_918, "bucket-5.0": 7_584}
@@ -167,3 +168,35 @@ def test_subject_that_shows_no_buckets_is_seen_without_them() -> None:
     rig.add(2, 0, 2_000_000), model.add(2, 0, 2_000_000)
     assert model.seen() == rig.seen()
     assert [str(each) for each in rig.seen()[1:3]] == ["anything", "anything"]
+
+
+# ---- What is left of a trace means what it meant
+
+
+def left(text: str, *gone: int) -> list[str]:
+    """The traces to try without some operations."""
+    trace = from_text(f"bucket-delivery; {text}")
+    shorter = Shorter(BUCKETS, BucketDelivery)(trace.config, trace.operations, gone)
+    return ["; ".join(operation_text(o, trace.config.clock) for o in operations) for operations in shorter]
+
+
+TWO_BUCKETS = "add 1 0 +5; add 1 1 +5; add 2 0 +5; add 3 0 +5; add 5 0 +5"
+"""Ledger 1 is sealed, then 2 and 3 are; a call that creates a snapshot waits for each."""
+FIRST_ALONE = "add 1 0 +5; add 1 1 +5; add 2 0 +5"
+
+
+def test_call_is_named_by_its_new_place() -> None:
+    assert left(f"{TWO_BUCKETS}; complete 1; has", 0) == [
+        "add 1 1 +5; add 2 0 +5; add 3 0 +5; add 5 0 +5; complete 0; has",
+        "add 1 1 +5; add 2 0 +5; add 3 0 +5; add 5 0 +5; complete 1; has",
+    ]
+
+
+def test_end_of_a_call_that_is_not_made_is_left_out_with_it() -> None:
+    assert left(f"{FIRST_ALONE}; complete 0; has", 2)[0] == "add 1 0 +5; add 1 1 +5; has"
+    assert left(f"{FIRST_ALONE}; complete 0; complete 0; has", 3)[0] == f"{FIRST_ALONE}; has"
+
+
+def test_snapshot_is_named_by_its_new_number() -> None:
+    text = f"{TWO_BUCKETS}; complete 0; complete 0; spoil 2; vanish 1; snapshot 3"
+    assert left(text, 5)[0] == f"{TWO_BUCKETS}; complete 1; spoil 1; vanish 1"

@@ -14,7 +14,7 @@ from broker_tck.properties.engine.operation import Operation, bulk, shifted
 from broker_tck.properties.findings import finding as findings
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import failure, kind
-from broker_tck.properties.findings.reduce import Reducer, plainer_values, without
+from broker_tck.properties.findings.reduce import Reducer, made_up_for, plainer_values
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.killing import is_minimal
 
@@ -259,7 +259,8 @@ def test_plainest_values_come_first() -> None:
 def test_one_operation_gives_way_to_another_s_field() -> None:
     operations = trace_of("adv 5; adv 7; get 2").operations
     offered = [
-        [(o.tag, *[getattr(o, f) for f in o.__struct_fields__]) for o in each] for each in without(list(operations), 0)
+        [(o.tag, *[getattr(o, f) for f in o.__struct_fields__]) for o in each]
+        for each in made_up_for(list(operations), 0)
     ]
     assert offered == [[("adv", 12), ("get", 2)], [("adv", 7), ("get", 1)]]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -85,6 +85,22 @@ class Variation:
     """What it makes of a trace before it varies it: the operations that it is about, say."""
 
 
+class Names(Protocol):
+    """What the operations of a trace name by numbers that depend on what was done before them: a call that waits, say.
+
+    It is made for a fresh model, on which the operations are done then.
+    """
+
+    def meant(self, operation: Operation) -> Any:
+        """What an operation, done now, names by a number; None: nothing."""
+
+    def named(self, operation: Operation, meant: Any) -> Operation | None:
+        """The operation with the number by which it names that now; None: it is not there."""
+
+    def done(self) -> None:
+        """An operation was done."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """Scripts of calls whose steps may come in any order, see :mod:`~broker_tck.properties.engine.interleaving`."""
@@ -154,6 +170,8 @@ class Contract:
     """What :meth:`blame` goes by: the first row that fits. The last one fits everything."""
     rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
     """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
+    names: Callable[[Any], Names] | None = None
+    """Made for a model: what numbers mean that change where something is left out; None: there are none."""
     scenarios: tuple[Scenario, ...] = ()
     """Calls that can overlap, if the contract has such."""
     asks: Callable[[Sequence[Operation], Any], Iterator[bool]] = lambda operations, c: (able(o, c) for o in operations)

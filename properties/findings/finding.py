@@ -25,7 +25,8 @@ from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, observable
-from broker_tck.properties.findings.reduce import Reducer
+from broker_tck.properties.findings.reduce import Fails, Reducer
+from broker_tck.properties.findings.shorter import Shorter
 from broker_tck.properties.isolation.watchdog import Limit, patience
 
 PROBE_SECONDS = 0.3
@@ -90,6 +91,11 @@ def failure(
             return first_difference(operations, model(config), rig)
     except Hang as hang:
         return 0, no_answer(HANG, str(hang))
+
+
+def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer:
+    """A reducer of a contract's traces, which knows their numbers as a profile does."""
+    return Reducer(fails, contract.config(), contract.rewrites, Shorter(contract, model))
 
 
 def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
@@ -164,7 +170,7 @@ class Reduction:
             return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
 
         contract = self.subject.contract
-        plain, short = Reducer(fails, contract.config(), contract.rewrites).reduce(self.config, self.failing)
+        plain, short = reducer(contract, self.diagnoser.model, fails).reduce(self.config, self.failing)
         found = self.failure(plain, short)
         if found is None or found[0] != len(short) - 1:
             return None
@@ -222,8 +228,8 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
     if breach(done.config, done.operations)[0] is None:
         return None
     contract = subject.contract
-    reducer = Reducer(lambda config, operations: breach(config, operations)[0], contract.config(), contract.rewrites)
-    plain, short = reducer.reduce(done.config, done.operations)
+    breaks = reducer(contract, model, lambda config, operations: breach(config, operations)[0])
+    plain, short = breaks.reduce(done.config, done.operations)
     difference = Difference(RESULT, f"{name} to hold", breach(plain, short)[1])
     diagnosis = Diagnosis((name,), (), 0, law=True)
     operations = len(done.operations)

@@ -7,7 +7,7 @@ fields are made plain, then the configuration; again from the start while anythi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from broker_tck.properties.engine.operation import (
     shifted,
     valid,
 )
+from broker_tck.properties.findings.shorter import kept
 
 Trace = tuple[Any, list[Operation]]
 """Configuration and operations."""
@@ -42,6 +43,8 @@ Changed = Callable[[list[Operation], Any, Any], list[Operation] | None]
 """The operations with another value in place of one; None where there is no place for it any more."""
 Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
 """Shorter traces to try."""
+Without = Callable[[Any, Sequence[Operation], Collection[int]], Iterator[list[Operation]]]
+"""The traces to try for one without the operations at some places, given with its configuration."""
 
 MOST_PROBES = 20_000
 MOST_IN_PAIRS = 24
@@ -53,10 +56,17 @@ MOST_PLACED = 14
 class Reducer:
     """Reduces one trace."""
 
-    def __init__(self, fails: Fails, defaults: Any, rewrites: Rewrites = lambda operations: iter(())) -> None:
+    def __init__(
+        self,
+        fails: Fails,
+        defaults: Any,
+        rewrites: Rewrites = lambda operations: iter(()),
+        without: Without = lambda _, operations, gone: iter((kept(operations, gone),)),
+    ) -> None:
         self.fails = fails
         self.defaults = defaults
         self.rewrites = rewrites
+        self.without = without
         self.probes = 0
         self.passes = (
             self.one_by_one,
@@ -90,12 +100,16 @@ class Reducer:
         at = self.fails(config, operations)
         return None if at is None else (config, operations[: at + 1])
 
+    def left_out(self, config: Any, operations: list[Operation], gone: Collection[int]) -> Trace | None:
+        """The trace without the operations at some places, if it fails."""
+        return next((s for o in self.without(config, operations, gone) if (s := self.cut(config, o))), None)
+
     def smaller_bulk(self, trace: Trace) -> Trace:
         """Make bulk operations small first of all, as each probe pays for them."""
         config, operations = trace
         for i in range(len(operations) - 1, -1, -1):
             for field in marked(type(operations[i]), BULK) if i < len(operations) else ():
-                without = self.cut(config, operations[:i] + operations[i + 1 :])
+                without = self.left_out(config, operations, (i,))
                 operations = without[1] if without else self.simpler_field(config, operations, i, field)
         return config, operations
 
@@ -106,7 +120,7 @@ class Reducer:
         while size > 1:
             start = 0
             while start < len(operations):
-                if shorter := self.cut(config, operations[:start] + operations[start + size :]):
+                if shorter := self.left_out(config, operations, range(start, start + size)):
                     operations = shorter[1]
                 else:
                     start += size
@@ -120,7 +134,7 @@ class Reducer:
         while again:
             again = False
             for i in range(len(operations) - 1, -1, -1):
-                if i < len(operations) and (shorter := self.cut(config, operations[:i] + operations[i + 1 :])):
+                if i < len(operations) and (shorter := self.left_out(config, operations, (i,))):
                     operations = shorter[1]
                     again = True
         return config, operations
@@ -211,7 +225,7 @@ class Reducer:
         config, operations = trace
         i = 0
         while i < len(operations):
-            shorter = next((s for o in without(operations, i) if (s := self.cut(config, o))), None)
+            shorter = next((s for o in made_up_for(operations, i) if (s := self.cut(config, o))), None)
             if shorter:
                 operations = shorter[1]
             else:
@@ -223,8 +237,7 @@ class Reducer:
         config, operations = trace
         j = 1
         while j < len(operations) <= MOST_IN_PAIRS:
-            others = (operations[:i] + operations[i + 1 : j] + operations[j + 1 :] for i in range(j))
-            shorter = next((s for o in others if (s := self.cut(config, o))), None)
+            shorter = next((s for i in range(j) if (s := self.left_out(config, operations, (i, j)))), None)
             operations, j = (shorter[1], 1) if shorter else (operations, j + 1)
         return config, operations
 
@@ -350,7 +363,7 @@ def with_field(i: int, field: str, operations: list[Operation], _value: Any, oth
     return [*operations[:i], structs.replace(operations[i], **{field: other}), *operations[i + 1 :]]
 
 
-def without(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
+def made_up_for(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
     """The operations without one of them, where another makes up for what may have gone with it."""
     rest = operations[:i] + operations[i + 1 :]
     dropped = sum(getattr(operations[i], field) for field in marked(type(operations[i]), DURATION)) or 1

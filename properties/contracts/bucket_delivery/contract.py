@@ -7,6 +7,7 @@ from broker_tck.model.bucket_delivery import PROFILES
 from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
 from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.bucket_delivery.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.bucket_delivery.names import Names
 from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.bucket_delivery.rig import Rig
@@ -56,4 +57,5 @@ BUCKET_DELIVERY = Contract(
     variations=VARIATIONS,
     blame_table=BLAME,
     rewrites=rewrites,
+    names=Names,
 )
