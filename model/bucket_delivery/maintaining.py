@@ -7,7 +7,7 @@ from heapq import merge
 from itertools import chain as chain_of
 from typing import Any
 
-from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Segment
+from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Range, Segment
 from broker_tck.model.bucket_delivery.durable import OK
 from broker_tck.model.bucket_delivery.promise import Promise, all_of
 from broker_tck.model.bucket_delivery.reading import Reading
@@ -58,16 +58,16 @@ class Maintaining(Reading):
         "first failure ends the chain.",
         source="BucketDelayedDeliveryTracker, PRs 26240, 26309",
         look="a bucket that reaches into the mark-delete ledger; what follows a failure; a creation under way",
-        absent=lambda t, bucket: False,
-        up_to_that_ledger=lambda t, bucket: t.is_orphan(bucket.ledgers[1] - 1),
-        those_that_reach_it=lambda t, bucket: t.is_orphan(bucket.ledgers[0]),
+        absent=lambda t, ledgers: False,
+        up_to_that_ledger=lambda t, ledgers: t.is_orphan(ledgers[1] - 1),
+        those_that_reach_it=lambda t, ledgers: t.is_orphan(ledgers[0]),
     )
-    def is_victim(self, bucket: Bucket) -> bool:
-        return self.is_orphan(bucket.ledgers[1])
+    def is_trimmed_at(self, ledgers: Range) -> bool:
+        return self.is_orphan(ledgers[1])
 
     def victims(self) -> list[Bucket]:
         """The buckets to be trimmed, in the order in which that is done."""
-        return [bucket for bucket in self.placed.buckets() if self.is_victim(bucket)]
+        return [bucket for bucket in self.placed.buckets() if self.is_trimmed_at(bucket.ledgers)]
 
     def trim(self, victims: list[Bucket], chain: Promise) -> None:
         """Trim one bucket after another, then go on to the merge."""
@@ -93,17 +93,17 @@ class Maintaining(Reading):
 
         self.snapshots.delete(victim).then(done)
 
-    @also(is_victim, absent=lambda t, victim: True)
+    @also(is_trimmed_at, absent=lambda t, victim: True)
     def is_still_victim(self, victim: Bucket) -> bool:
         """Whether a bucket is still to be trimmed, now that it is stored and those before it are trimmed."""
-        return self.placed.has(victim) and self.is_victim(victim)
+        return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
 
-    @also(is_victim, absent=lambda t, deleted: True)
+    @also(is_trimmed_at, absent=lambda t, deleted: True)
     def goes_on_trimming(self, deleted: bool) -> bool:
         """Whether a trim goes on after a deletion."""
         return deleted
 
-    @also(is_victim, when=lambda t, victim: True, absent=lambda t, victim: t.take_away(victim))
+    @also(is_trimmed_at, when=lambda t, victim: True, absent=lambda t, victim: t.take_away(victim))
     def trimmed(self, victim: Bucket) -> None:
         """A bucket of orphans was deleted."""
         if self.placed.has(victim):

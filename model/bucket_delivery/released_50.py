@@ -113,7 +113,7 @@ class Tracker50(Tracker):
     # ---- Maintenance
 
     def victims(self) -> list[Bucket]:
-        pieces = [p for p in self.placed.pieces if self.is_orphan(p.ledgers[1])]
+        pieces = [p for p in self.placed.pieces if self.is_trimmed_at(p.ledgers)]
         return [p.bucket for p in hash_order(pieces, hash_of, 16)]
 
     def is_still_victim(self, victim: Bucket) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from broker_tck.implementations.interface import Hang
@@ -35,6 +35,8 @@ RESIDENT_SECONDS = 5.0
 """The same for one that lives in its process for good: it may collect garbage, or compile itself first."""
 VARIED = 12
 """In how many ways a trace is varied while a breach is reduced."""
+LONG = 10
+"""A reduced trace of more operations is reduced further, to one that only the same ways explain."""
 MOST_BULK = 1_000
 """Beyond so much in bulk, a trace is not compared with every way."""
 
@@ -119,7 +121,8 @@ def find(
     """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose, unless ``known``.
 
     Where no way explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
-    more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken.
+    more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken. So it is where a
+    trace is still long: what is explained in the same way may fail sooner, and otherwise.
 
     None where the trace, replayed, does not fail: the subject does not always do the same. ``elsewhere`` replays in
     another process, for a subject that ends its own; what it answered on the way is not known then.
@@ -134,9 +137,15 @@ def find(
     finding = reduction.finding(
         lambda config, operations, difference: kind(contract, operations[-1], difference) == own
     )
-    if unanswered(first[1]) or finding is None or finding.diagnosis.whole or bulk(failing) > MOST_BULK:
+    if unanswered(first[1]) or finding is None or bulk(failing) > MOST_BULK:
         return finding
-    explaining = diagnoser.fitting(config, failing)
+    if not finding.diagnosis.whole:
+        explaining = diagnoser.fitting(config, failing)
+    elif len(finding.operations) > LONG:
+        explaining = [(way, way.applied_to(diagnoser.model)) for way in finding.diagnosis.ways]
+        reduction = replace(reduction, config=finding.config, failing=finding.operations)
+    else:
+        return finding
     other = explaining and reduction.finding(
         lambda config, operations, _: bool(diagnoser.fitting(config, operations, explaining))
     )

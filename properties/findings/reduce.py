@@ -47,6 +47,8 @@ Without = Callable[[Any, Sequence[Operation], Collection[int]], Iterator[list[Op
 """The traces to try for one without the operations at some places, given with its configuration."""
 
 MOST_PROBES = 20_000
+SMALL = (1, 2, 3, 4)
+"""Numbers of a configuration with which few operations may do: so many of something make something happen."""
 MOST_IN_PAIRS = 24
 """Of longer traces no two operations are left out at once."""
 MOST_PLACED = 14
@@ -70,6 +72,7 @@ class Reducer:
         self.probes = 0
         self.passes = (
             self.one_by_one,
+            self.smaller_config,
             self.rewritten,
             self.merged,
             self.simpler_positions,
@@ -241,6 +244,18 @@ class Reducer:
             operations, j = (shorter[1], 1) if shorter else (operations, j + 1)
         return config, operations
 
+    def smaller_config(self, trace: Trace) -> Trace:
+        """Configure small numbers, field by field, where fewer operations will do then."""
+        config, operations = trace
+        for field in numbers_of(config):
+            for small in SMALL:
+                less = self.cut(structs.replace(config, **{field: small}), operations)
+                less = less and self.one_by_one(less)
+                if less and len(less[1]) < len(operations):
+                    config, operations = less
+                    break
+        return config, operations
+
     def simpler_config(self, trace: Trace) -> Trace:
         """Put the configuration back to its defaults, field by field, and times with the clock."""
         config, operations = trace
@@ -255,6 +270,12 @@ class Reducer:
             if shorter := self.cut(simpler, moved):
                 config, operations = shorter
         return config, operations
+
+
+def numbers_of(config: Any) -> list[str]:
+    """The fields of a configuration that have numbers which are no times."""
+    clocks = marked(type(config), CLOCK)
+    return [f for f in config.__struct_fields__ if type(getattr(config, f)) is int and f not in clocks]
 
 
 def plainer_values(value: Any, zero: int) -> Values:

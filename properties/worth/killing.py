@@ -39,6 +39,8 @@ LONGEST_DEEP = 30
 FIRST = 12
 FIRST_DEEP = 18
 """The same for the first seed of the walk."""
+TRIED = 3
+"""So many failing walks of a seed are reduced, as long as their traces stay longer than :data:`FIRST`."""
 POWER_WALKS = 1_500
 """How many walks a wrong way has to be killed in."""
 LAW_WALKS = 24
@@ -121,18 +123,33 @@ def tries(driver: str, subject: Subject, model: type[Reference], seeds: int) -> 
         yield Kill(made, perf_counter() - began, failed)
 
 
-def walk_until_it_fails(subject: Subject, model: type[Reference], seed: int) -> tuple[Walk | None, int]:
-    """The first walk that fails, if one does, and how many operations were made.
+def walk_until_it_fails(subject: Subject, model: type[Reference], seed: int, made: int = 0) -> tuple[Walk | None, int]:
+    """The first walk that fails, if one does, and how many operations were made; ``made`` were made before.
 
     A walk's number is the number of operations that were made before it.
     """
-    made = 0
     numbers = takewhile(lambda number: number < MOST_OPERATIONS, iter(lambda: made, None))
     for done in walks(subject.contract, seed, numbers, subject.rig, model, subject.capabilities):
         made += len(done.operations)
         if done.difference:
             return done, made
     return None, made
+
+
+def reduced(subject: Subject, diagnoser: Diagnoser, kill: Kill, seed: int, driver: str) -> Finding | None:
+    """What a seed's kill comes to. Where a walk's trace stays long, others may be shorter: as many are tried as told.
+
+    So it is where a subject is checked: the shortest trace of all the walks that fail is told there.
+    """
+    found, made = None, kill.operations
+    failed = kill.failed
+    for _ in range(TRIED if driver == "walk" else 1):
+        other = find(subject, diagnoser, failed.config, failed.operations, failed.seed) if failed else None
+        found = min((f for f in (found, other) if f), key=lambda f: len(f.operations), default=None)
+        if found is None or len(found.operations) <= FIRST:
+            break
+        failed, made = walk_until_it_fails(subject, diagnoser.model, seed, made)
+    return found
 
 
 def kills(name: str, driver: str, seeds: int) -> Kills:
@@ -142,7 +159,7 @@ def kills(name: str, driver: str, seeds: int) -> Kills:
     model = subject.contract.model(subject.profiles[0])
     diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
     done = list(tries(driver, subject, model, seeds))
-    found = [find(subject, diagnoser, w.config, w.operations, w.seed) if (w := kill.failed) else None for kill in done]
+    found = [reduced(subject, diagnoser, kill, seed, driver) for seed, kill in enumerate(done)]
     findings = [finding for finding in found if finding]
     named = Counter(rule for f in findings for rule in f.diagnosis.rules)
     return Kills(

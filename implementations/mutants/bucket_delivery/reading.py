@@ -227,7 +227,7 @@ class ClearForgetsTheGrowing(PulsarBuckets50):
 # ---- Recover
 
 
-@mutant("BD-34", source="apache/pulsar PR 25990", conditions=3)
+@mutant("BD-34", source="apache/pulsar PR 25990", conditions=3, deep=True)
 class ClippedRangesDecide(PulsarBuckets50):
     """A recovered range is placed over all that it meets, as each is enclosed once it is clipped."""
 

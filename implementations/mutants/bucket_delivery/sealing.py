@@ -52,12 +52,12 @@ class LateLedgerGrows(PulsarBuckets50):
     """A ledger below the last one of the growing bucket joins it."""
 
     def _enqueue(self, ledger: int, entry: int, at: int, is_covered: bool) -> None:
-        if is_covered:
+        growing = self._growing
+        if is_covered or ledger >= growing.last:
             super()._enqueue(ledger, entry, at, is_covered)
-            return
-        heappush(self._growing.queue, (at, ledger, entry))
-        self._growing.first = min(ledger, max(self._growing.first, ledger))
-        self._growing.last = max(ledger, self._growing.last)
+        else:
+            heappush(growing.queue, (at, ledger, entry))
+            growing.first = min(ledger, growing.first)
 
 
 # ---- Seal

@@ -11,10 +11,13 @@ from broker_tck.properties.contracts.bucket_delivery.names import Names
 from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.bucket_delivery.rig import Rig
+from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Blame, Contract
 
 BLAME = (
     Blame("BD-39", "crash reopen", "count"),
+    Blame("BD-35", "crash", RESULT, lambda operations: operations[-1].failing > 0),
+    Blame("BD-36", "crash reopen", RESULT),
     Blame("BD-34", "crash reopen"),
     Blame("BD-31", "clear"),
     Blame("BD-32", "reopen"),

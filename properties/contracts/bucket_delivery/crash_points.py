@@ -80,9 +80,9 @@ CRASH_POINTS: dict[str, tuple[str, Seen]] = {
     ),
     "C17": (
         "trim: a snapshot is deleted; its key is there",
-        some(lambda m, t, b: t.is_victim(b) and b.id not in m.durable.snapshots and calls(m, "remove")),
+        some(lambda m, t, b: t.is_trimmed_at(b.ledgers) and b.id not in m.durable.snapshots and calls(m, "remove")),
     ),
-    "C18": ("the mark-delete position is behind a whole bucket", some(lambda m, t, b: t.is_victim(b))),
+    "C18": ("the mark-delete position is behind a whole bucket", some(lambda m, t, b: t.is_trimmed_at(b.ledgers))),
     "C23": ("the cursor has lost its properties", some(lambda m, t, b: b.keyed and not m.durable.keys)),
 }
 """By the rulebook's number: what is half done, and whether it is so."""
