@@ -95,9 +95,9 @@ def test_runs_are_merged() -> None:
         rows = sorted(some(chance, n))
         runs.add(packed(rows))
         everything += rows
-    assert len(runs) == len(everything)
+    assert runs.size == len(everything)
     assert [runs.pop() for _ in everything] == sorted(everything)
-    assert (runs.head, runs.first, len(runs)) == (None, NEVER, 0)
+    assert (runs.head, runs.first, runs.size) == (None, NEVER, 0)
 
 
 @pytest.mark.parametrize("seed", range(6))

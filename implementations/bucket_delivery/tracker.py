@@ -114,11 +114,11 @@ class BucketTracker:
 
     def get_buckets(self) -> Sequence[tuple[int, int, int, int]]:
         """Of each placed bucket first and last ledger, the segment that was loaded last, and the number of segments."""
-        return [(b.first_ledger, b.last_ledger, b.current, b.last) for b in self._memory.placed]
+        return [(b.first_ledger, b.last_ledger, b.current, len(b.first_times)) for b in self._memory.placed]
 
     def get_queue_sizes(self) -> tuple[int, int]:
         """How many indexes are in memory: those that may be handed out next, and those of the growing bucket."""
-        return len(self._memory.shared), len(self._growing)
+        return len(self._memory.shared), len(self._growing.indexes)
 
     def clear(self) -> None:
         """Forget every message, and delete every snapshot as soon as it is there (BD-31)."""

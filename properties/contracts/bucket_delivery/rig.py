@@ -116,7 +116,7 @@ class Rig(DispatcherTimer):
 
     def lost(self) -> None:
         """The cursor's properties are gone."""
-        self.durable.properties.clear()
+        self.durable.lose()
 
     def snapshot(self, number: int) -> list[Any] | None:
         """What is stored under a number."""
@@ -169,7 +169,7 @@ class Rig(DispatcherTimer):
             *inside,
             self.armed(),
             [call.label for call in self.durable.calls.held],
-            self.durable.keys(),
+            self.durable.keys,
         )
 
 

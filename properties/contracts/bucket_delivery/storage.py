@@ -58,6 +58,9 @@ class Durable:
         self.spoiled: set[int] = set()
         self.made = 0
         self.properties: dict[str, str] = {}
+        """The cursor's; changed by :meth:`put`, :meth:`remove` and :meth:`lose` alone."""
+        self.keys: dict[str, str] = {}
+        """The properties of buckets, by range: made anew with each change."""
         self.mark: Position | None = None
         self.calls: CallsUnderWay[Call] = CallsUnderWay()
         self.at_once = False
@@ -72,9 +75,22 @@ class Durable:
             for m, segment in zip(stored.metadata, stored.segments, strict=True)
         ]
 
-    def keys(self) -> dict[str, str]:
-        """The properties of buckets, by range."""
-        return {"{}-{}".format(*range_of(key)): value for key, value in self.properties.items()}
+    def put(self, key: str, value: str) -> None:
+        """Set a property."""
+        self.properties[key] = value
+        self.keys = self.keys | {"{}-{}".format(*range_of(key)): value}
+
+    def remove(self, key: str) -> None:
+        """Take a property out, if it is there."""
+        if key in self.properties:
+            del self.properties[key]
+            gone = "{}-{}".format(*range_of(key))
+            self.keys = {ledgers: value for ledgers, value in self.keys.items() if ledgers != gone}
+
+    def lose(self) -> None:
+        """Take all properties out."""
+        self.properties.clear()
+        self.keys = {}
 
 
 class Door:
@@ -145,19 +161,11 @@ class Door:
 
     def put_cursor_property(self, key: str, value: str, done: Done[None]) -> None:
         """Set a property."""
-
-        def put() -> None:
-            self.durable.properties[key] = value
-
-        self.call("put:{}-{}={}".format(*range_of(key), value), put, done)
+        self.call("put:{}-{}={}".format(*range_of(key), value), lambda: self.durable.put(key, value), done)
 
     def remove_cursor_property(self, key: str, done: Done[None]) -> None:
         """Take a property out."""
-
-        def remove() -> None:
-            self.durable.properties.pop(key, None)
-
-        self.call("remove:{}-{}".format(*range_of(key)), remove, done)
+        self.call("remove:{}-{}".format(*range_of(key)), lambda: self.durable.remove(key), done)
 
     def get_mark_deleted_position(self) -> Position | None:
         """Where the cursor stands."""
