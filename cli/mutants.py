@@ -52,7 +52,7 @@ def mutants_command(
     Each seed of the walk has 1,000,000 operations, each of the machine 2,000 examples; the machine is not asked
     for the deep mutants. Exit status 1 if one survives, is not named by its own rule, or has a trace of more
     than 20 operations (30 if it is deep; 12 and 18 for the walk's first seed), or one that an operation can be
-    left out of.
+    left out of. Where the trace of a walk is longer than 12 operations, the shortest of three walks that fail counts.
     """
     chosen = chosen_mutants(chosen_contracts(contract_names), names)
     every = list(chain.from_iterable(chosen.values()))

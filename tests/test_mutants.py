@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,6 +15,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, mutants, resolve
 from broker_tck.properties.findings.diagnose import Diagnoser, nearby
 from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.worth import killing
 from broker_tck.properties.worth.killing import is_minimal, kills, tries
 
 
@@ -71,6 +73,22 @@ def test_traces_of_a_mutant_have_to_be_short(deep: bool, first: int, longest: in
     too_long = msgspec.structs.replace(result, first=first + 1)
     assert not too_long.passed
     assert msgspec.structs.replace(too_long, driver="machine").passed
+
+
+@pytest.mark.parametrize(("first", "times"), [(12, 1), (0, 3)])
+def test_more_walks_are_reduced_only_where_a_trace_stays_long(
+    monkeypatch: pytest.MonkeyPatch, first: int, times: int
+) -> None:
+    walked: list[int | None] = []
+
+    def found(subject: Subject, diagnoser: Diagnoser, config: Any, operations: Any, seed: int | None) -> Finding | None:
+        walked.append(seed)
+        return find(subject, diagnoser, config, operations, seed)
+
+    monkeypatch.setattr(killing, "FIRST", first)
+    monkeypatch.setattr(killing, "find", found)
+    assert kills("duplicate-counted", "walk", 1).killed == 1
+    assert len(walked) == len({*walked}) == times
 
 
 def finding_of(name: str) -> tuple[Finding, Subject, Diagnoser]:
