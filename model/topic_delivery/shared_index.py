@@ -1,0 +1,109 @@
+"""The shared index of a topic: what is held, who sees it, when it goes, and what the timer is armed for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from broker_tck.model.delayed_delivery import index
+from broker_tck.model.delayed_delivery.buckets import Buckets
+from broker_tck.model.delayed_delivery.memory import MemoryEstimate
+from broker_tck.model.parts.timer import Timer
+from broker_tck.model.reference import Fault, Reference
+from broker_tck.model.rules import rule
+from broker_tck.model.topic_delivery.pruner import Pruner
+from broker_tck.model.topic_delivery.registry import Registry
+from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
+
+CLOSED = "IllegalStateException"
+
+
+class Config(Protocol):
+    """What a trace configures."""
+
+    tick: int
+    strict: bool | int
+    lookahead: int
+    prune_ms: int
+    ratio: float | None
+    clock: int
+
+
+class SharedIndex(Reference):
+    """Copies in buckets, held once whatever the number of views; the views; and one timer."""
+
+    Timer = Timer
+    Buckets = Buckets
+    Index = index.Index
+    MemoryEstimate = MemoryEstimate
+    Registry = Registry
+    View = SubscriptionView
+    Pruner = Pruner
+
+    def __init__(self, config: Config) -> None:
+        self.lookahead = config.lookahead
+        self.timer = self.Timer(config.clock)
+        self.buckets = self.Buckets(config.tick, bool(config.strict))
+        self.index = self.Index()
+        self.memory_estimate = self.MemoryEstimate()
+        self.registry = self.Registry()
+        self.pruner = self.Pruner(config)
+
+    def view(self, handle: str) -> SubscriptionView | None:
+        """The view of a handle; None where there is none. A fault where it refuses to be called."""
+        if self.registry.refuses(handle):
+            raise Fault(CLOSED)
+        return self.registry.views.get(handle)
+
+    def forget(self) -> None:
+        """Let go of everything."""
+        self.memory_estimate.shrank = True
+        self.index.clear()
+        self.update_timer()
+
+    # ---- What is held
+
+    def shown_to(self, view: SubscriptionView) -> index.Index:
+        """What a view sees, as an index of its own."""
+        shown = self.Index()
+        for key, copy in self.seen_by(view):
+            shown.held.setdefault(key, shown.BUCKET()).add(copy)
+        return shown
+
+    def seen_by(self, view: SubscriptionView) -> list[Placed]:
+        """The copies that a view sees."""
+        return [(key, copy) for key, bucket in self.index.held.items() for copy in bucket if view.sees((key, copy))]
+
+    def settle(self, done: Iterable[Placed]) -> None:
+        """A view is done with some copies; the timer is brought up to date."""
+        self.release(done)
+        self.update_timer()
+
+    def release(self, copies: Iterable[Placed]) -> None:
+        """A view is done with some copies: those leave the index that nobody else sees."""
+        for key, copy in self.pruner.pruned(copies, self.registry.registered.values()):
+            self.index.drop(key, copy)
+            self.memory_estimate.shrank = True
+
+    # ---- The timer
+
+    @rule(
+        "TD-17",
+        "The timer aims at the first bucket that is not due yet, and at nothing where all are due.",
+        source="InMemoryTopicDelayedDeliveryTrackerManager; T-03, T-04, T-05",
+        look="a bucket that is due, and is held for a slow view: it hides those that come later",
+        absent=lambda m: m.buckets.wake(m.index.first()),
+        the_last=lambda m: m.buckets.wake(max(m.index.held)),
+    )
+    def aim(self) -> int:
+        now = self.timer.now
+        coming = [key for key in self.index.held if not self.buckets.due(key, now)]
+        return self.buckets.wake(min(coming or self.index.held))
+
+    def update_timer(self) -> None:
+        """Bring the timer up to date with what is held."""
+        self.timer.update(self.aim() if self.index.held else None, self.buckets.tick)
+
+    def sets(self) -> list[int]:
+        """How many buckets there are, and how many sets of entries, one for each ledger in a bucket."""
+        return [len(self.index.held), sum(len({copy[0] for copy in b}) for b in self.index.held.values())]

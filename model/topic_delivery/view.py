@@ -1,0 +1,111 @@
+"""A view: what one subscription sees of the shared index, behind its own mark-delete position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
+from broker_tck.model.delayed_delivery.index import Copy, Position
+from broker_tck.model.rules import Part, also, rule
+
+Placed = tuple[int, Copy]
+"""The key of a bucket, and a copy in it."""
+
+
+class SubscriptionView(Part):
+    """The tracker that one dispatcher of a subscription was given."""
+
+    FixedDelay = FixedDelay
+
+    def __init__(self, name: str, handle: str, mark: Position | None) -> None:
+        self.name = name
+        self.handle = handle
+        """Names the view and its dispatcher, of which a subscription may have had several."""
+        self.mark = mark
+        """The mark-delete position; None: nothing is known to be acknowledged."""
+        self.passed = mark
+        """The furthest mark-delete position so far."""
+        self.handed: set[Placed] = set()
+        self.again: set[Placed] = set()
+        """What it has added since it was done with it."""
+        self.fixed_delay = self.FixedDelay()
+        self.reads = -1
+        """How much its dispatcher takes at once when it is asked to read; below 0: it takes nothing at once."""
+
+    # ---- What it sees
+
+    @rule(
+        "TD-08",
+        "A view sees no copy at or before its mark-delete position, of whatever bucket; without one it sees all.",
+        source="PIP-448, Security Considerations; InMemoryTopicDelayedDeliveryTrackerManager",
+        look="equality: the position itself is acknowledged; ledgers are compared first, then entries",
+        absent=lambda v, position: False,
+        the_position_itself_is_seen=lambda v, position: v.mark is not None and position < v.mark,
+        one_more_is_hidden=lambda v, position: v.mark is not None and position <= (v.mark[0], v.mark[1] + 1),
+        by_ledger_alone=lambda v, position: v.mark is not None and position[0] <= v.mark[0],
+        earlier_ledgers_alone=lambda v, position: v.mark is not None and position[0] < v.mark[0],
+        entries_in_any_ledger=lambda v, position: v.mark is not None and position[1] <= v.mark[1],
+        nothing_without_a_mark=lambda v, position: v.mark is None or position <= v.mark,
+    )
+    def acknowledged(self, position: Position) -> bool:
+        return self.mark is not None and position <= self.mark
+
+    @rule(
+        "TD-09",
+        "What was handed to a view is not handed to it again, unless it adds it again.",
+        source="PIP-448: the semantics for users stay identical; T-01",
+        look="a head of the line that is handed out for as long as it is not acknowledged",
+        absent=lambda v, placed: False,
+        by_position=lambda v, placed: placed[1] in {copy for _, copy in v.handed},
+    )
+    def was_handed(self, placed: Placed) -> bool:
+        return placed in self.handed
+
+    @rule(
+        "TD-15",
+        "A mark-delete position is taken over as it is, also where it goes back; what the view had passed by then it "
+        "sees only where it adds it again.",
+        source="PIP-448, updateMarkDeletePosition; InMemoryTopicDelayedDeliveryTrackerManager",
+        look="a comparison with the earlier position; copies that others still hold, after a step back",
+        absent=lambda v, position: v.mark,
+        never_back=lambda v, position: max(position, v.mark or position),
+        only_the_first=lambda v, position: v.mark or position,
+        ledgers_alone=lambda v, position: v.mark if v.mark and position[0] == v.mark[0] else position,
+    )
+    def mark_after(self, position: Position) -> Position | None:
+        return position
+
+    @also(mark_after, absent=lambda v, position: False)
+    def was_passed(self, position: Position) -> bool:
+        return self.passed is not None and position <= self.passed
+
+    def sees(self, placed: Placed) -> bool:
+        """Whether it may still ask for a copy."""
+        position = placed[1][:2]
+        if self.acknowledged(position):
+            return False
+        return placed in self.again or not (self.was_handed(placed) or self.was_passed(position))
+
+    # ---- What it does
+
+    def move(self, position: Position) -> None:
+        """Its mark-delete position moves."""
+        self.mark = self.mark_after(position)
+        self.passed = max(position, self.passed or position)
+        self.again = {placed for placed in self.again if placed[1][:2] > position}
+
+    def adds(self, placed: Placed) -> None:
+        """It adds a copy, held before or not."""
+        if self.asks_again(placed):
+            self.handed.discard(placed)
+            self.again.add(placed)
+
+    @also(was_handed, absent=lambda v, placed: False, only_what_was_handed=lambda v, placed: placed in v.handed)
+    def asks_again(self, placed: Placed) -> bool:
+        return placed in self.handed or self.was_passed(placed[1][:2])
+
+    def lets_go(self, done: Iterable[Placed]) -> None:
+        """It is done with copies: they were handed to it, or cleared."""
+        for placed in done:
+            self.handed.add(placed)
+            self.again.discard(placed)
