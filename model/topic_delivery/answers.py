@@ -52,10 +52,9 @@ class Answers(SharedIndex):
 
     def held_for(self, view: SubscriptionView, key: int, position: Position) -> None:
         """A view has added a copy, which leaves the index at once where nobody sees it."""
-        placed = [(key, copy) for copy in self.index.held[key] if copy[:2] == position]
-        for each in placed:
-            view.adds(each)
-        self.release(placed)
+        placed = key, (*position, self.index.serial(position, key))
+        view.adds(placed)
+        self.release([placed])
 
     def fill(self, handle: str, ledger: int, entry: int, step: int, n: int, at: int) -> int | None:
         """A view adds n messages of one ledger, every ``step``-th entry, all for one time; answers how many it took."""

@@ -21,6 +21,8 @@ class Registry(Part):
         self.opened: Counter[str] = Counter()
         self.marks: dict[str, Position] = {}
         """The mark-delete position of each subscription's cursor, as its dispatcher told it last."""
+        self.reads: dict[str, int] = {}
+        """How much each dispatcher takes at once when it is asked to read; below 0: nothing."""
         self.ended = False
 
     # ---- Views come

@@ -133,7 +133,8 @@ class TopicDelivery(Answers):
         """The timer has fired: when, whose dispatchers are asked to read, and what they took at once, if they did."""
         asked = sorted((view for view in self.registry.registered.values() if self.is_asked(view)), key=by_handle)
         self.rearm(len(asked))
-        took = [[view.handle, self.hand_out(view, view.reads)] for view in asked if view.reads >= 0]
+        reads = self.registry.reads
+        took = [[v.handle, self.hand_out(v, reads[v.handle])] for v in asked if reads.get(v.handle, -1) >= 0]
         return [self.timer.now, [view.handle for view in asked], *([took] if took else [])]
 
     @rule(
@@ -162,9 +163,8 @@ class TopicDelivery(Answers):
 
     def reads(self, handle: str, most: int) -> None:
         """From now on a dispatcher takes so much at once whenever it is asked to read; below 0: nothing."""
-        view = self.view(handle)
-        if view is not None:
-            view.reads = most
+        if self.view(handle) is not None:
+            self.registry.reads[handle] = most
 
     def stale(self) -> bool:
         """The timeout that was cancelled last fires all the same; answers whether anybody was asked to read."""

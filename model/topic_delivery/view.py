@@ -29,8 +29,6 @@ class SubscriptionView(Part):
         self.again: set[Placed] = set()
         """What it has added since it was done with it."""
         self.fixed_delay = self.FixedDelay()
-        self.reads = -1
-        """How much its dispatcher takes at once when it is asked to read; below 0: it takes nothing at once."""
 
     # ---- What it sees
 

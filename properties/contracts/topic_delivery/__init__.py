@@ -1,0 +1,1 @@
+"""Contract ``topic-delivery``: its operations, rig, generator and laws."""

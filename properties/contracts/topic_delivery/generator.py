@@ -1,0 +1,239 @@
+"""What a walk does next: operations chosen with the model's state in view.
+
+Each subscription reads the same messages, one after the other: what one view adds, others add again. Times are aimed at
+the edges as for a tracker of one subscription. Mark-delete positions follow what was added, and now and then go back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.model.topic_delivery.specification import TopicDelivery
+from broker_tck.properties.contracts.delayed_delivery import generator as of_one
+from broker_tck.properties.contracts.delayed_delivery import operations as one
+from broker_tck.properties.contracts.topic_delivery.operations import (
+    Add,
+    Advance,
+    AnyOperation,
+    Capabilities,
+    Clear,
+    Close,
+    Config,
+    Count,
+    Fill,
+    Get,
+    Has,
+    MarkDelete,
+    Memory,
+    Open,
+    Pause,
+    Reads,
+    ResetTick,
+    Shutdown,
+    Stale,
+)
+from broker_tck.properties.engine.choices import Choices, one_of, weighted
+from broker_tck.properties.engine.contract import Maker
+
+PRUNES = (0, 0, 0, 1, 5, 100, 2000)
+RATIOS = (0.5, 0.5, None, 0.0, 0.34, 0.75, 1.0, -1.0, 2.0)
+NAMES = (1, 2, 2, 3, 3, 4)
+"""How many subscriptions a topic has."""
+FILLS = weighted([((1, 2, 5, 17, 64), 50), ((255, 256, 257), 8), ((4_095, 4_097), 1)])
+
+
+def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
+    """A configuration for a walk."""
+    return Config(
+        one_of(choices, of_one.TICKS),
+        choices.below(2) > 0,
+        one_of(choices, of_one.LOOKAHEADS),
+        one_of(choices, PRUNES),
+        one_of(choices, RATIOS),
+        one_of(choices, of_one.CLOCKS),
+    )
+
+
+def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+    """The kinds of operations that this subject is asked for."""
+    views = Views(model, choices)
+    messages = Messages(model, choices, capabilities, views)
+    stale, shutdown = Stale(), Shutdown()
+    return [
+        Maker("open", (1, 2, 4), views.open),
+        Maker("close", (0, 0, 1, 3), views.to(Close)),
+        Maker("add", (20, 40, 80), messages.add),
+        Maker("echo", (0, 10, 30, 60), messages.echo),
+        Maker("fill", (0,) * 11 + (1,), messages.fill),
+        Maker("has", (4, 12, 25), views.to(Has)),
+        Maker("get", (6, 14, 30), views.get),
+        Maker("count", (1, 3, 6), views.to(Count)),
+        Maker("pause", (0, 5, 15, 25), views.to(Pause)),
+        Maker("md", (0, 3, 10, 25), messages.mark),
+        Maker("tick", (0, 0, 2, 8), messages.tick),
+        Maker("adv", (10, 30, 50), lambda: Advance(messages.times.step())),
+        Maker("stale", (0, 1, 3), lambda: stale),
+        Maker("clear", (0, 0, 1, 3), views.to(Clear)),
+        Maker("memory", (0, 1, 4), views.to(Memory)),
+        Maker("reads", (0, 0, 1, 3), views.reads),
+        Maker("shutdown", (0,) * 30 + (1,), lambda: shutdown),
+    ]
+
+
+class Views:
+    """The views of one walk: mostly those that are registered, now and then one that is stale, closed or unknown."""
+
+    def __init__(self, model: TopicDelivery, choices: Choices) -> None:
+        self.model = model
+        self.choices = choices
+        self.registry = model.registry
+        self.names = "ABCD"[: one_of(choices, NAMES)]
+        self.odd = one_of(choices, (8, 30, 100))
+        """One operation in so many is about any handle that there may be."""
+
+    def open(self) -> Open:
+        """A dispatcher comes; most often that of a subscription that has none."""
+        free = [name for name in self.names if name not in self.registry.registered]
+        return Open(one_of(self.choices, free if free and self.choices.below(4) else self.names))
+
+    def handle(self) -> str | None:
+        """A view; None: there is none."""
+        registered = [*self.registry.registered.values()]
+        if self.choices.below(self.odd) == 0:
+            name = one_of(self.choices, self.names)
+            return f"{name}{1 + self.choices.below(self.registry.opened[name] + 1)}"
+        if not registered:
+            return None
+        view = one_of(self.choices, registered)
+        handles = [handle for handle, each in self.registry.views.items() if each is view]
+        return one_of(self.choices, handles)
+
+    def to(self, kind: type[Close] | type[Has] | type[Count] | type[Pause] | type[Clear] | type[Memory]):  # type: ignore[no-untyped-def]
+        """Makes operations of one kind on views."""
+
+        def made() -> AnyOperation:
+            handle = self.handle()
+            return kind(handle) if handle else self.open()
+
+        return made
+
+    def get(self) -> AnyOperation:
+        """A view takes what is due."""
+        handle = self.handle()
+        return Get(handle, self.budget()) if handle else self.open()
+
+    def reads(self) -> AnyOperation:
+        """A dispatcher takes messages at once from now on, or does so no more."""
+        handle = self.handle()
+        return Reads(handle, one_of(self.choices, (-1, 0, 1, 2, 1000))) if handle else self.open()
+
+    def budget(self) -> int:
+        """How many messages to ask for."""
+        held = self.model.index.count()
+        kind = self.choices.below(8)
+        return (0, 1, 1, 2, 3, 1000, held, self.choices.below(held + 1))[kind]
+
+
+class Pace:
+    """The model of a topic as the generator of one tracker looks at one."""
+
+    def __init__(self, model: TopicDelivery) -> None:
+        self.timer, self.buckets, self.index = model.timer, model.buckets, model.index
+        self.registry = model.registry
+        self.none = FixedDelay()
+
+    @property
+    def fixed_delay(self) -> FixedDelay:
+        """The detection of the view that looks back furthest."""
+        delays = [view.fixed_delay for view in self.registry.registered.values()]
+        return max(delays, key=lambda delay: delay.highest, default=self.none)
+
+
+class Messages:
+    """The messages of one walk: positions and times, and how far they are acknowledged."""
+
+    def __init__(self, model: TopicDelivery, choices: Choices, capabilities: Capabilities, views: Views) -> None:
+        self.model, self.choices, self.views = model, choices, views
+        pace = cast(DelayedDelivery, Pace(model))
+        self.times = of_one.Times(pace, choices)
+        self.ticks = of_one.Ticks(pace, choices)
+        bits = one.Capabilities(entry_id_bits=capabilities.entry_id_bits)
+        self.adds = of_one.Adds(choices, self.times, bits)
+        self.pool = sorted(self.adds.pool)
+
+    def add(self) -> AnyOperation:
+        """A view adds a message."""
+        handle = self.views.handle()
+        if handle is None:
+            return self.views.open()
+        made = self.adds.add()
+        return Add(handle, made.ledger, made.entry, made.at)
+
+    def echo(self) -> AnyOperation:
+        """A view adds what was added before, by itself or by another."""
+        handle = self.views.handle()
+        if handle is None:
+            return self.views.open()
+        made = self.adds.again()
+        return Add(handle, made.ledger, made.entry, made.at)
+
+    def fill(self) -> AnyOperation:
+        """A view adds many messages."""
+        handle = self.views.handle()
+        if handle is None:
+            return self.views.open()
+        made = self.adds.fill()
+        n = one_of(self.choices, one_of(self.choices, FILLS))
+        n = min(n, (self.adds.largest - made.entry) // made.step)
+        return Fill(handle, made.ledger, made.entry, made.step, n, made.at)
+
+    def mark(self) -> AnyOperation:
+        """A view's mark-delete position moves: past what it sees first, somewhere, to where it was, or to the end."""
+        handle = self.views.handle()
+        if handle is None:
+            return self.views.open()
+        kind, position = self.choices.below(8), one_of(self.choices, self.pool)
+        view = self.model.registry.views.get(handle)
+        if view is not None and kind < 4:
+            seen = sorted({copy[:2] for _, copy in self.model.seen_by(view)})
+            position = seen[self.choices.below(min(len(seen), 3))] if seen else position
+        if kind == 6:
+            position = (view and view.mark) or position
+        if kind == 7:
+            position = (position[0], one_of(self.choices, (-1, position[1] - 1, self.adds.largest)))
+        return MarkDelete(handle, position[0], max(position[1], -1))
+
+    def tick(self) -> AnyOperation:
+        """A view tells a tick."""
+        handle = self.views.handle()
+        return ResetTick(handle, self.ticks.next()) if handle else self.views.open()
+
+
+def drain(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """How a walk ends: everything comes out, is acknowledged, and the views leave; or all ends at once."""
+    handles = [view.handle for view in model.registry.registered.values()]
+    yield from map(Has, handles)
+    if choices.below(8) == 0:
+        yield Shutdown()
+        yield from map(Has, handles)
+        yield Open("A")
+        return
+    last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
+    yield Advance(max(0, last + model.buckets.width + 2 * model.buckets.tick - model.timer.now))
+    for handle in handles:
+        yield Has(handle)
+        yield Get(handle, model.index.count() // 2)
+        yield Get(handle, model.index.count())
+        yield Memory(handle)
+    furthest = max((copy[:2] for bucket in model.index.held.values() for copy in bucket), default=(1, 0))
+    for handle in handles if choices.below(2) else ():
+        yield MarkDelete(handle, *furthest)
+        yield Get(handle, 1)
+    for handle in handles:
+        yield Count(handle)
+        yield Close(handle)
+    yield from map(Close, handles[:1])
+    yield from map(Has, handles[:1])

@@ -1,0 +1,204 @@
+"""The rig: the manager of a topic with clock, timer and dispatchers, behind the names of the operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from broker_tck.implementations.interface.common import Position
+from broker_tck.implementations.interface.topic_delivery import (
+    IllegalStateException,
+    ShowsIndex,
+    SubscriptionTracker,
+    TopicDeliveryFactory,
+)
+from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
+from broker_tck.properties.engine.check import NOT_SHOWN
+from broker_tck.properties.engine.timer import MOST_FIRINGS, ManualTimer
+
+
+class Dispatcher:
+    """The dispatcher of one handle."""
+
+    def __init__(self, rig: Rig, name: str, handle: str) -> None:
+        self.rig = rig
+        self.name = name
+        self.handle = handle
+        self.reads = -1
+
+    @property
+    def mark_delete_position(self) -> Position | None:
+        """Where the subscription's cursor is."""
+        return self.rig.marks.get(self.name)
+
+    def read_more_entries(self) -> None:
+        """Note that it was asked to read, and take messages at once where it does so."""
+        self.rig.asked.append(self.handle)
+        tracker = self.rig.trackers.get(self.handle)
+        if self.reads >= 0 and tracker is not None:
+            self.rig.took.append([self.handle, [*tracker.get_scheduled_messages(self.reads)]])
+
+
+class Rig(ManualTimer):
+    """A subject under test. Its methods are the operations; it knows nothing of the reference model."""
+
+    def __init__(self, factory: TopicDeliveryFactory, config: Config, capabilities: Capabilities) -> None:
+        super().__init__(config.clock)
+        self.capabilities = capabilities
+        self.opened: dict[str, int] = {}
+        self.trackers: dict[str, SubscriptionTracker] = {}
+        """Every one that was ever given out, by its handle."""
+        self.dispatchers: dict[str, Dispatcher] = {}
+        self.open_handles: list[str] = []
+        """Those that are not closed, by name and number."""
+        self.marks: dict[str, Position] = {}
+        """The mark-delete positions of the subscriptions' cursors."""
+        self.asked: list[str] = []
+        self.took: list[list[Any]] = []
+        self.manager = factory(config, lambda: self.now, self)
+
+    # ---- Views come and go
+
+    def open(self, name: str) -> str:
+        """A dispatcher asks for a tracker; answers with the handle of both."""
+        number = self.opened.get(name, 0) + 1
+        dispatcher = Dispatcher(self, name, f"{name}{number}")
+        self.trackers[dispatcher.handle] = self.manager.create_or_get_tracker(dispatcher)
+        self.dispatchers[dispatcher.handle] = dispatcher
+        self.opened[name] = number
+        self.open_handles.append(dispatcher.handle)
+        self.open_handles.sort(key=by_number)
+        return dispatcher.handle
+
+    def close(self, handle: str) -> None:
+        """Close a view, once more as well."""
+        if handle in self.trackers:
+            self.trackers[handle].close()
+            if handle in self.open_handles:
+                self.open_handles.remove(handle)
+
+    def shutdown(self) -> None:
+        """Close the manager."""
+        self.manager.close()
+
+    # ---- Views are asked
+
+    def add(self, handle: str, ledger: int, entry: int, at: int) -> bool | None:
+        """A view adds a message."""
+        tracker = self.trackers.get(handle)
+        return None if tracker is None else tracker.add_message(ledger, entry, at)
+
+    def fill(self, handle: str, ledger: int, entry: int, step: int, n: int, at: int) -> int | None:
+        """A view adds n messages. With none to add it is asked something, as it may refuse to be called."""
+        tracker = self.trackers.get(handle)
+        if tracker is None:
+            return None
+        tracker.has_message_available()
+        return sum([tracker.add_message(ledger, entry + i * step, at) for i in range(n)])
+
+    def has(self, handle: str) -> bool | None:
+        """Whether a message is available to a view."""
+        tracker = self.trackers.get(handle)
+        return None if tracker is None else tracker.has_message_available()
+
+    def get(self, handle: str, most: int) -> Sequence[Position] | None:
+        """A view takes what is due."""
+        tracker = self.trackers.get(handle)
+        return None if tracker is None else [*tracker.get_scheduled_messages(most)]
+
+    def count(self, handle: str) -> int | None:
+        """A view's number of messages."""
+        tracker = self.trackers.get(handle)
+        return None if tracker is None else tracker.get_number_of_delayed_messages()
+
+    def pause(self, handle: str) -> bool | None:
+        """Whether a view's deliveries should pause."""
+        tracker = self.trackers.get(handle)
+        return None if tracker is None else tracker.should_pause_all_deliveries()
+
+    def mark_delete(self, handle: str, ledger: int, entry: int) -> None:
+        """A view's mark-delete position moves, and the cursor's where the view takes that over."""
+        tracker = self.trackers.get(handle)
+        if tracker is not None:
+            tracker.update_mark_delete_position((ledger, entry))
+            self.marks[self.dispatchers[handle].name] = ledger, entry
+
+    def reset_tick(self, handle: str, tick: int) -> None:
+        """A view tells the tick."""
+        tracker = self.trackers.get(handle)
+        if tracker is not None:
+            tracker.reset_tick_time(tick)
+
+    def clear(self, handle: str) -> None:
+        """A view forgets every message. What the call returns is its own affair: the broker's answers with a future."""
+        tracker = self.trackers.get(handle)
+        if tracker is not None:
+            tracker.clear()
+
+    def memory(self, handle: str) -> int | None:
+        """The memory estimate in bytes."""
+        tracker = self.trackers.get(handle)
+        return None if tracker is None else tracker.get_buffer_memory_usage()
+
+    def reads(self, handle: str, most: int) -> None:
+        """How much a dispatcher takes at once when it is asked to read. The view is asked something, as it may refuse."""
+        if handle in self.trackers:
+            self.trackers[handle].has_message_available()
+            self.dispatchers[handle].reads = most
+
+    # ---- The clock
+
+    def advance(self, ms: int) -> list[list[Any]]:
+        """Move the clock; timers fire on the way. Answers what came of each firing."""
+        until = self.now + ms
+        firings: list[list[Any]] = []
+        while timeout := self.due(until):
+            if len(firings) == MOST_FIRINGS:
+                raise RuntimeError(f"the timer fired {MOST_FIRINGS} times in one step of the clock")
+            self.asked, self.took = [], []
+            timeout.fired(timeout)
+            took = sorted(self.took, key=lambda each: by_number(each[0]))
+            firings.append([self.now, sorted(self.asked, key=by_number), *([took] if took else [])])
+        self.now = until
+        return firings
+
+    def stale(self) -> bool:
+        """Let the timeout that was cancelled last fire all the same; answers whether anybody was asked to read."""
+        self.asked = []
+        if self.last_cancelled is not None:
+            self.last_cancelled.fired(self.last_cancelled)
+        return bool(self.asked)
+
+    # ---- What is seen
+
+    def letter(self, handle: str) -> str:
+        """What a view answers, in a letter."""
+        tracker = self.trackers[handle]
+        try:
+            return "h" if tracker.has_message_available() else "p" if tracker.should_pause_all_deliveries() else "-"
+        except IllegalStateException:
+            return "x"
+
+    def armed(self) -> list[int]:
+        """The deadlines of all timeouts that are armed."""
+        return sorted(timeout.deadline for timeout in self.live)
+
+    def seen(self) -> tuple[Any, ...]:
+        """Copies held, bytes, the times of all armed timeouts, what the index is made of, and the views' letters."""
+        manager, can = self.manager, self.capabilities
+        return (
+            manager.get_number_of_delayed_messages(),
+            manager.get_buffer_memory_usage() if can.memory_estimate else NOT_SHOWN,
+            self.armed(),
+            [*cast(ShowsIndex, manager).get_index_sizes()] if can.shows_index else NOT_SHOWN,
+            "".join(map(self.letter, self.open_handles)),
+        )
+
+    def glimpsed(self) -> tuple[Any, ...]:
+        """The number of copies held, and the times of all armed timeouts."""
+        return self.manager.get_number_of_delayed_messages(), None, self.armed(), None, None
+
+
+def by_number(handle: str) -> tuple[str, int]:
+    """Sorts handles: by the name of the subscription, then by the number."""
+    return handle[0], int(handle[1:])
