@@ -87,7 +87,7 @@ class Pip448(TopicDelivery):
     """The manager and the trackers of the branch, as recorded."""
 
     PROFILE = "pip-448"
-    BREAKS: ClassVar[tuple[str, ...]] = ("TD-04", "TD-34", "TD-35", "TD-36")
+    BREAKS: ClassVar[tuple[str, ...]] = ("TD-04", "TD-33", "TD-34", "TD-35", "TD-36", "isolation", "keeping")
     MOOT: ClassVar[tuple[str, ...]] = ("DD-02", "DD-03", "DD-29", "DD-30", "DD-33", "DD-35")
     Timer = ArmedForThePast
     Buckets = BucketsByTheTick
@@ -116,9 +116,13 @@ class Pip448(TopicDelivery):
         return handle
 
     def close(self, handle: str) -> None:
-        closes = handle in self.registry.views
+        view = self.registry.views.get(handle)
         self.registry.close(handle)
-        if closes and not self.registry.registered:
+        if view is not None:
+            self.left(view)
+
+    def left(self, view: SubscriptionView) -> None:
+        if not self.registry.registered:
             self.forget()
 
     def forget(self) -> None:

@@ -100,7 +100,8 @@ class SubscriptionView(Part):
 
     @also(was_handed, absent=lambda v, placed: False, only_what_was_handed=lambda v, placed: placed in v.handed)
     def asks_again(self, placed: Placed) -> bool:
-        return placed in self.handed or self.was_passed(placed[1][:2])
+        position = placed[1][:2]
+        return not self.acknowledged(position) and (placed in self.handed or self.was_passed(position))
 
     def lets_go(self, done: Iterable[Placed]) -> None:
         """It is done with copies: they were handed to it, or cleared."""

@@ -6,7 +6,7 @@ the edges as for a tracker of one subscription. Mark-delete positions follow wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
@@ -64,7 +64,7 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
     stale, shutdown = Stale(), Shutdown()
     return [
         Maker("open", (1, 2, 4), views.open),
-        Maker("close", (0, 0, 1, 3), views.to(Close)),
+        Maker("close", (0, 0, 1, 3), views.close),
         Maker("add", (20, 40, 80), messages.add),
         Maker("echo", (0, 10, 30, 60), messages.echo),
         Maker("fill", (0,) * 11 + (1,), messages.fill),
@@ -99,19 +99,26 @@ class Views:
         free = [name for name in self.names if name not in self.registry.registered]
         return Open(one_of(self.choices, free if free and self.choices.below(4) else self.names))
 
+    def close(self) -> AnyOperation:
+        """A view is closed, often a stale one."""
+        handles = [*self.registry.views]
+        stale = [handle for handle in handles if self.registry.refuses(handle)]
+        chosen = one_of(self.choices, stale) if stale and self.choices.below(2) else self.handle()
+        return Close(chosen) if chosen else self.open()
+
     def handle(self) -> str | None:
         """A view; None: there is none."""
-        registered = [*self.registry.registered.values()]
-        if self.choices.below(self.odd) == 0:
-            name = one_of(self.choices, self.names)
-            return f"{name}{1 + self.choices.below(self.registry.opened[name] + 1)}"
-        if not registered:
-            return None
-        view = one_of(self.choices, registered)
-        handles = [handle for handle, each in self.registry.views.items() if each is view]
-        return one_of(self.choices, handles)
+        registry, choices = self.registry, self.choices
+        if choices.below(self.odd) == 0:
+            name = one_of(choices, self.names)
+            return f"{name}{1 + choices.below(registry.opened[name] + 1)}"
+        handles = [*registry.views]
+        if choices.below(8) and len(handles) > len(registry.registered):
+            views = [*registry.registered.values()]
+            handles = [handle for handle in handles if registry.views[handle] in views]
+        return one_of(choices, handles) if handles else None
 
-    def to(self, kind: type[Close] | type[Has] | type[Count] | type[Pause] | type[Clear] | type[Memory]):  # type: ignore[no-untyped-def]
+    def to(self, kind: Callable[[str], AnyOperation]) -> Callable[[], AnyOperation]:
         """Makes operations of one kind on views."""
 
         def made() -> AnyOperation:

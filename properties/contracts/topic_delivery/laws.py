@@ -2,7 +2,190 @@
 
 from __future__ import annotations
 
-from broker_tck.properties.engine.contract import Law, Variation
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-LAWS: tuple[Law, ...] = ()
-VARIATIONS: tuple[Variation, ...] = ()
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.properties.contracts.topic_delivery.operations import (
+    Add,
+    Advance,
+    Clear,
+    Close,
+    Config,
+    Count,
+    Fill,
+    Get,
+    Has,
+    MarkDelete,
+    Open,
+    Pause,
+    Reads,
+    ResetTick,
+    Shutdown,
+)
+from broker_tck.properties.contracts.topic_delivery.variations import VARIATIONS
+from broker_tck.properties.engine.contract import Law, Step
+from broker_tck.properties.engine.operation import Operation
+
+__all__ = ["LAWS", "VARIATIONS"]
+
+Position = tuple[int, int]
+Verdicts = Iterator[tuple[int, str | None]]
+STALE = "x"
+AVAILABLE = "h"
+
+
+def sound(steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
+    """The steps up to one at which the subject could not be looked at."""
+    for index, step in enumerate(steps):
+        if len(step.seen) != 5:
+            return
+        yield index, step
+
+
+def erred(step: Step) -> bool:
+    """Whether the operation raised an error."""
+    return isinstance(step.result, dict)
+
+
+def accepted(step: Step) -> list[tuple[Position, int]]:
+    """The positions that a step may have put into the index, with their times."""
+    o = step.operation
+    if erred(step) or not step.result:
+        return []
+    if isinstance(o, Add):
+        return [((o.ledger, o.entry), o.at)]
+    return [((o.ledger, o.entry + i * o.step), o.at) for i in range(o.n)] if isinstance(o, Fill) else []
+
+
+def handed_out(step: Step, now: int) -> list[tuple[Position, int]]:
+    """The positions that views took at a step, each with the time when."""
+    if erred(step) or step.result is None:
+        return []
+    if isinstance(step.operation, Get):
+        return [((ledger, entry), now) for ledger, entry in step.result]
+    if not isinstance(step.operation, Advance):
+        return []
+    firings = [(firing[0], taken) for firing in step.result if len(firing) > 2 for _, taken in firing[2]]
+    return [((ledger, entry), at) for at, taken in firings for ledger, entry in taken]
+
+
+def none_early(config: Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-04: while the tick is unchanged, nothing is handed out before its time but for the tick."""
+    now, early = config.clock, 0 if config.strict else config.tick
+    soonest: dict[Position, int] = {}
+    for index, step in sound(steps):
+        if isinstance(step.operation, ResetTick) and step.operation.tick != config.tick:
+            return
+        if isinstance(step.operation, Advance):
+            now += step.operation.ms
+        for position, at in accepted(step):
+            soonest[position] = min(at, soonest.get(position, at))
+        for position, at in handed_out(step, now):
+            wait = soonest.get(position, at) - early - at
+            yield index, f"{position} was handed out {wait} ms early" if wait > 0 else None
+
+
+def held_once(config: Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-33: what is held is no more than what was accepted, whoever accepted it."""
+    pairs: set[tuple[Position, int]] = set()
+    for index, step in sound(steps):
+        pairs.update(accepted(step))
+        if count := step.seen[0]:
+            yield index, f"{count} copies of {len(pairs)} messages are held" if count > len(pairs) else None
+
+
+def nobody_waits(config: Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-35: where something is held and nothing available, a timeout is armed."""
+    for index, step in sound(steps):
+        count, _, armed, _, state = step.seen
+        if count > 0 and AVAILABLE not in state and state.strip(STALE):
+            yield index, None if armed else f"{count} held, nothing available, no timeout armed"
+
+
+class Passed:
+    """Where the registered views are, and which positions were accepted."""
+
+    def __init__(self) -> None:
+        self.registered: dict[str, str] = {}
+        """By the name of a subscription, the handle of its latest view."""
+        self.marks: dict[str, Position] = {}
+        """By the name of a subscription."""
+        self.held: set[Position] = set()
+
+    def saw(self, step: Step) -> None:
+        """Take a step in."""
+        o = step.operation
+        self.held.update(position for position, _ in accepted(step))
+        if erred(step):
+            return
+        if isinstance(o, Open):
+            self.registered[o.name] = step.result
+        if isinstance(o, Close) and self.registered.get(o.handle[0]) == o.handle:
+            del self.registered[o.handle[0]]
+        if isinstance(o, MarkDelete) and self.registered.get(o.handle[0]) == o.handle:
+            self.marks[o.handle[0]] = o.ledger, o.entry
+
+    def by_all(self) -> bool:
+        """Whether every registered view has passed every position."""
+        marks = [self.marks.get(name) for name in self.registered]
+        return bool(self.held and marks) and all(mark and mark >= max(self.held) for mark in marks)
+
+
+def nothing_passed_is_held(config: Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-36: what every view has passed is not held."""
+    passed = Passed()
+    for index, step in sound(steps):
+        passed.saw(step)
+        if passed.by_all():
+            count = step.seen[0]
+            yield index, f"{count} copies are held that every view has passed" if count else None
+
+
+# ---- One view is a tracker of delayed delivery
+
+
+def alone(config: Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-34: one view without a mark-delete position answers as a tracker of delayed delivery does."""
+    tracker = DelayedDelivery(config)
+    handle = ""
+    for index, step in sound(steps):
+        o = step.operation
+        if isinstance(o, Open) and not handle and not erred(step):
+            handle = step.result
+            continue
+        if isinstance(o, Open | Close | MarkDelete | Reads | Shutdown) or erred(step):
+            return
+        if isinstance(o, Advance):
+            tracker.advance(o.ms)
+        if getattr(o, "handle", handle) != handle or not handle:
+            continue
+        expected = as_tracker(o, tracker)
+        if expected is not None:
+            same = expected == step.result and tracker.count() == step.seen[0]
+            yield index, None if same else f"a tracker of one subscription answers {expected}, not {step.result}"
+
+
+def as_tracker(o: Operation, tracker: DelayedDelivery) -> Any:
+    """What a tracker answers to what a view is asked; None: nothing, or it is not asked."""
+    if isinstance(o, Add):
+        return tracker.add(o.ledger, o.entry, o.at)
+    if isinstance(o, Fill):
+        return tracker.fill(o.ledger, o.entry, o.step, o.n, o.at)
+    if isinstance(o, Get):
+        return [list(position) for position in tracker.get(o.most)]
+    if isinstance(o, ResetTick):
+        tracker.reset_tick(o.tick)
+    if isinstance(o, Clear):
+        tracker.clear()
+    asked = {Has: tracker.has, Pause: tracker.pause, Count: tracker.count}.get(type(o))
+    return asked() if asked else None
+
+
+LAWS: tuple[Law, ...] = (
+    Law("TD-04", none_early),
+    Law("TD-33", held_once),
+    Law("TD-34", alone),
+    Law("TD-35", nobody_waits),
+    Law("TD-36", nothing_passed_is_held),
+)
