@@ -38,6 +38,7 @@ from broker_tck.implementations.negative_acks.clients import (
     PairMap,
 )
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
+from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 
 BUNDLED: dict[str, Callable[..., Any]] = {
     "time-bucket": TimeBucketTracker,
@@ -52,6 +53,7 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "pulsar-bucket-5.0": PulsarBuckets50,
     "pulsar-bucket-4.2": PulsarBuckets42,
     "pulsar-bucket-2025": PulsarBuckets2025,
+    "shared-index": SharedIndexManager,
     "sorted-buckets": SortedBucketsTracker,
     "java": JavaPip393,
     "java-4.2": Java42,

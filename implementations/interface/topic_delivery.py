@@ -6,15 +6,27 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from broker_tck.implementations.interface.common import Clock, Position
-from broker_tck.implementations.interface.delayed_delivery import DelayedDeliveryConfig, DelayedDeliveryTracker, Timer
+from broker_tck.implementations.interface.delayed_delivery import DelayedDeliveryTracker, Timer
 
 
 class IllegalStateException(RuntimeError):
     """What a view raises that is closed or stale, and a manager that is closed."""
 
 
-class TopicDeliveryConfig(DelayedDeliveryConfig, Protocol):
+class TopicDeliveryConfig(Protocol):
     """What the manager of a topic is configured with."""
+
+    @property
+    def tick(self) -> int:
+        """Tick time in milliseconds. ``reset_tick_time`` may change it later."""
+
+    @property
+    def strict(self) -> bool | int:
+        """Whether a message must never be handed out before its time; a recorded trace has 0 or 1."""
+
+    @property
+    def lookahead(self) -> int:
+        """How many messages of one fixed delay a view sees before its reading pauses; 0 switches that off."""
 
     @property
     def prune_ms(self) -> int:

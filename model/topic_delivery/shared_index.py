@@ -89,16 +89,27 @@ class SharedIndex(Reference):
 
     @rule(
         "TD-17",
-        "The timer aims at the first bucket that is not due yet, and at nothing where all are due.",
+        "The timer aims at the first bucket of which no firing has told yet, and at nothing where there is none; where "
+        "that bucket's moment has passed, at the next millisecond.",
         source="InMemoryTopicDelayedDeliveryTrackerManager; T-03, T-04, T-05",
-        look="a bucket that is due, and is held for a slow view: it hides those that come later",
+        look="a bucket that is due, and is held for a slow view: it hides those that come later; one whose moment "
+        "passes while its firing is put off (DD-22)",
         absent=lambda m: m.buckets.wake(m.index.first()),
         the_last=lambda m: m.buckets.wake(max(m.index.held)),
+        the_first_that_is_not_due=lambda m: m.buckets.wake(
+            min([k for k in m.index.held if not m.buckets.due(k, m.timer.now)] or m.index.held)
+        ),
+        the_first_to_come=lambda m: min([w for w in m.moments() if w > m.timer.now] or m.moments()),
     )
     def aim(self) -> int:
-        now = self.timer.now
-        coming = [key for key in self.index.held if not self.buckets.due(key, now)]
-        return self.buckets.wake(min(coming or self.index.held))
+        moments = self.moments()
+        first = min([moment for moment in moments if moment > self.timer.last_run] or moments)
+        told_or_armed = first <= self.timer.last_run or first == self.timer.target
+        return first if told_or_armed else max(first, self.timer.now + 1)
+
+    def moments(self) -> list[int]:
+        """When each bucket wants to be looked at."""
+        return [self.buckets.wake(key) for key in self.index.held]
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""

@@ -6,7 +6,7 @@ from broker_tck.model.topic_delivery.specification import TopicDelivery
 
 
 def abstract(model: TopicDelivery) -> tuple[int, ...]:
-    """Copies and buckets, by powers of two; views that are there, stale, behind a mark, ready and pausing; the timer."""
+    """Copies and buckets, by powers of two; views there, stale, behind a mark, ready and pausing; the timer."""
     registry = model.registry
     views = registry.registered.values()
     due = sum(model.buckets.due(key, model.timer.now) for key in model.index.held)

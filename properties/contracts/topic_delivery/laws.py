@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.contracts.topic_delivery.operations import (
@@ -147,7 +147,7 @@ def nothing_passed_is_held(config: Config, steps: Sequence[Step]) -> Verdicts:
 
 def alone(config: Config, steps: Sequence[Step]) -> Verdicts:
     """TD-34: one view without a mark-delete position answers as a tracker of delayed delivery does."""
-    tracker = DelayedDelivery(config)
+    tracker = DelayedDelivery(cast(Any, config))
     handle = ""
     for index, step in sound(steps):
         o = step.operation

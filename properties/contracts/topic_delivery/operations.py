@@ -140,7 +140,7 @@ class Reads(Operation, frozen=True, tag="reads"):
 
 
 class Advance(Operation, frozen=True, tag="adv"):
-    """The clock moves, timers fire on the way; result, of each firing: its time, and whose dispatchers it asked to read.
+    """The clock moves, timers fire on the way; result, of each firing: its time, and whom it asked to read.
 
     Where some of these took messages at once, these follow: a handle and positions of each.
     """

@@ -141,7 +141,7 @@ class Rig(ManualTimer):
         return None if tracker is None else tracker.get_buffer_memory_usage()
 
     def reads(self, handle: str, most: int) -> None:
-        """How much a dispatcher takes at once when it is asked to read. The view is asked something, as it may refuse."""
+        """How much a dispatcher takes at once when asked to read. The view is asked something, as it may refuse."""
         if handle in self.trackers:
             self.trackers[handle].has_message_available()
             self.dispatchers[handle].reads = most

@@ -1,0 +1,1 @@
+"""Delayed messages of a topic, for all its subscriptions at once."""
