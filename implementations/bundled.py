@@ -39,6 +39,7 @@ from broker_tck.implementations.negative_acks.clients import (
 )
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
+from broker_tck.implementations.topic_delivery.pip_448 import SharedIndex448
 
 BUNDLED: dict[str, Callable[..., Any]] = {
     "time-bucket": TimeBucketTracker,
@@ -54,6 +55,7 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "pulsar-bucket-4.2": PulsarBuckets42,
     "pulsar-bucket-2025": PulsarBuckets2025,
     "shared-index": SharedIndexManager,
+    "shared-index-448": SharedIndex448,
     "sorted-buckets": SortedBucketsTracker,
     "java": JavaPip393,
     "java-4.2": Java42,
