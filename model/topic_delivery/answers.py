@@ -107,7 +107,7 @@ class Answers(SharedIndex):
         shown = self.shown_to(view)
         taken = shown.taken(sorted(key for key in shown.held if self.is_due(key, view)), most)
         done = shown.removed(taken)
-        view.lets_go(done)
+        view.takes(done)
         view.fixed_delay.left(bool(taken), not self.seen_by(view))
         self.settle(done)
         return shown.handed_out(taken)

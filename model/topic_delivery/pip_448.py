@@ -60,6 +60,9 @@ class BehindTheMark(SubscriptionView):
     def was_handed(self, placed: Placed) -> bool:
         return False
 
+    def was_cleared(self, placed: Placed) -> bool:
+        return False
+
     def was_passed(self, position: Position) -> bool:
         return False
 
@@ -142,9 +145,6 @@ class Pip448(TopicDelivery):
 
     def count_of(self, view: SubscriptionView) -> int:
         return self.index.count()
-
-    def forget_for(self, view: SubscriptionView) -> None:
-        pass
 
     def retick(self, tick: int) -> None:
         super().retick(tick)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Undefined
-from broker_tck.model.rules import Rule, rule
+from broker_tck.model.rules import Rule, also, rule
 from broker_tck.model.topic_delivery.answers import Answers
 from broker_tck.model.topic_delivery.shared_index import CLOSED
 from broker_tck.model.topic_delivery.unembodied import UNEMBODIED
@@ -69,20 +69,22 @@ class TopicDelivery(Answers):
         view.move((ledger, entry))
         self.settle([placed for placed in before if not view.sees(placed)])
 
-    @rule(
-        "TD-13",
-        "Clear has one view forget what it sees; what others see stays, and the timer is left alone.",
-        source="PIP-448: the semantics for users stay identical; T-17",
-        look="a clear that does nothing, or that empties the index for all",
+    @also(
+        SubscriptionView.was_cleared,
         when=lambda m, view: m.seen_by(view),
-        absent=lambda m, view: None,
+        for_all=lambda m, view: [m.clear_for(each) for each in m.registry.registered.values()],
+        and_the_timer=lambda m, view: (m.clear_for(view), m.update_timer()),
     )
     def forget_for(self, view: SubscriptionView) -> None:
         """A view forgets every message."""
+        self.clear_for(view)
+
+    def clear_for(self, view: SubscriptionView) -> None:
+        """Have a view forget what it sees, and let go of what no other sees."""
         seen = self.seen_by(view)
         left = self.shown_to(view).after_clear()
         done = [(key, copy) for key, copy in seen if copy not in left.get(key, ())]
-        view.lets_go(done)
+        view.forgets(done)
         view.fixed_delay.cleared()
         self.release(done)
 

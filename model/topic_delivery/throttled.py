@@ -9,7 +9,7 @@ from typing import Protocol
 from broker_tck.model.delayed_delivery.memory import MemoryEstimate
 from broker_tck.model.rules import also, rule
 from broker_tck.model.topic_delivery.pruner import Pruner
-from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
+from broker_tck.model.topic_delivery.view import SubscriptionView
 
 ADAPTIVE = (5, 50)
 """The bounds of the interval, in milliseconds, where it is taken from the tick."""
@@ -32,9 +32,6 @@ class ThrottledPruner(Pruner):
         self.interval = self.interval_of(config.prune_ms, config.tick)
         self.ratio = self.ratio_of(config.ratio)
         self.tried = 0
-
-    def may_go(self, placed: Placed, views: Collection[SubscriptionView]) -> bool:
-        return all(view.acknowledged(placed[1][:2]) for view in views)
 
     # ---- When it tries
 

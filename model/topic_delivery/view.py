@@ -26,6 +26,7 @@ class SubscriptionView(Part):
         self.passed = mark
         """The furthest mark-delete position so far."""
         self.handed: set[Placed] = set()
+        self.cleared: set[Placed] = set()
         self.again: set[Placed] = set()
         """What it has added since it was done with it."""
         self.fixed_delay = self.FixedDelay()
@@ -60,6 +61,17 @@ class SubscriptionView(Part):
         return placed in self.handed
 
     @rule(
+        "TD-13",
+        "Clear has one view forget what it sees; what others see stays, and the timer is left alone.",
+        source="PIP-448: the semantics for users stay identical; T-17",
+        look="a clear that does nothing, or that empties the index for all",
+        absent=lambda v, placed: False,
+        by_position=lambda v, placed: placed[1] in {copy for _, copy in v.cleared},
+    )
+    def was_cleared(self, placed: Placed) -> bool:
+        return placed in self.cleared
+
+    @rule(
         "TD-15",
         "A mark-delete position is taken over as it is, also where it goes back; what the view had passed by then it "
         "sees only where it adds it again.",
@@ -82,7 +94,9 @@ class SubscriptionView(Part):
         position = placed[1][:2]
         if self.acknowledged(position):
             return False
-        return placed in self.again or not (self.was_handed(placed) or self.was_passed(position))
+        if placed in self.again:
+            return True
+        return not (self.was_handed(placed) or self.was_cleared(placed) or self.was_passed(position))
 
     # ---- What it does
 
@@ -96,15 +110,21 @@ class SubscriptionView(Part):
         """It adds a copy, held before or not."""
         if self.asks_again(placed):
             self.handed.discard(placed)
+            self.cleared.discard(placed)
             self.again.add(placed)
 
     @also(was_handed, absent=lambda v, placed: False, only_what_was_handed=lambda v, placed: placed in v.handed)
     def asks_again(self, placed: Placed) -> bool:
         position = placed[1][:2]
-        return not self.acknowledged(position) and (placed in self.handed or self.was_passed(position))
+        done = placed in self.handed or placed in self.cleared or self.was_passed(position)
+        return done and not self.acknowledged(position)
 
-    def lets_go(self, done: Iterable[Placed]) -> None:
-        """It is done with copies: they were handed to it, or cleared."""
-        for placed in done:
-            self.handed.add(placed)
-            self.again.discard(placed)
+    def takes(self, copies: Iterable[Placed]) -> None:
+        """Copies are handed to it."""
+        self.handed.update(copies)
+        self.again.difference_update(copies)
+
+    def forgets(self, copies: Iterable[Placed]) -> None:
+        """Copies are cleared by it."""
+        self.cleared.update(copies)
+        self.again.difference_update(copies)

@@ -93,6 +93,8 @@ class Views:
         self.names = "ABCD"[: one_of(choices, NAMES)]
         self.odd = one_of(choices, (8, 30, 100))
         """One operation in so many is about any handle that there may be."""
+        self.left_alone = one_of(choices, (2, 2, 30))
+        """Where none is registered, one operation in so many opens another."""
 
     def open(self) -> Open:
         """A dispatcher comes; most often that of a subscription that has none."""
@@ -115,7 +117,8 @@ class Views:
         handles = [*registry.views]
         if choices.below(8) and len(handles) > len(registry.registered):
             views = [*registry.registered.values()]
-            handles = [handle for handle in handles if registry.views[handle] in views]
+            used = [handle for handle in handles if registry.views[handle] in views]
+            handles = used if used or choices.below(self.left_alone) == 0 else handles
         return one_of(choices, handles) if handles else None
 
     def to(self, kind: Callable[[str], AnyOperation]) -> Callable[[], AnyOperation]:
