@@ -40,6 +40,7 @@ from broker_tck.properties.engine.contract import Maker
 
 PRUNES = (0, 0, 0, 1, 5, 100, 2000)
 RATIOS = (0.5, 0.5, None, 0.0, 0.34, 0.75, 1.0, -1.0, 2.0)
+LOOKAHEADS = (0, 1, 1, 2, 2, 2, 3, 3, 5, 10)
 NAMES = (1, 2, 2, 3, 3, 4)
 """How many subscriptions a topic has."""
 FILLS = weighted([((1, 2, 5, 17, 64), 50), ((255, 256, 257), 8), ((4_095, 4_097), 1)])
@@ -50,7 +51,7 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     return Config(
         one_of(choices, of_one.TICKS),
         choices.below(2) > 0,
-        one_of(choices, of_one.LOOKAHEADS),
+        one_of(choices, LOOKAHEADS),
         one_of(choices, PRUNES),
         one_of(choices, RATIOS),
         one_of(choices, of_one.CLOCKS),

@@ -1,0 +1,153 @@
+"""Known wrong ways of a shared index that take more than a clause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from broker_tck.model.delayed_delivery.index import Position
+from broker_tck.model.rules import wrong
+from broker_tck.model.topic_delivery.answers import Answers
+from broker_tck.model.topic_delivery.specification import TopicDelivery
+from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
+
+# ---- Views go
+
+
+@wrong("TD-28", "the last view leaves the index as it is")
+class LastLeavesIndex(TopicDelivery):
+    """Somebody may come back."""
+
+    def left(self, view: SubscriptionView) -> None:
+        """Let go of what the view saw, if there are others."""
+        if self.registry.registered:
+            super().left(view)
+
+
+@wrong("TD-28", "only the last view lets go of anything")
+class OnlyLastLetsGo(TopicDelivery):
+    """While others are there, nothing goes."""
+
+    def left(self, view: SubscriptionView) -> None:
+        """Let go of everything, if there are no others."""
+        if not self.registry.registered:
+            super().left(view)
+
+
+@wrong("TD-28", "whoever leaves takes everything along")
+class LeavesNothing(TopicDelivery):
+    """A view that leaves empties the index."""
+
+    def left(self, view: SubscriptionView) -> None:
+        """Let go of everything."""
+        self.forget()
+
+
+@wrong("TD-28", "the timer outlives the last view")
+class LeavesTimer(TopicDelivery):
+    """Nobody tells the timer of what has gone."""
+
+    def left(self, view: SubscriptionView) -> None:
+        """Let go of what the view saw."""
+        self.release(self.seen_by(view))
+
+
+@wrong("TD-31", "the timer outlives a shutdown")
+class ShutdownLeavesTimer(TopicDelivery):
+    """Nobody disarms it."""
+
+    def shutdown(self) -> None:
+        """End, with the timer armed or not."""
+        armed = self.timer.armed.copy()
+        super().shutdown()
+        self.timer.armed = armed
+
+
+# ---- Prunes
+
+
+@wrong("TD-20", "a mark-delete position is heeded by the next get")
+class PrunesWithGets(TopicDelivery):
+    """A push of the position is cheap."""
+
+    def mark_delete(self, handle: str, ledger: int, entry: int) -> None:
+        """Note the position."""
+        self.put_off = True
+        super().mark_delete(handle, ledger, entry)
+        self.put_off = False
+
+    put_off = False
+
+    def release(self, copies: Iterable[Placed]) -> None:
+        """Let go of copies, later."""
+        if not self.put_off:
+            super().release(copies)
+
+    def hand_out(self, view: SubscriptionView, most: int) -> list[Position]:
+        """Hand out, then let go of all that nobody sees."""
+        out = super().hand_out(view, most)
+        self.release([(key, copy) for key, bucket in self.index.held.items() for copy in bucket])
+        return out
+
+
+@wrong("TD-20", "what is not due yet is not pruned")
+class PrunesWhatIsDue(TopicDelivery):
+    """Only the buckets that are due are looked at."""
+
+    def release(self, copies: Iterable[Placed]) -> None:
+        """Let go of what is due."""
+        super().release([(key, copy) for key, copy in copies if self.buckets.due(key, self.timer.now)])
+
+
+# ---- The fixed delay
+
+
+@wrong("DD-15", "a refusal leaves the fixed delay")
+class RefusalLeavesFixedDelay(Answers):
+    """Nothing was taken, so nothing was learnt."""
+
+    def add(self, handle: str, ledger: int, entry: int, at: int) -> bool | None:
+        """Add, and look away where it is refused."""
+        view = self.view(handle)
+        fixed = view is not None and view.fixed_delay.fixed
+        taken = super().add(handle, ledger, entry, at)
+        if view is not None and not taken:
+            view.fixed_delay.fixed = fixed
+        return taken
+
+
+@wrong("TD-06", "a refusal ends the fixed delay of all views")
+class RefusalIsForAll(Answers):
+    """The delay is the topic's."""
+
+    def add(self, handle: str, ledger: int, entry: int, at: int) -> bool | None:
+        """Add, and tell all where it is refused."""
+        taken = super().add(handle, ledger, entry, at)
+        if taken is False:
+            for view in self.registry.registered.values():
+                view.fixed_delay.refused()
+        return taken
+
+
+@wrong("TD-12", "what one view adds counts for the fixed delay of all")
+class DelayOfTheTopic(Answers):
+    """The delay is the topic's."""
+
+    def add(self, handle: str, ledger: int, entry: int, at: int) -> bool | None:
+        """Add, and tell all."""
+        taken = super().add(handle, ledger, entry, at)
+        for name, view in self.registry.registered.items():
+            if taken and not handle.startswith(name):
+                view.fixed_delay.taken(at, self.buckets.tick)
+        return taken
+
+
+# ---- What is asked
+
+
+@wrong("TD-10", "available to one, available to all")
+class FirstViewAlone(Answers):
+    """What the view sees that was registered first is taken for what all see."""
+
+    def is_available(self, view: SubscriptionView) -> bool:
+        """Whether that one sees anything that is due."""
+        return self.sees_due(next(iter(self.registry.registered.values()), view))
