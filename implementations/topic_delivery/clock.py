@@ -13,36 +13,36 @@ from broker_tck.implementations.interface import Clock, Timeout, Timer
 class Buckets:
     """Time buckets as those of a tracker of one subscription; times in milliseconds."""
 
-    __slots__ = ("_mask", "_rounding", "_slack", "_strict", "tick")
+    __slots__ = ("mask", "rounding", "slack", "strict", "tick")
 
     def __init__(self, tick: int, strict: bool) -> None:
         """Derive the width from the tick; a later change of the tick leaves it as it is (DD-02, DD-03)."""
         width = bucket_width(tick)
         self.tick = tick
-        self._strict = strict
-        self._mask = -width
-        self._rounding = width - 1 if strict else 0
-        self._slack = 0 if strict else width - 1
+        self.strict = strict
+        self.mask = -width
+        self.rounding = width - 1 if strict else 0
+        self.slack = 0 if strict else width - 1
 
     def key(self, deliver_at: int) -> int:
         """The bucket of a time (DD-05)."""
-        return min(deliver_at + self._rounding, LAST_TIME) & self._mask
+        return min(deliver_at + self.rounding, LAST_TIME) & self.mask
 
     def cutoff(self, now: int) -> int:
         """The last time that is not delayed (DD-04)."""
-        return now if self._strict else now + self.tick
+        return now if self.strict else now + self.tick
 
     def last_due(self, now: int) -> int:
         """The last key that is due (DD-06)."""
-        return self.cutoff(now) - self._slack
+        return self.cutoff(now) - self.slack
 
     def last_woken(self, time: int) -> int:
         """The last key whose moment to wake had come by a time."""
-        return time if self._strict else time + min(0, self.tick - self._slack)
+        return time if self.strict else time + min(0, self.tick - self.slack)
 
     def wake(self, key: int) -> int:
         """When a bucket is due, or at its key if that is later (DD-33)."""
-        return key if self._strict else max(key, key + self._slack - self.tick)
+        return key if self.strict else max(key, key + self.slack - self.tick)
 
 
 class TopicTimer(DeliveryTimer):

@@ -17,7 +17,7 @@ from broker_tck.implementations.interface import (
 )
 from broker_tck.implementations.topic_delivery.clock import Buckets, TopicTimer
 from broker_tck.implementations.topic_delivery.index import Entries, SharedIndex
-from broker_tck.implementations.topic_delivery.sight import above, up_to
+from broker_tck.implementations.topic_delivery.sight import Sight, above, up_to
 from broker_tck.implementations.topic_delivery.tracker import View
 
 
@@ -50,7 +50,7 @@ class SharedIndexManager:
         """Give a new dispatcher its view; an earlier one of the same subscription is stale from now on (TD-26)."""
         if not self._is_open:
             raise IllegalStateException("the manager is closed")
-        view = View(self, dispatcher)
+        view = self._made(dispatcher)
         earlier = self._views.get(dispatcher.name)
         if earlier:
             earlier.is_open = False
@@ -169,6 +169,9 @@ class SharedIndexManager:
             self._update_timer()
 
     # ---- Inside
+
+    def _made(self, dispatcher: Dispatcher) -> View:
+        return View(self, dispatcher, Sight(dispatcher.mark_delete_position))
 
     def _came(self, key: int, ledger: int, entry: int) -> None:
         if key >= self._looked_at and (self._furthest is None or (ledger, entry) > self._furthest):

@@ -17,10 +17,10 @@ class View:
 
     __slots__ = ("_manager", "delays", "dispatcher", "hidden", "is_open", "nothing_before", "sight")
 
-    def __init__(self, manager: SharedIndexManager, dispatcher: Dispatcher) -> None:
+    def __init__(self, manager: SharedIndexManager, dispatcher: Dispatcher, sight: Sight) -> None:
         self._manager = manager
         self.dispatcher = dispatcher
-        self.sight = Sight(dispatcher.mark_delete_position)
+        self.sight = sight
         self.delays = FixedDelayDetector()
         self.is_open = True
         self.hidden = 0

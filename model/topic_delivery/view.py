@@ -23,8 +23,8 @@ class SubscriptionView(Part):
         """Names the view and its dispatcher, of which a subscription may have had several."""
         self.mark = mark
         """The mark-delete position; None: nothing is known to be acknowledged."""
-        self.passed = mark
-        """The furthest mark-delete position so far."""
+        self.passed: Position | None = None
+        """The furthest mark-delete position that it had before this one."""
         self.handed: set[Placed] = set()
         self.cleared: set[Placed] = set()
         self.again: set[Placed] = set()
@@ -102,8 +102,9 @@ class SubscriptionView(Part):
 
     def move(self, position: Position) -> None:
         """Its mark-delete position moves."""
+        if self.mark is not None:
+            self.passed = max(self.mark, self.passed or self.mark)
         self.mark = self.mark_after(position)
-        self.passed = max(position, self.passed or position)
         self.again = {placed for placed in self.again if placed[1][:2] > position}
 
     def adds(self, placed: Placed) -> None:

@@ -62,6 +62,28 @@ class ShutdownLeavesTimer(TopicDelivery):
         self.timer.armed = armed
 
 
+@wrong("TD-16", "a closed view has no messages")
+class ClosedHasNone(Answers):
+    """It is no error to ask one."""
+
+    def count(self, handle: str) -> int | None:
+        """None, once closed."""
+        return 0 if self.registry.is_closed(handle) else super().count(handle)
+
+
+@wrong("TD-26", "the first dispatcher is asked to read")
+class FirstDispatcherIsAsked(TopicDelivery):
+    """A subscription goes on with the dispatcher that it had first."""
+
+    def open(self, name: str) -> str:
+        """Open a view, for an earlier dispatcher."""
+        earlier = self.registry.registered.get(name)
+        handle = super().open(name)
+        if earlier:
+            self.registry.views[handle].handle = earlier.handle
+        return handle
+
+
 # ---- Prunes
 
 

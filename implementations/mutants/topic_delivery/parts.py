@@ -1,0 +1,32 @@
+"""Subjects around a broken part: the manager of the shared index, but for what its views see."""
+
+from __future__ import annotations
+
+from broker_tck.implementations.interface import Dispatcher
+from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
+from broker_tck.implementations.topic_delivery.sight import Sight
+from broker_tck.implementations.topic_delivery.tracker import View
+
+
+def around_sight(broken: type[Sight]) -> type[SharedIndexManager]:
+    """The manager whose views see in this way."""
+
+    class Manager(SharedIndexManager):
+        """A manager of views that see wrong."""
+
+        def _made(self, dispatcher: Dispatcher) -> View:
+            return View(self, dispatcher, broken(dispatcher.mark_delete_position))
+
+    return Manager
+
+
+def around_view(broken: type[View]) -> type[SharedIndexManager]:
+    """The manager that gives views of this kind."""
+
+    class Manager(SharedIndexManager):
+        """A manager of broken views."""
+
+        def _made(self, dispatcher: Dispatcher) -> View:
+            return broken(self, dispatcher, Sight(dispatcher.mark_delete_position))
+
+    return Manager
