@@ -1,0 +1,225 @@
+"""Contract ``topic-delivery``: its recorded traces, the defects of the branch that it came from, its rig, and names."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+import pytest
+
+from broker_tck import fixtures
+from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
+from broker_tck.model.rules import Way, deviations_of
+from broker_tck.model.topic_delivery.specification import TopicDelivery
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
+from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.replay import MODEL, declaring, replay
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import Trace, from_text, load, operation_text
+from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.findings.shorter import Shorter
+from broker_tck.properties.worth.deviating import broken_by, happens
+
+TOPICS: Contract = CONTRACTS["topic-delivery"]
+BRANCH = "shared-index-448"
+SHOWN = ("result", *TOPICS.observables)
+
+
+@cache
+def recorded() -> tuple[Trace, ...]:
+    return tuple(load(str(fixtures.folder() / "topic-delivery" / "pip-448.jsonl")))
+
+
+@pytest.mark.slow
+def test_model_and_subject_do_as_the_branch_did() -> None:
+    subjects = declaring(TOPICS, "pip-448")
+    assert [subject.name for subject in subjects] == [BRANCH]
+    replays = [replay(trace, subjects) for trace in recorded()]
+    assert [d for each in replays for d in each.disagreements] == []
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == 8_613
+
+
+def altered(value: Any) -> Any:
+    """A value with something changed, and its type kept; None: there is nothing in it."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, str):
+        return f"x{value[1:]}"
+    return value[1:] if isinstance(value, list) and value else None
+
+
+@pytest.mark.parametrize("which", range(len(SHOWN)), ids=SHOWN)
+def test_altered_outcome_is_found_where_it_is(which: int) -> None:
+    changed = 0
+    for number, trace in enumerate(recorded()[:40]):
+        at = (11 * number) % len(trace.operations)
+        wrong = copy.deepcopy(trace.outcomes[at] or [])
+        value = altered(wrong[which])
+        if value is None or value == wrong[which]:
+            continue
+        changed += 1
+        wrong[which] = value
+        outcomes = [*trace.outcomes[:at], wrong, *trace.outcomes[at + 1 :]]
+        (found,) = replay(
+            Trace(trace.contract, trace.profile, trace.config, trace.operations, outcomes, trace.where), []
+        ).disagreements
+        assert (found.who, found.step, found.observed) == (MODEL, at, SHOWN[which])
+    assert changed > 5
+
+
+# ---- What the branch does wrong, and what is meant
+
+CLOSED = {"error": "IllegalStateException"}
+DEFECTS = {
+    "T-01": ("open A; add A1 1 1 +2000; add A1 1 2 +2000; adv 2512; get A1 1; get A1 1", [[1, 2]], [[1, 1]]),
+    "T-02": (
+        "open A; add A1 1 1 +3999; tick A1 700; add A1 1 1 +3999; add A1 1 2 +3999; adv 4000; get A1 2",
+        [[1, 1], [1, 2]],
+        [[1, 1]],
+    ),
+    "T-03": ("open A; add A1 1 1 +2000; add A1 1 2 +5000; adv 2512; md A1 1 1; adv 600000", [[4608, ["A1"]]], []),
+    "T-04": ("open A; add A1 1 1 +2000; adv 5000; add A1 1 2 +20000; adv 600000", [[19968, ["A1"]]], [[5000, ["A1"]]]),
+    "T-05": (
+        "open A; add A1 1 1 +2000; adv 2512; add A1 1 2 +50000; adv 1000; add A1 1 3 +50000; adv 1000",
+        [],
+        [[4000, ["A1"]]],
+    ),
+    "T-06": ("strict=true; open A; add A1 1 1 +1999; adv 1000; get A1 9", [], [[1, 1]]),
+    "T-07": ("open A; add A1 1 1 +5999; adv 4000; get A1 9", [], [[1, 1]]),
+    "T-08": (
+        (
+            "lookahead=2; open A; add A1 1 1 +9000; add A1 1 2 +2000; md A1 1 2; get A1 9; add A1 1 3 +9000; "
+            "add A1 1 4 +9000; pause A1"
+        ),
+        True,
+        False,
+    ),
+    "T-09": (
+        (
+            "lookahead=2; open A; open B; add A1 1 1 +2000; adv 2512; md A1 1 1; add A1 1 2 +9000; add A1 1 3 +9000; "
+            "pause A1"
+        ),
+        True,
+        False,
+    ),
+    "T-10": ("open A; add A1 1 1 +5000; md A1 2 -1; get A1 9; memory A1", 0, -1),
+    "T-11": ("open A; open A; add A2 1 1 +2000; adv 2512", [[1536, ["A2"]]], [[2000, ["A1"]]]),
+    "T-13": (
+        "open A; open A; open B; add A2 1 1 +2000; close A1; adv 2562; md B1 1 1; get B1 9; get A2 9",
+        [[1, 1]],
+        [],
+    ),
+    "T-14": (
+        "open A; open A; close A1; add A2 1 1 +2000; adv 2512; get A2 9",
+        [[1, 1]],
+        {"error": "NullPointerException"},
+    ),
+    "T-15": ("open A; shutdown; add A1 1 1 +2000", CLOSED, True),
+    "T-16": (
+        "open A; open B; add A1 1 1 +2000; add A1 1 2 +2000; adv 2512; md A1 1 1; close A1; open A; get A2 1",
+        [[1, 2]],
+        [[1, 1]],
+    ),
+}
+"""By the number of a defect: a trace, and the last result in profile ``ideal`` and on the branch."""
+COUNTS = {
+    "T-12": ("open A; open A; add A2 1 1 +2000; close A1", 1, 0),
+    "T-17": ("open A; add A1 1 1 +2000; clear A1", 0, 1),
+}
+"""The same, with the number of messages held after it."""
+
+
+def last(subject: str, text: str) -> tuple[Any, Any]:
+    """The last result on a subject, times of firings counted from the start, and what was seen."""
+    config, _, steps = text.partition("; ") if "=" in text.partition(";")[0] else ("", "", text)
+    trace = from_text(f"topic-delivery ideal {config}; {steps}")
+    made = resolve(subject)
+    step = record(trace.operations, made.rig(trace.config, made.capabilities))[-1]
+    if step.operation.tag == "adv":
+        return [[firing[0] - trace.config.clock, *firing[1:]] for firing in step.result], step.seen
+    return step.result, step.seen
+
+
+@pytest.mark.parametrize("number", DEFECTS)
+def test_defect_of_the_branch_is_none_of_the_ideal_profile(number: str) -> None:
+    text, meant, seen = DEFECTS[number]
+    assert [last(subject, text)[0] for subject in ("shared-index", BRANCH)] == [meant, seen]
+
+
+@pytest.mark.parametrize("number", COUNTS)
+def test_defect_of_the_branch_shows_in_what_is_held(number: str) -> None:
+    text, meant, seen = COUNTS[number]
+    assert [last(subject, text)[1][0] for subject in ("shared-index", BRANCH)] == [meant, seen]
+
+
+@pytest.mark.parametrize("way", deviations_of(TOPICS.model("pip-448")), ids=str)
+def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
+    assert happens(resolve(BRANCH), TOPICS.model("pip-448"), way, 0)
+
+
+@pytest.mark.parametrize("name", ["shared-index", BRANCH])
+def test_subject_agrees_with_its_profile_and_keeps_the_laws(name: str) -> None:
+    subject = resolve(name)
+    model = TOPICS.model(subject.profiles[0])
+    broken = set()
+    for number in range(12):
+        done = walk(TOPICS, walk_seed(3, number), subject.rig, model, subject.capabilities)
+        assert done.difference is None
+        broken |= {*broken_by(TOPICS, done, subject.rig, subject.capabilities)}
+    assert broken <= {*model.BREAKS, *model.MOOT}
+    assert bool(broken) == (name == BRANCH)
+
+
+# ---- The rig, and what handles mean
+
+
+def results(text: str, factory: Any = SharedIndexManager, **can: bool) -> list[Any]:
+    """The results of a trace on a manager."""
+    trace = from_text(f"topic-delivery ideal clock=1700000000000; {text}")
+    return record(trace.operations, TOPICS.rig(factory, trace.config, Capabilities(**can)))
+
+
+def test_dispatcher_may_come_back_while_it_is_told_to_read() -> None:
+    text = "open A; open B; add A1 1 1 +2000; add A1 1 2 +9000; reads A1 5; adv 2000; adv 9000; has A1; has B1"
+    steps = results(text)
+    first, second = (step.result[0][1:] for step in steps[5:7])
+    assert first == [["A1", "B1"], [["A1", [[1, 1]]]]]
+    assert second == [["A1", "B1"], [["A1", [[1, 2]]]]]
+    assert [step.result for step in steps[-2:]] == [False, True]
+
+
+def test_subject_that_does_not_show_its_index_is_seen_without() -> None:
+    (step,) = results("open A", shows_index=False, memory_estimate=False)
+    assert step.seen == (0, "anything", [], "anything", "-")
+    rig = TOPICS.rig(SharedIndexManager, Config(), Capabilities(shows_index=False, memory_estimate=False))
+    assert rig.seen() == TopicDelivery(Config()).seen()
+
+
+def test_unknown_handle_is_nothing() -> None:
+    text = "open A; add B1 1 1 +2000; get B1 1; has A2; md B1 1 1; close B1; tick B1 5; clear B1; reads B1 1"
+    assert [step.result for step in results(text)] == ["A1"] + 8 * [None]
+
+
+def left(text: str, *gone: int) -> str:
+    """The first trace to try without some operations."""
+    trace = from_text(f"topic-delivery; {text}")
+    shorter = Shorter(TOPICS, TopicDelivery)(trace.config, trace.operations, gone)
+    return "; ".join(operation_text(o, trace.config.clock) for o in next(shorter))
+
+
+def test_view_keeps_its_operations_where_an_earlier_one_is_left_out() -> None:
+    text = "open A; open B; open A; add A2 1 0 +5000; has A1; has B1; close A2"
+    assert left(text, 0) == "open B; open A; add A1 1 0 +5000; has B1; close A1"
+    assert left(text, 2) == "open A; open B; has A1; has B1"
+
+
+def test_choices_of_a_walk_never_name_a_view_that_is_not_one() -> None:
+    choices, model = SeededChoices(walk_seed(0, 0)), TopicDelivery(Config())
+    made = [maker.make() for maker in TOPICS.makers(model, choices, Capabilities())]
+    assert {o.tag for o in made} == {"open", "adv", "stale", "shutdown"} | {o.tag for o in made if hasattr(o, "handle")}
