@@ -10,6 +10,7 @@ import pytest
 
 from broker_tck import fixtures
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
+from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
 from broker_tck.model.rules import Way, deviations_of
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts import CONTRACTS
@@ -174,6 +175,26 @@ def test_subject_agrees_with_its_profile_and_keeps_the_laws(name: str) -> None:
         broken |= {*broken_by(TOPICS, done, subject.rig, subject.capabilities)}
     assert broken <= {*model.BREAKS, *model.MOOT}
     assert bool(broken) == (name == BRANCH)
+
+
+def test_baseline_with_one_view_answers_as_a_tracker_of_one_subscription() -> None:
+    (law,) = [law for law in TOPICS.laws if law.number == "TD-34"]
+    capabilities, judged, itself = Capabilities(shows_index=False), 0, lambda config, _: TopicDelivery(config)
+    for number in range(8):
+        done = walk(TOPICS, walk_seed(5, number), itself, TopicDelivery, capabilities)
+        steps = record(done.operations, TOPICS.rig(TrackerEach, done.config, capabilities))
+        met, _, complaint = law.check(done.config, steps)
+        assert complaint == ""
+        judged += met
+    assert judged > 100
+
+
+def test_baseline_holds_each_message_once_a_view() -> None:
+    text = "open A; open B; add A1 1 1 +2000; add B1 1 1 +2000; md A1 1 1; adv 2512; get A1 9; get B1 9"
+    steps = results(text, TrackerEach, shows_index=False)
+    assert [step.seen[0] for step in steps] == [0, 0, 1, 2, 2, 2, 1, 0]
+    assert [step.result for step in steps[-2:]] == [[], [[1, 1]]]
+    assert sorted(handle for _, handles in steps[5].result for handle in handles) == ["A1", "B1"]
 
 
 # ---- The rig, and what handles mean

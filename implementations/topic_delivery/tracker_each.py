@@ -1,0 +1,112 @@
+"""The baseline: a tracker of delayed delivery for each subscription, each with an index of its own.
+
+It is what brokers do without PIP-448, behind the interface of a topic's manager. It conforms to no profile: a view has
+only what it added itself, there is a timeout for each view, and what is acknowledged stays until it is due.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.interface import (
+    Clock,
+    Dispatcher,
+    Fired,
+    IllegalStateException,
+    Position,
+    Timeout,
+    Timer,
+    TopicDeliveryConfig,
+)
+
+
+class WakingTimer:
+    """The timer of one tracker, whose firings ask one dispatcher to read."""
+
+    def __init__(self, timer: Timer, dispatcher: Dispatcher) -> None:
+        self._timer = timer
+        self._dispatcher = dispatcher
+
+    def new_timeout(self, deadline: int, fired: Fired) -> Timeout:
+        """Arm a timeout for an absolute time in milliseconds."""
+
+        def fired_and_asks(timeout: Timeout) -> bool:
+            asks = fired(timeout)
+            if asks:
+                self._dispatcher.read_more_entries()
+            return asks
+
+        return self._timer.new_timeout(deadline, fired_and_asks)
+
+
+@dataclass(frozen=True)
+class OneConfig:
+    """What one tracker is configured with."""
+
+    tick: int
+    strict: bool
+    lookahead: int
+
+
+class OneTracker(TimeBucketTracker):
+    """A subscription's own tracker, which passes over what is acknowledged."""
+
+    def __init__(self, manager: TrackerEach, dispatcher: Dispatcher) -> None:
+        super().__init__(manager.config, manager.clock, WakingTimer(manager.timer, dispatcher))
+        self._manager = manager
+        self._mark = dispatcher.mark_delete_position
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
+        """Hand out what is due and not acknowledged."""
+        out: list[Position] = []
+        while len(out) < max_messages and self.has_message_available():
+            taken = super().get_scheduled_messages(max_messages - len(out))
+            out += [position for position in taken if self._mark is None or position > self._mark]
+        return sorted(out) if out else super().get_scheduled_messages(0)
+
+    def update_mark_delete_position(self, position: Position) -> None:
+        """Everything up to this position is acknowledged."""
+        self._mark = position
+
+    def close(self) -> None:
+        """Let go of everything."""
+        super().close()
+        self._manager.trackers.discard(self)
+
+
+class TrackerEach:
+    """Trackers that know nothing of each other."""
+
+    contract: ClassVar[str] = "topic-delivery"
+    capabilities: ClassVar[dict[str, bool]] = {"shows_index": False}
+
+    def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        self.config = OneConfig(config.tick, bool(config.strict), config.lookahead)
+        self.clock = clock
+        self.timer = timer
+        self.trackers: set[OneTracker] = set()
+        self._is_open = True
+
+    def create_or_get_tracker(self, dispatcher: Dispatcher) -> OneTracker:
+        """A tracker of its own for each dispatcher."""
+        if not self._is_open:
+            raise IllegalStateException("the manager is closed")
+        tracker = OneTracker(self, dispatcher)
+        self.trackers.add(tracker)
+        return tracker
+
+    def get_number_of_delayed_messages(self) -> int:
+        """How many copies all of them hold."""
+        return sum(tracker.get_number_of_delayed_messages() for tracker in self.trackers)
+
+    def get_buffer_memory_usage(self) -> int:
+        """What all of them take, in bytes."""
+        return sum(tracker.get_buffer_memory_usage() for tracker in self.trackers)
+
+    def close(self) -> None:
+        """Close all of them."""
+        self._is_open = False
+        for tracker in [*self.trackers]:
+            tracker.close()
