@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pyroaring import BitMap
-from sortedcontainers import SortedDict, SortedSet
+from sortedcontainers import SortedDict
 
 SET_BYTES = 200
 """What a set of entries takes beside them: the bitmap, and its places under its bucket and its ledger; measured."""
@@ -40,11 +40,13 @@ class SharedIndex:
         """Add a copy. False: it was there. Raises ``ValueError`` for an entry id that does not fit 32 bits."""
         if entry >> ENTRY_BITS:
             raise ValueError(f"entry id {entry} does not fit {ENTRY_BITS} bits")
-        ledgers = self.buckets.setdefault(key, {})
+        ledgers = self.buckets.get(key)
+        if ledgers is None:
+            ledgers = self.buckets[key] = {}
         entries = ledgers.get(ledger)
         if entries is None:
             ledgers[ledger] = BitMap((entry,))
-            self._keys_of.setdefault(ledger, SortedSet()).add(key)
+            self._keys_of.setdefault(ledger, set()).add(key)
             self.sets += 1
         elif entry in entries:
             return False
@@ -80,7 +82,7 @@ class SharedIndex:
     def between(self, first_ledger: int | None, last_ledger: int) -> Iterator[Entries]:
         """What is held of some ledgers, in any bucket; from the first one there is, where none is given."""
         for ledger in self._keys_of.irange(first_ledger, last_ledger):
-            for key in self._keys_of[ledger]:
+            for key in sorted(self._keys_of[ledger]):
                 yield Entries(key, ledger, self.buckets[key][ledger])
 
     def from_bucket(self, first: int, last: int) -> Iterator[tuple[int, Iterator[Entries]]]:

@@ -104,11 +104,12 @@ class Answers(SharedIndex):
 
     def hand_out(self, view: SubscriptionView, most: int) -> list[Position]:
         """Hand out what is due, of what a view sees."""
-        shown = self.shown_to(view)
+        seen = self.seen_by(view)
+        shown = self.index_of(seen)
         taken = shown.taken(sorted(key for key in shown.held if self.is_due(key, view)), most)
         done = shown.removed(taken)
         view.takes(done)
-        view.fixed_delay.left(bool(taken), not self.seen_by(view))
+        view.fixed_delay.left(bool(taken), len(done) == len(seen))
         self.settle(done)
         return shown.handed_out(taken)
 

@@ -63,11 +63,11 @@ class SharedIndex(Reference):
 
     # ---- What is held
 
-    def shown_to(self, view: SubscriptionView) -> index.Index:
-        """What a view sees, as an index of its own."""
+    def index_of(self, copies: Iterable[Placed]) -> index.Index:
+        """Some copies, as an index of their own."""
         shown = self.Index()
-        for key, copy in self.seen_by(view):
-            shown.held.setdefault(key, shown.BUCKET()).add(copy)
+        for key, copy in copies:
+            shown.held.setdefault(key, set()).add(copy)
         return shown
 
     def seen_by(self, view: SubscriptionView) -> list[Placed]:

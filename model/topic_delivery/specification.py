@@ -82,7 +82,7 @@ class TopicDelivery(Answers):
     def clear_for(self, view: SubscriptionView) -> None:
         """Have a view forget what it sees, and let go of what no other sees."""
         seen = self.seen_by(view)
-        left = self.shown_to(view).after_clear()
+        left = self.index_of(seen).after_clear()
         done = [(key, copy) for key, copy in seen if copy not in left.get(key, ())]
         view.forgets(done)
         view.fixed_delay.cleared()

@@ -96,7 +96,11 @@ class SubscriptionView(Part):
             return False
         if placed in self.again:
             return True
-        return not (self.was_handed(placed) or self.was_cleared(placed) or self.was_passed(position))
+        return not (
+            (self.handed and self.was_handed(placed))
+            or (self.cleared and self.was_cleared(placed))
+            or (self.passed and self.was_passed(position))
+        )
 
     # ---- What it does
 
