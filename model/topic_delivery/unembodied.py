@@ -69,7 +69,8 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     law(
         "TD-35",
-        "While a message is held and no view has one available, a timeout is armed.",
+        "While a message is held and no view has one available, a timeout is armed; a view to which one becomes "
+        "available is asked to read, or a timeout is armed.",
         source="follows from TD-14, TD-17 and TD-18; T-03, T-04",
         look="a call or a firing after which nobody brings the timer up to date",
     ),

@@ -96,11 +96,31 @@ def held_once(config: Config, steps: Sequence[Step]) -> Verdicts:
 
 
 def nobody_waits(config: Config, steps: Sequence[Step]) -> Verdicts:
-    """TD-35: where something is held and nothing available, a timeout is armed."""
+    """TD-35: who waits for a message is asked when it comes, or a timeout is armed for that."""
+    handles: list[str] = []
+    before = ""
     for index, step in sound(steps):
         count, _, armed, _, state = step.seen
+        handles = still_open(handles, step)
         if count > 0 and AVAILABLE not in state and state.strip(STALE):
             yield index, None if armed else f"{count} held, nothing available, no timeout armed"
+        if isinstance(step.operation, Advance) and not erred(step):
+            letters = zip(handles, before, state, strict=True)
+            came = {handle for handle, was, is_now in letters if is_now == AVAILABLE != was}
+            missed = came.difference(*(firing[1] for firing in step.result))
+            if came:
+                yield index, None if armed or not missed else f"{min(missed)} was not asked to read, no timeout armed"
+        before = state
+
+
+def still_open(handles: list[str], step: Step) -> list[str]:
+    """The views that are open after a step, in the order of their letters."""
+    o = step.operation
+    if isinstance(o, Open) and not erred(step):
+        return sorted([*handles, step.result], key=lambda handle: (handle[0], int(handle[1:])))
+    if isinstance(o, Close):
+        return [handle for handle in handles if handle != o.handle]
+    return handles
 
 
 class Passed:
