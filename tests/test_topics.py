@@ -244,3 +244,18 @@ def test_choices_of_a_walk_never_name_a_view_that_is_not_one() -> None:
     choices, model = SeededChoices(walk_seed(0, 0)), TopicDelivery(Config())
     made = [maker.make() for maker in TOPICS.makers(model, choices, Capabilities())]
     assert {o.tag for o in made} == {"open", "adv", "stale", "shutdown"} | {o.tag for o in made if hasattr(o, "handle")}
+
+
+@pytest.mark.parametrize(
+    ("text", "tried"),
+    [
+        ("open C; has C1; adv 5", "open A; has A1; adv 5"),
+        ("open B; open A; has A1; close B1; open Z", "open A; open B; has B1; close A1; open C"),
+    ],
+)
+def test_subscriptions_are_named_in_order_at_the_end(text: str, tried: str) -> None:
+    trace = from_text(f"topic-delivery; {text}")
+    shorter = ["; ".join(operation_text(o, None) for o in each) for each in TOPICS.rewrites(trace.operations)]
+    assert shorter[-1] == tried
+    again = from_text(f"topic-delivery; {tried}").operations
+    assert all(len(each) < len(again) for each in TOPICS.rewrites(again))

@@ -142,7 +142,7 @@ class TopicDelivery(Answers):
     @rule(
         "TD-19",
         "A firing asks the dispatchers of those views to read to which a message is available, and no others.",
-        source="PIP-448, PIP-448's timer callback; InMemoryTopicDelayedDeliveryTrackerManager",
+        source="InMemoryTopicDelayedDeliveryTrackerManager, the timer's callback",
         look="views that have acknowledged everything that is due",
         absent=lambda m, view: True,
         nobody=lambda m, view: False,

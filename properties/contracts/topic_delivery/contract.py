@@ -9,6 +9,7 @@ from broker_tck.properties.contracts.topic_delivery.generator import drain, draw
 from broker_tck.properties.contracts.topic_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.topic_delivery.names import Names
 from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.contracts.topic_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.topic_delivery.rig import Rig
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Blame, Contract
@@ -58,6 +59,7 @@ TOPIC_DELIVERY = Contract(
     laws=LAWS,
     variations=VARIATIONS,
     blame_table=BLAME,
+    rewrites=rewrites,
     names=Names,
     dear=True,
 )

@@ -182,8 +182,8 @@ def alone(config: Config, steps: Sequence[Step]) -> Verdicts:
             continue
         expected = as_tracker(o, tracker)
         if expected is not None:
-            same = expected == step.result and tracker.count() == step.seen[0]
-            yield index, None if same else f"a tracker of one subscription answers {expected}, not {step.result}"
+            meant, told = (expected, tracker.count()), (step.result, step.seen[0])
+            yield index, None if meant == told else f"answer and count of a tracker of one are {meant}, not {told}"
 
 
 def as_tracker(o: Operation, tracker: DelayedDelivery) -> Any:
