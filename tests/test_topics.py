@@ -197,6 +197,24 @@ def test_baseline_holds_each_message_once_a_view() -> None:
     assert sorted(handle for _, handles in steps[5].result for handle in handles) == ["A1", "B1"]
 
 
+def test_shared_index_holds_a_message_once_whatever_the_number_of_views() -> None:
+    sizes = set()
+    for names in ("A", "ABCDEFGH"):
+        adds = [f"add {name}1 {ledger} {entry} +9000" for name in names for ledger in (1, 2) for entry in range(9)]
+        step = results("; ".join([*(f"open {name}" for name in names), *adds]))[-1]
+        sizes.add(step.seen[:2])
+    ((count, memory),) = sizes
+    assert count == 18
+    assert memory > 0
+
+
+def test_entry_ids_and_marks_have_their_bounds() -> None:
+    text = "open A; add A1 1 4294967296 +9000; add A1 1 4294967295 +9000; md A1 1 1099511627776; count A1"
+    refused, taken, _, count = [step.result for step in results(text)][1:]
+    assert refused["error"] == "ValueError"
+    assert (taken, count) == (True, 0)
+
+
 # ---- The rig, and what handles mean
 
 

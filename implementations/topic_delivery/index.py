@@ -85,7 +85,7 @@ class SharedIndex:
             for key in sorted(self._keys_of[ledger]):
                 yield Entries(key, ledger, self.buckets[key][ledger])
 
-    def from_bucket(self, first: int, last: int) -> Iterator[tuple[int, Iterator[Entries]]]:
+    def from_bucket(self, first: int, last: int) -> Iterator[tuple[int, list[Entries]]]:
         """Each bucket between two keys with what is in it, by ledger."""
         for key in self.buckets.irange(first, last):
             yield key, self._of(key)
@@ -95,9 +95,9 @@ class SharedIndex:
         for key in self.buckets:
             yield from self._of(key)
 
-    def _of(self, key: int) -> Iterator[Entries]:
+    def _of(self, key: int) -> list[Entries]:
         ledgers = self.buckets[key]
-        return (Entries(key, ledger, ledgers[ledger]) for ledger in sorted(ledgers))
+        return [Entries(key, ledger, ledgers[ledger]) for ledger in (sorted(ledgers) if len(ledgers) > 1 else ledgers)]
 
     def first_after(self, key: int) -> int | None:
         """The first bucket behind a key; None if there is none."""

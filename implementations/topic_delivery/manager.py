@@ -106,7 +106,7 @@ class SharedIndexManager:
         if view.sight.adds(key, ledger, entry):
             view.hidden -= 1
             view.nothing_before = min(view.nothing_before, key)
-        if self._furthest is not None and (ledger, entry) <= self._furthest:
+        if not view.sight.sees(key, ledger, entry):
             self._release([Entries(key, ledger, BitMap((entry,)))])
         self._update_timer()
         view.delays.accepted(deliver_at, self._buckets.tick)
@@ -224,15 +224,17 @@ class SharedIndexManager:
 
     def _release(self, copies: Iterable[Entries]) -> None:
         """Of copies that a view is done with, let go of those that no other sees."""
-        for key, ledger, entries in copies:
-            gone = entries
+        for copy in copies:
+            gone = copy
             for view in self._views.values():
-                if not gone:
+                if not (seen := view.sight.of(gone)):
+                    continue
+                gone = gone._replace(entries=gone.entries - seen)
+                if not gone.entries:
                     break
-                gone = gone - view.sight.of(Entries(key, ledger, gone))
-            if gone:
-                self._index.remove(Entries(key, ledger, gone))
-                self._pruned += len(gone)
+            else:
+                self._index.remove(gone)
+                self._pruned += len(gone.entries)
 
     def _fired(self) -> None:
         asked = [view for view in self._views.values() if self.is_available(view)]

@@ -40,9 +40,9 @@ class Sight:
             seen = above(entries, self.passed[1])
         else:
             seen = NOTHING
-        if handed := within(self._handed, key, ledger):
+        if self._handed and (handed := within(self._handed, key, ledger)):
             seen = seen - handed
-        if again := within(self._again, key, ledger):
+        if self._again and (again := within(self._again, key, ledger)):
             seen = seen | (again & entries)
         return seen
 

@@ -92,7 +92,7 @@ class Views:
         self.choices = choices
         self.registry = model.registry
         self.names = "ABCD"[: one_of(choices, NAMES)]
-        self.odd = one_of(choices, (8, 30, 100))
+        self.odd = one_of(choices, (15, 50, 200))
         """One operation in so many is about any handle that there may be."""
         self.left_alone = one_of(choices, (2, 2, 30))
         """Where none is registered, one operation in so many opens another."""
@@ -116,7 +116,7 @@ class Views:
             name = one_of(choices, self.names)
             return f"{name}{1 + choices.below(registry.opened[name] + 1)}"
         handles = [*registry.views]
-        if choices.below(8) and len(handles) > len(registry.registered):
+        if choices.below(12) and len(handles) > len(registry.registered):
             views = [*registry.registered.values()]
             used = [handle for handle in handles if registry.views[handle] in views]
             handles = used if used or choices.below(self.left_alone) == 0 else handles

@@ -181,7 +181,8 @@ class Rig(ManualTimer):
 
     def armed(self) -> list[int]:
         """The deadlines of all timeouts that are armed."""
-        return sorted(timeout.deadline for timeout in self.live)
+        deadlines = [timeout.deadline for timeout in self.live]
+        return sorted(deadlines) if len(deadlines) > 1 else deadlines
 
     def seen(self) -> tuple[Any, ...]:
         """Copies held, bytes, the times of all armed timeouts, what the index is made of, and the views' letters."""
