@@ -90,7 +90,10 @@ class Pip448(TopicDelivery):
     """The manager and the trackers of the branch, as recorded."""
 
     PROFILE = "pip-448"
-    BREAKS: ClassVar[tuple[str, ...]] = ("TD-04", "TD-33", "TD-34", "TD-35", "TD-36", "isolation", "keeping")
+    BREAKS: ClassVar[tuple[str, ...]] = (
+        *("TD-04", "TD-33", "TD-34", "TD-35", "TD-36", "TD-37"),
+        *("isolation", "keeping"),
+    )
     MOOT: ClassVar[tuple[str, ...]] = ("DD-02", "DD-03", "DD-29", "DD-30", "DD-33", "DD-35", "shift")
     Timer = ArmedForThePast
     Buckets = BucketsByTheTick

@@ -80,4 +80,10 @@ UNEMBODIED: tuple[Rule, ...] = (
         source="follows from TD-15 and TD-20; PIP-448, High Level Design",
         look="a prune that is put off, or that nothing sets off",
     ),
+    law(
+        "TD-37",
+        "Nothing is lost: what a view has added, and was neither handed nor has acknowledged or cleared, it counts.",
+        source="PIP-448, High Level Design; T-12, T-13",
+        look="a prune, or the leaving of another view, that takes along what somebody waits for",
+    ),
 )

@@ -162,6 +162,55 @@ def nothing_passed_is_held(config: Config, steps: Sequence[Step]) -> Verdicts:
             yield index, f"{count} copies are held that every view has passed" if count else None
 
 
+class Awaited:
+    """What each view waits for at least: what it has added, and was neither handed nor has acknowledged or cleared."""
+
+    def __init__(self) -> None:
+        self.by_view: dict[str, set[Position]] = {}
+        self.marks: dict[str, Position] = {}
+        """By the name of a subscription."""
+
+    def saw(self, step: Step) -> None:
+        """Take a step in."""
+        o = step.operation
+        if erred(step):
+            return
+        if isinstance(o, Open):
+            self.by_view[step.result] = set()
+        if isinstance(o, Advance):
+            for handle, taken in (each for firing in step.result if len(firing) > 2 for each in firing[2]):
+                self.by_view[handle].difference_update(map(tuple, taken))
+        handle = getattr(o, "handle", "")
+        if handle in self.by_view:
+            self.did(handle[0], step, self.by_view[handle])
+
+    def did(self, name: str, step: Step, waiting: set[Position]) -> None:
+        """A view of a subscription has done something."""
+        o = step.operation
+        if isinstance(o, Add) or (isinstance(o, Fill) and step.result == o.n):
+            mark = self.marks.get(name)
+            waiting.update(position for position, _ in accepted(step) if mark is None or position > mark)
+        if isinstance(o, Get):
+            waiting.difference_update(map(tuple, step.result))
+        if isinstance(o, Clear | Close):
+            waiting.clear()
+        if isinstance(o, MarkDelete):
+            self.marks[name] = o.ledger, o.entry
+            waiting.difference_update([position for position in waiting if position <= self.marks[name]])
+
+
+def nothing_lost(config: Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-37: a view counts what it has added, and was neither handed nor has acknowledged or cleared."""
+    awaited = Awaited()
+    for index, step in sound(steps):
+        awaited.saw(step)
+        o = step.operation
+        if isinstance(o, Count) and step.result is not None and not erred(step):
+            least = len(awaited.by_view[o.handle])
+            if least:
+                yield index, f"{o.handle} counts {step.result}, and waits for {least}" if step.result < least else None
+
+
 # ---- One view is a tracker of delayed delivery
 
 
@@ -208,4 +257,5 @@ LAWS: tuple[Law, ...] = (
     Law("TD-34", alone),
     Law("TD-35", nobody_waits),
     Law("TD-36", nothing_passed_is_held),
+    Law("TD-37", nothing_lost),
 )
