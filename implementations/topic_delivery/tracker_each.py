@@ -73,7 +73,8 @@ class OneTracker(TimeBucketTracker):
     def close(self) -> None:
         """Let go of everything."""
         super().close()
-        self._manager.trackers.discard(self)
+        if self in self._manager.trackers:
+            self._manager.trackers.remove(self)
 
 
 class TrackerEach:
@@ -86,7 +87,7 @@ class TrackerEach:
         self.config = OneConfig(config.tick, bool(config.strict), config.lookahead)
         self.clock = clock
         self.timer = timer
-        self.trackers: set[OneTracker] = set()
+        self.trackers: list[OneTracker] = []
         self._is_open = True
 
     def create_or_get_tracker(self, dispatcher: Dispatcher) -> OneTracker:
@@ -94,7 +95,7 @@ class TrackerEach:
         if not self._is_open:
             raise IllegalStateException("the manager is closed")
         tracker = OneTracker(self, dispatcher)
-        self.trackers.add(tracker)
+        self.trackers.append(tracker)
         return tracker
 
     def get_number_of_delayed_messages(self) -> int:
