@@ -9,10 +9,12 @@ from pyroaring import BitMap
 from sortedcontainers import SortedDict
 
 SET_BYTES = 400
-"""What a set of entries takes beside them: the bitmap, and its places under its bucket and its ledger. Measured with one
-entry a set: 385 bytes where a bucket has five of them, 556 where it has one."""
+"""What a set of entries takes beside them: the bitmap, and its places under its bucket and its ledger.
+
+Measured with one entry a set: 385 bytes where a bucket has five sets, 556 where it has one.
+"""
 ENTRY_BYTES = 2
-"""What an entry takes in a bitmap, at most where entries are far apart; less where they crowd."""
+"""What an entry takes in a bitmap; less where entries crowd."""
 ENTRY_BITS = 32
 
 

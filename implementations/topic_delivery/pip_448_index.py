@@ -72,5 +72,5 @@ class Index448:
 
 
 def size(entries: BitMap) -> int:
-    """What the branch's library takes for a set of entries in one container; measured."""
+    """What the branch's library says that a set of entries in one container takes, as recorded."""
     return 58 + 2 * len(entries) if entries else 1
