@@ -74,7 +74,7 @@ class Reading(Sealing):
         source="BucketDelayedDeliveryTracker, PR 25984",
         look="the mark-delete ledger itself, whose messages are none",
         absent=lambda t, ledger: False,
-        the_ledger_itself=lambda t, ledger: t.is_orphan(ledger - 1),
+        the_ledger_itself=lambda t, ledger: t.durable.first_live is not None and ledger <= t.durable.first_live,
     )
     def is_orphan(self, ledger: int) -> bool:
         first_live = self.durable.first_live
@@ -88,7 +88,6 @@ class Reading(Sealing):
         source="follows from BD-02; PR 26280",
         look="a segment of orphans before one that is alive",
         absent=lambda t, index, orphan: None,
-        not_where_orphans_end=lambda t, index, orphan: None if orphan else t.ending(index, orphan),
     )
     def ending(self, index: Index, orphan: bool) -> Bucket | None:
         """The bucket of which an index is the last one that is loaded."""
