@@ -23,10 +23,12 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple, overload
 from zlib import crc32
 
+from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata, packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed
 from broker_tck.implementations.interface import SegmentMetadata
 
@@ -36,10 +38,8 @@ START = struct.Struct("<8sHHIQ")
 PART = struct.Struct("<QQI")
 CHECKSUM = struct.Struct("<I")
 KEY = struct.Struct("<H")
-SEGMENT = struct.Struct("<qqI")
-"""First and last time in milliseconds, and the number of ledgers."""
-LEDGER = struct.Struct("<qI")
-"""A ledger, and the length of its bitmap."""
+COUNTS = struct.Struct("<II")
+"""The number of segments, and that of their bitmaps."""
 INDEX_SIZE = 20
 """Bytes of an index."""
 
@@ -87,12 +87,26 @@ def parts_in(start: bytes) -> tuple[int, int]:
     return parts, length
 
 
-def read_head(head: bytes) -> list[Part]:
-    """The parts that a whole head names. ``Damaged`` where it is not what was written."""
-    body, checksum = head[: -CHECKSUM.size], head[-CHECKSUM.size :]
-    if CHECKSUM.pack(crc32(body)) != checksum:
-        raise Damaged("the head is damaged")
-    return [Part(*part) for part in PART.iter_unpack(body[START.size :])]
+class Head(Sequence[Part]):
+    """The parts that a whole head names, each unpacked when it is asked for."""
+
+    def __init__(self, head: bytes) -> None:
+        """``Damaged`` where the head is not what was written."""
+        self._body, checksum = head[: -CHECKSUM.size], head[-CHECKSUM.size :]
+        if CHECKSUM.pack(crc32(self._body)) != checksum:
+            raise Damaged("the head is damaged")
+
+    def __len__(self) -> int:
+        return (len(self._body) - START.size) // PART.size
+
+    @overload
+    def __getitem__(self, at: int) -> Part: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Part]: ...
+    def __getitem__(self, at: int | slice) -> Part | list[Part]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return Part(*PART.unpack_from(self._body, START.size + range(len(self))[at] * PART.size))
 
 
 # ---- Metadata
@@ -100,29 +114,21 @@ def read_head(head: bytes) -> list[Part]:
 
 def metadata_bytes(metadata: Sequence[SegmentMetadata], key: str) -> bytes:
     """What a snapshot says of its segments, and the key of its bucket."""
-    text = key.encode()
-    parts = [KEY.pack(len(text)), text]
-    for first, last, bitmaps in metadata:
-        parts.append(SEGMENT.pack(first, last, len(bitmaps)))
-        for ledger, bitmap in bitmaps.items():
-            parts += (LEDGER.pack(ledger, len(bitmap)), bitmap)
-    return b"".join(parts)
+    said, text = packed_metadata(metadata), key.encode()
+    lengths = array("I", map(len, said.bitmaps))
+    columns = said.first_times, said.last_times, said.counts, said.ledgers, lengths
+    numbers = (_little_endian(column).tobytes() for column in columns)
+    return b"".join([KEY.pack(len(text)), text, COUNTS.pack(len(said), len(said.bitmaps)), *numbers, *said.bitmaps])
 
 
-def read_metadata(data: bytes) -> list[SegmentMetadata]:
+def read_metadata(data: bytes) -> PackedMetadata:
     """What a snapshot says of its segments, from the bytes of a part that was checked."""
     at = KEY.size + KEY.unpack_from(data)[0]
-    metadata: list[SegmentMetadata] = []
-    while at < len(data):
-        first, last, ledgers = SEGMENT.unpack_from(data, at)
-        at += SEGMENT.size
-        bitmaps: dict[int, bytes] = {}
-        for _ in range(ledgers):
-            ledger, length = LEDGER.unpack_from(data, at)
-            at += LEDGER.size + length
-            bitmaps[ledger] = data[at - length : at]
-        metadata.append(SegmentMetadata(first, last, bitmaps))
-    return metadata
+    segments, bitmaps = COUNTS.unpack_from(data, at)
+    reader = Columns(data, at + COUNTS.size)
+    said = reader.read("q", segments), reader.read("q", segments), reader.read("I", segments), reader.read("q", bitmaps)
+    ends = accumulate(reader.read("I", bitmaps), initial=reader.at)
+    return PackedMetadata(*said, [data[start:end] for start, end in pairwise(ends)])
 
 
 # ---- Segments
@@ -130,22 +136,28 @@ def read_metadata(data: bytes) -> list[SegmentMetadata]:
 
 def segment_bytes(segment: Packed) -> bytes:
     """A segment, column by column."""
-    return b"".join(_little_endian(column).tobytes() for column in _columns(segment))
+    return b"".join(_little_endian(column).tobytes() for column in (segment.times, segment.ledgers, segment.entries))
 
 
 def read_segment(data: bytes) -> Packed:
     """A segment, from the bytes of a part that was checked."""
-    n = len(data) // INDEX_SIZE
-    segment, at = Packed(), 0
-    for column in _columns(segment):
-        end = at + n * column.itemsize
-        column.frombytes(data[at:end])
-        at = end
-    return Packed(*map(_little_endian, _columns(segment)))
+    n, reader = len(data) // INDEX_SIZE, Columns(data, 0)
+    return Packed(reader.read("q", n), reader.read("q", n), reader.read("I", n))
 
 
-def _columns(segment: Packed) -> Iterator[array[int]]:
-    yield from (segment.times, segment.ledgers, segment.entries)
+class Columns:
+    """Reads columns of numbers one after another, from ``at`` on."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self._data = data
+        self.at = at
+
+    def read(self, typecode: str, n: int) -> array[int]:
+        """The next ``n`` numbers."""
+        column: array[int] = array(typecode)
+        start, self.at = self.at, self.at + n * column.itemsize
+        column.frombytes(self._data[start : self.at])
+        return _little_endian(column)
 
 
 def _little_endian(column: array[int]) -> array[int]:
