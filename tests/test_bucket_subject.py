@@ -15,9 +15,9 @@ from bucket_kit import START, Broker, Config, Shelf
 from pyroaring import BitMap
 
 from broker_tck.implementations.bucket_delivery.cutting import Cutting
-from broker_tck.implementations.bucket_delivery.inventory import Inventory
+from broker_tck.implementations.bucket_delivery.inventory import stock_of
 from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, merged, packed
-from broker_tck.implementations.bucket_delivery.positions import PositionSet, of_segments, positions_of
+from broker_tck.implementations.bucket_delivery.positions import PositionSet, positions_of
 from broker_tck.implementations.bucket_delivery.promise import Promise, all_of, kept
 from broker_tck.implementations.bucket_delivery.ranges import PlacedBuckets
 from broker_tck.implementations.bucket_delivery.runs import NEVER, Runs
@@ -176,7 +176,7 @@ def test_segments_are_cut_as_late_as_can_be(step: int, most: int) -> None:
 
 def test_an_inventory_knows_what_was_not_loaded() -> None:
     segments = [packed([(1, 1, 1), (1, 1, 2)]), packed([(5, 1, 2), (6, 1, 3)]), packed([(9, 1, 2), (9, 2, 1)])]
-    inventory = Inventory(of_segments([positions_of(s.ledgers, s.entries) for s in segments]))
+    inventory = stock_of([positions_of(s.ledgers, s.entries) for s in segments])
     assert [*inventory.all] == [(1, 1), (1, 2), (1, 3), (2, 1)]
     assert [*inventory.unloaded] == [(1, 2), (1, 3), (2, 1)]
     inventory.loaded(1, segments[1])
@@ -208,7 +208,7 @@ def test_positions_are_a_set() -> None:
 
 def bucket(first: int, last: int, size: int = 1, times: tuple[int, ...] = (1, 2)) -> SealedBucket:
     made = SealedBucket(first, last)
-    made.describe(packed([(at, 0, 0) for at in times]).times, 1, size, Inventory(of_segments([])))
+    made.describe(packed([(at, 0, 0) for at in times]).times, 1, size, stock_of([]))
     return made
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from broker_tck.implementations.bucket_delivery.cutting import Cutting, Segments
-from broker_tck.implementations.bucket_delivery.inventory import Inventory
+from broker_tck.implementations.bucket_delivery.inventory import stock_of
 from broker_tck.implementations.bucket_delivery.memory import Memory
 from broker_tck.implementations.bucket_delivery.packed import Packed
-from broker_tck.implementations.bucket_delivery.positions import of_segments
 from broker_tck.implementations.bucket_delivery.schedule import Schedule
 from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
 from broker_tck.implementations.bucket_delivery.snapshots import Snapshots
@@ -26,7 +25,7 @@ class Placing:
         segments = self._cutting.cut(indexes)
         positions = segments.positions()
         bucket = SealedBucket(first_ledger, last_ledger)
-        bucket.describe(segments.first_times(), 1, len(indexes), Inventory(of_segments(positions)))
+        bucket.describe(segments.first_times(), 1, len(indexes), stock_of(positions))
         self._memory.place(bucket)
         self._memory.load(bucket, segments[0])
         self._snapshots.store(

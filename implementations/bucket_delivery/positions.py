@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator
 
 from pyroaring import BitMap
 
@@ -107,40 +106,10 @@ def positions_of(ledgers: array[int], entries: array[int]) -> PositionSet:
     return PositionSet({ledger: BitMap(mine) for ledger, mine in by_ledger.items()})
 
 
-class SegmentPositions:
-    """The positions of segments: of each segment a bitmap of entry ids for each of its ledgers."""
-
-    __slots__ = ("_bitmaps", "_counts", "_ledgers")
-
-    def __init__(self, counts: Sequence[int], ledgers: Sequence[int], bitmaps: Sequence[BitMap]) -> None:
-        """Take over how many ledgers each segment has, these, one segment behind another, and a bitmap for each."""
-        self._counts = counts
-        self._ledgers = ledgers
-        self._bitmaps = bitmaps
-
-    def __iter__(self) -> Iterator[PositionSet]:
-        pairs = zip(self._ledgers, self._bitmaps, strict=True)
-        for count in self._counts:
-            yield PositionSet({ledger: entries for ledger, entries in islice(pairs, count) if entries})
-
-    def count(self) -> int:
-        """How many positions all segments have; one that is in several counts in each."""
-        return sum(map(len, self._bitmaps))
-
-    def joined(self) -> PositionSet:
-        """The positions that are in any segment. All bitmaps of a ledger are joined at once."""
-        by_ledger: defaultdict[int, list[BitMap]] = defaultdict(list)
-        for ledger, entries in zip(self._ledgers, self._bitmaps, strict=True):
-            if entries:
-                by_ledger[ledger].append(entries)
-        return PositionSet({ledger: BitMap.union(*bitmaps) for ledger, bitmaps in by_ledger.items()})
-
-
-def of_segments(segments: Sequence[PositionSet]) -> SegmentPositions:
-    """The positions of segments, given those of each."""
-    maps = [positions.ledgers for positions in segments]
-    return SegmentPositions(
-        [*map(len, maps)],
-        [ledger for bitmaps in maps for ledger in bitmaps],
-        [entries for bitmaps in maps for entries in bitmaps.values()],
-    )
+def union_of(bitmaps: Iterable[tuple[int, BitMap]]) -> PositionSet:
+    """The positions in bitmaps, each of entry ids of a ledger. All of one ledger are joined at once."""
+    by_ledger: defaultdict[int, list[BitMap]] = defaultdict(list)
+    for ledger, entries in bitmaps:
+        if entries:
+            by_ledger[ledger].append(entries)
+    return PositionSet({ledger: BitMap.union(*mine) for ledger, mine in by_ledger.items()})

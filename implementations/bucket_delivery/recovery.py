@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from broker_tck.implementations.bucket_delivery.inventory import Inventory
+from broker_tck.implementations.bucket_delivery.inventory import stock_behind
 from broker_tck.implementations.bucket_delivery.memory import Memory
 from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata, packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed
@@ -79,7 +79,7 @@ class Recovery:
     def _describe(self, bucket: SealedBucket, metadata: PackedMetadata) -> bool:
         """Say what a bucket has from the first segment on that is not due as a whole; whether there is one."""
         skipped = bisect_right(metadata.last_times, self._cutoff)
-        inventory = Inventory(metadata.positions(skipped))
+        inventory = stock_behind(metadata, skipped)
         bucket.describe(metadata.first_times, skipped + 1, len(inventory.all), inventory)
         return skipped < len(metadata)
 

@@ -28,8 +28,11 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple, overload
 from zlib import crc32
 
+from pyroaring import BitMap
+
 from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata, packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed
+from broker_tck.implementations.bucket_delivery.positions import PositionSet
 from broker_tck.implementations.interface import SegmentMetadata
 
 MAGIC = b"BKTSNAP\n"
@@ -38,8 +41,9 @@ START = struct.Struct("<8sHHIQ")
 PART = struct.Struct("<QQI")
 CHECKSUM = struct.Struct("<I")
 KEY = struct.Struct("<H")
-COUNTS = struct.Struct("<II")
-"""The number of segments, and that of their bitmaps."""
+COUNTS = struct.Struct("<III")
+"""The number of segments, of their bitmaps, and of the bitmaps of all segments together: 0 where these are left out,
+as some position is in several segments."""
 INDEX_SIZE = 20
 """Bytes of an index."""
 
@@ -113,22 +117,30 @@ class Head(Sequence[Part]):
 
 
 def metadata_bytes(metadata: Sequence[SegmentMetadata], key: str) -> bytes:
-    """What a snapshot says of its segments, and the key of its bucket."""
+    """What a snapshot says of its segments, and the key of its bucket. ``ValueError`` where a bitmap is none."""
     said, text = packed_metadata(metadata), key.encode()
-    lengths = array("I", map(len, said.bitmaps))
-    columns = said.first_times, said.last_times, said.counts, said.ledgers, lengths
+    whole = said.found_whole() or PositionSet()
+    ledgers, bitmaps = said.ledgers + array("q", whole.ledgers), [*said.bitmaps, *whole.serialized().values()]
+    columns = said.first_times, said.last_times, said.counts, ledgers, array("I", map(len, bitmaps))
     numbers = (_little_endian(column).tobytes() for column in columns)
-    return b"".join([KEY.pack(len(text)), text, COUNTS.pack(len(said), len(said.bitmaps)), *numbers, *said.bitmaps])
+    counts = COUNTS.pack(len(said), len(said.bitmaps), len(whole.ledgers))
+    return b"".join([KEY.pack(len(text)), text, counts, *numbers, *bitmaps])
 
 
 def read_metadata(data: bytes) -> PackedMetadata:
     """What a snapshot says of its segments, from the bytes of a part that was checked."""
     at = KEY.size + KEY.unpack_from(data)[0]
-    segments, bitmaps = COUNTS.unpack_from(data, at)
+    n, parts, wholes = COUNTS.unpack_from(data, at)
     reader = Columns(data, at + COUNTS.size)
-    said = reader.read("q", segments), reader.read("q", segments), reader.read("I", segments), reader.read("q", bitmaps)
-    ends = accumulate(reader.read("I", bitmaps), initial=reader.at)
-    return PackedMetadata(*said, [data[start:end] for start, end in pairwise(ends)])
+    firsts, lasts, counts = reader.read("q", n), reader.read("q", n), reader.read("I", n)
+    ledgers, lengths = reader.read("q", parts + wholes), reader.read("I", parts + wholes)
+    bitmaps = [data[start:end] for start, end in pairwise(accumulate(lengths, initial=reader.at))]
+    whole = {
+        ledger: BitMap.deserialize(bitmap) for ledger, bitmap in zip(ledgers[parts:], bitmaps[parts:], strict=True)
+    }
+    return PackedMetadata(
+        firsts, lasts, counts, ledgers[:parts], bitmaps[:parts], PositionSet(whole) if whole else None
+    )
 
 
 # ---- Segments
