@@ -50,8 +50,6 @@ class Row:
 
     name: str
     buckets: int = 0
-    early: int = 1
-    """So many milliseconds before the first message of an hour is due, all before it are."""
 
     def ledgers(self, messages: int) -> int:
         """How many ledgers the messages are in: as many as there are buckets, but none is empty."""
@@ -63,9 +61,7 @@ class Row:
 
 
 HEAP = Row("heap")
-ROWS = {
-    row.name: row for row in (Row("50", 50), Row("200", 200), Row("1000", 1_000), Row("time-bucket", early=0), HEAP)
-}
+ROWS = {row.name: row for row in (Row("50", 50), Row("200", 200), Row("1000", 1_000), Row("time-bucket"), HEAP)}
 """By name: the number of buckets, or what has everything in memory."""
 
 
@@ -149,7 +145,7 @@ def ledgers(row: Row, messages: int) -> Iterator[tuple[int, list[int]]]:
     draw, n = Random(messages).random, row.ledgers(messages)
     for number in range(n):
         mine = range(messages * number // n, messages * (number + 1) // n)
-        yield FIRST_LEDGER + number, [START + AHEAD + int(draw() * HOURS * HOUR) for _ in mine]
+        yield FIRST_LEDGER + number, [START + AHEAD + 1 + int(draw() * HOURS * HOUR) for _ in mine]
 
 
 def fill(add: Callable[[int, int, int], Any], workload: Iterator[tuple[int, list[int]]]) -> tuple[float, list[float]]:
@@ -172,12 +168,12 @@ def drain(take: Callable[[int], Sequence[Position]], desk: Desk, row: Row, messa
     for ledger, times in ledgers(row, messages):
         of_hour = defaultdict(list)
         for entry, at in enumerate(times):
-            of_hour[(at - START - AHEAD) // HOUR].append(entry)
+            of_hour[(at - START - AHEAD - 1) // HOUR].append(entry)
         for hour, entries in of_hour.items():
             due[hour][ledger] = BitMap(entries)
     seconds, exact = 0.0, True
     for hour, expected in enumerate(due, 1):
-        desk.now = START + AHEAD + hour * HOUR - row.early
+        desk.now = START + AHEAD + hour * HOUR
         taken: list[Position] = []
         start = perf_counter()
         while given := take(BATCH):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 import re
 import shutil
 from collections import namedtuple
@@ -69,6 +70,24 @@ def test_a_merge_is_measured_where_there_is_one(per_bucket: int, merged: bool, t
     assert (parts.merge(FEW, 6 * per_bucket, tmp_path)["merge"] is not None) == merged
 
 
+class Edges:
+    """Draws times around the ends of hours."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+
+    def random(self) -> float:
+        offset = self.chance.randrange(1, parts.HOURS) * parts.HOUR + self.chance.randrange(-3, 4)
+        return (offset + 0.5) / (parts.HOURS * parts.HOUR)
+
+
+@on_linux
+@pytest.mark.parametrize("name", ["heap", "time-bucket"])
+def test_nobody_is_late_at_the_end_of_an_hour(monkeypatch: pytest.MonkeyPatch, name: str, tmp_path: Path) -> None:
+    monkeypatch.setattr(parts, "Random", Edges)
+    assert parts.in_memory(ROWS[name], NUMBER, tmp_path)["exact"]
+
+
 class LosesOne(HeapOfTuples):
     """Takes no notice of one message."""
 
@@ -91,7 +110,7 @@ class TooLate(HeapOfTuples):
     """Hands out what was due an hour before."""
 
     def get_scheduled_messages(self, max_messages: int) -> Sequence[Position]:
-        last = parts.START + parts.AHEAD + parts.HOURS * parts.HOUR - 1
+        last = parts.START + parts.AHEAD + parts.HOURS * parts.HOUR
         return [] if self.desk.now < last else super().get_scheduled_messages(max_messages)
 
 

@@ -48,7 +48,7 @@ Examples:
 @plot_option("Also draw memory, recoveries and seals.")
 @json_option
 def bench_bucket(names: tuple[str, ...], messages: int, folder: str | None, plot: str | None, as_json: bool) -> int:
-    """What it costs to have messages in 50, 200 and 1,000 buckets, beside a tracker in memory and a heap of tuples.
+    """What an index in 50, 200 and 1,000 buckets costs, beside one in memory and a heap.
 
     Ledgers in order, times random within a day; snapshots are files. Each part is measured in fresh processes, and
     content is verified. The exit status is 1 unless a recovery takes 1/100 of the time at most that adding everything

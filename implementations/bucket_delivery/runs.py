@@ -26,15 +26,16 @@ class _Cursor:
 class Runs:
     """Ascending runs, each with a cursor. A small heap has their heads: nothing else is unpacked."""
 
-    __slots__ = ("_added", "_heads", "_size")
+    __slots__ = ("_added", "_heads", "size")
 
     def __init__(self) -> None:
         self._heads: list[tuple[DelayedIndex, int, _Cursor]] = []
         self._added = 0
-        self._size = 0
+        self.size = 0
+        """How many indexes there are."""
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     @property
     def head(self) -> DelayedIndex | None:
@@ -54,12 +55,12 @@ class Runs:
         # The number decides between equal heads: cursors cannot be compared.
         self._added += 1
         heappush(self._heads, (next(cursor.rows), self._added, cursor))
-        self._size += cursor.left
+        self.size += cursor.left
 
     def pop(self) -> DelayedIndex:
         """Take the first index out. ``IndexError`` where there is none."""
         head, number, cursor = self._heads[0]
-        self._size -= 1
+        self.size -= 1
         if cursor.left > 1:
             cursor.left -= 1
             heapreplace(self._heads, (next(cursor.rows), number, cursor))
@@ -74,7 +75,7 @@ class Runs:
         while self._heads and (left := self._heads[-1][2].left) <= 2 * n:
             head, _, cursor = self._heads.pop()
             taken.append(chain([head], cursor.rows))
-            self._size -= left
+            self.size -= left
             n += left
         heapify(self._heads)
         return taken

@@ -24,7 +24,7 @@ class SharedQueue:
         """The time of the first index, or the last time there is; milliseconds."""
 
     def __len__(self) -> int:
-        return len(self._segments) + len(self._strays)
+        return self._segments.size + len(self._strays)
 
     @property
     def head(self) -> DelayedIndex | None:

@@ -30,7 +30,7 @@ class Strays:
         """The time of the first index, or :data:`NEVER`; milliseconds."""
 
     def __len__(self) -> int:
-        return len(self._times) + len(self._runs)
+        return len(self._times) + self._runs.size
 
     @property
     def head(self) -> DelayedIndex | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pyroaring import BitMap
@@ -192,6 +193,7 @@ def failure_of(call: Call, conflict: bool) -> Exception:
     return BucketSnapshotPersistenceException(call.label)
 
 
+@lru_cache(1_000)  # it is asked for each key after each operation
 def range_of(key: str) -> Range:
     """The range in the key of a bucket's property. ValueError where that is no such key."""
     prefix, first, last = key.split("_")
