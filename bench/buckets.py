@@ -108,7 +108,7 @@ class Result(msgspec.Struct, frozen=True):
         for row in self.rows:
             if row.speedup is not None:
                 share = row.at_rest / self.heap.resident_bytes
-                faster = f"a recovery takes 1/{row.speedup:.0f} of the time that adding takes"
+                faster = f"a recovery takes 1/{row.speedup:,.0f} of the time that adding takes"
                 claims.append(Claim(row.title, f"{faster}, at most 1/{LEAST_SPEEDUP}", row.speedup >= LEAST_SPEEDUP))
                 smaller = f"in memory is {share:.1%} of what a heap takes"
                 claims.append(Claim(row.title, f"{smaller}, at most {MOST_OF_HEAP:.0%}", share <= MOST_OF_HEAP))

@@ -133,7 +133,10 @@ def draw_memory(axes: Any, place: int, row: BucketRow) -> None:
     """Draw what a row has in memory, with its figure."""
     size = row.at_rest / 2**20
     axes.barh(place, size, 0.55, color=FLAT if row.recovery is None else MINE)
-    axes.annotate(f"{size:,.0f}", (size, place), (4, 0), textcoords="offset points", va="center", fontsize="small")
+    clear = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    axes.annotate(
+        f"{size:,.0f}", (size, place), (4, 0), textcoords="offset points", va="center", fontsize="small", bbox=clear
+    )
 
 
 def draw_recovery(axes: Any, place: int, row: BucketRow) -> None:

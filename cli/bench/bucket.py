@@ -86,7 +86,7 @@ LINES: list[tuple[str, Cell]] = [
     ("  spread", lambda row: ends(row.recovery)),
     ("MiB, all added", lambda row: mib(row.resident_bytes)),
     ("MiB, recovered", lambda row: mib(row.recovered_bytes)),
-    ("bytes a message, not sealed", lambda row: f"{row.unsealed_bytes:.1f}"),
+    ("bytes a message, in memory", lambda row: f"{row.unsealed_bytes:.1f}"),
     ("bytes a message, on disk", lambda row: "-" if row.disk_bytes is None else f"{row.disk_bytes / row.messages:.1f}"),
     ("content", lambda row: "exact" if row.content_verified else "WRONG"),
 ]
@@ -107,12 +107,17 @@ def print_buckets(result: Result) -> None:
 
 def middle(spread: Spread | None) -> str:
     """The median of some milliseconds."""
-    return "-" if spread is None else f"{spread.median:,.2f}"
+    return "-" if spread is None else ms(spread.median)
 
 
 def ends(spread: Spread | None) -> str:
     """The least and the most of some milliseconds."""
-    return "-" if spread is None else f"{spread.least:,.2f} to {spread.most:,.2f}"
+    return "-" if spread is None else f"{ms(spread.least)} to {ms(spread.most)}"
+
+
+def ms(milliseconds: float) -> str:
+    """Milliseconds, with as many digits as say something."""
+    return f"{milliseconds:,.0f}" if milliseconds >= 10 else f"{milliseconds:.2f}"
 
 
 def mib(count: int | None) -> str:
