@@ -14,6 +14,10 @@ bytes   head
 4       CRC-32 of the head up to here
 ======  =========================================================================================
 
+The metadata begins with the bucket's key, behind its length (2), and three counts (4 each): of segments, of their
+bitmaps, and of the bitmaps of all segments together. Columns follow: first and last time of each segment (8 each), how
+many bitmaps it has (4), and of each bitmap the ledger (8) and the length (4). The bitmaps end it.
+
 A segment has a column each of times and ledgers (8 bytes a number) and of entries (4 bytes): it is read back without a
 look at its numbers. Where times were stored as differences, to be narrower, that took a thousand times as long.
 """
