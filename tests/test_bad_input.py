@@ -70,7 +70,11 @@ CASES = [
         "No such command 'chek'; there are: bench, check, classpath, compare, fuzz, init, interleave, mutants, "
         "power, pulsar, reduce, replay, report, rules, subjects, walk, watch",
     ),
-    Case("command of bench", "bench x", "No such command 'x'; there are: cache, campaign, cursors, drivers, memory"),
+    Case(
+        "command of bench",
+        "bench x",
+        "No such command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory",
+    ),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),
     Case("no argument", "replay", "Missing argument 'FILE|TEXT...' (see `broker-tck replay --help`)"),

@@ -57,7 +57,8 @@ def created(storage: FileSnapshotStorage, segments: Any = SEGMENTS) -> Any:
 
 
 def metadata(storage: FileSnapshotStorage, number: int) -> Any:
-    return ended(lambda done: storage.get_bucket_snapshot_metadata(number, done))
+    said = ended(lambda done: storage.get_bucket_snapshot_metadata(number, done))
+    return said if isinstance(said, Exception) else [*said]
 
 
 def segments(storage: FileSnapshotStorage, number: int, first: int, last: int) -> Any:
