@@ -13,13 +13,15 @@ from broker_tck import fixtures
 from broker_tck.implementations.interface import BucketSnapshotPersistenceException
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.reference import Fault
+from broker_tck.model.rules import ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME, CrashPoints
 from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
+from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.replay import MODEL, declaring, replay
-from broker_tck.properties.engine.trace import Trace, from_json, load, to_json
+from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
 from broker_tck.properties.engine.walk import generated, walk_seed
 
 BUCKETS = CONTRACTS["bucket-delivery"]
@@ -167,3 +169,26 @@ def test_subject_that_shows_no_buckets_is_seen_without_them() -> None:
     rig.add(2, 0, 2_000_000), model.add(2, 0, 2_000_000)
     assert model.seen() == rig.seen()
     assert [str(each) for each in rig.seen()[1:3]] == ["anything", "anything"]
+
+
+def early(then: str, instead: str | None = None) -> str:
+    """What the law of early messages says of one that was refused, then accepted for a later time."""
+    text = f"bucket-delivery min_index_count=1; storage 1; add 0 0 +5; add 1 0 +90; add 0 0 +0; {then}; adv 5; get 1"
+    trace = from_text(text)
+    (law,) = (law for law in BUCKETS.laws if law.number == "BD-44")
+    model = wrong(instead) if instead else BUCKETS.specification
+    return law.check(trace.config, record(trace.operations, model(trace.config)))[2]
+
+
+def wrong(way: str) -> type[Any]:
+    """The specification with one of its wrong ways."""
+    return next(
+        known.applied_to(BUCKETS.specification) for known in ways_of(BUCKETS.specification) if str(known) == way
+    )
+
+
+def test_recovered_message_comes_at_the_time_in_its_snapshot() -> None:
+    way = "BD-19 tracker.held.hands_out: whatever_its_time"
+    assert early("crash; add 0 0 +20") == ""
+    assert early("add 0 0 +20") == ""
+    assert early("add 0 0 +20", way) == "0:0 was handed out 15 ms early"
