@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
 from broker_tck.implementations.interface import BucketDelayedDeliveryTracker
 from broker_tck.model.bucket_delivery import PROFILES
 from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
 from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.bucket_delivery.laws import LAWS, VARIATIONS
-from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.contracts.bucket_delivery.operations import (
+    AT_ONCE,
+    WAITS,
+    Add,
+    AnyOperation,
+    Capabilities,
+    Config,
+    Storage,
+)
 from broker_tck.properties.contracts.bucket_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.bucket_delivery.rig import Rig
 from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.operation import Operation, able
 
 BLAME = (
     Blame("BD-39", "crash reopen", "count"),
@@ -31,7 +43,32 @@ BLAME = (
     Blame("BD-25"),
 )
 
-BUCKET_DELIVERY = Contract(
+BEYOND = {"calls_under_way": ("BD-16", "BD-46"), "maintenance": ("BD-26", "BD-27", "BD-28", "BD-30", "BD-47")}
+"""The rules that no subject can be seen to keep without a capability."""
+
+
+@dataclass(frozen=True, eq=False)
+class BucketContract(Contract):
+    """The contract. What its rules need is a matter of what may be under way, and of the configurations."""
+
+    def needing(self, capability: str) -> list[str]:
+        """The rules that a subject cannot be seen to keep without a capability."""
+        return [*super().needing(capability), *BEYOND.get(capability, ())]
+
+
+def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:
+    """Of each operation, whether a subject can be asked for it.
+
+    One that waits for its calls takes no message before they end as they are made, as they do from then on.
+    """
+    at_once = capabilities.calls_under_way
+    for operation in operations:
+        at_once = at_once or operation == Storage(AT_ONCE)
+        waits = not at_once if isinstance(operation, Add) else operation == Storage(WAITS)
+        yield able(operation, capabilities) and (capabilities.calls_under_way or not waits)
+
+
+BUCKET_DELIVERY = BucketContract(
     name="bucket-delivery",
     profiles=PROFILES,
     config=Config,
@@ -56,4 +93,5 @@ BUCKET_DELIVERY = Contract(
     variations=VARIATIONS,
     blame_table=BLAME,
     rewrites=rewrites,
+    asks=asks,
 )
