@@ -22,8 +22,8 @@ each release, which does as its class does: see [the bucket tracker](bucket-deli
 One more defect is not seen here: a read that ends after its tracker was closed arms a timer, which throws when it fires
 (4.2.4 and 5.0.1). The kit lets such reads come to nothing.
 
-A column of the tables says what the last operation has answered, then how many messages are counted, for when timers
-are armed, and what was handed out in all, as ledger and entry."""
+Below each trace stand what the last operation answers, how many messages are counted, for when timers are armed
+(*never*: for the last time that there is), and what was handed out in all, as ledger and entry."""
 RELEASES = {"bucket-2025": "4.0.8", "bucket-4.2": "4.2.4", "bucket-5.0": "5.0.1"}
 
 
