@@ -104,7 +104,8 @@ CASES = [
     Case(
         "contract",
         "check --contract topic",
-        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
+        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
+        "bucket-delivery",
     ),
     Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
@@ -205,7 +206,8 @@ CASES = [
     Case(
         "survey of no contract",
         "pulsar --contract topic",
-        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
+        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
+        "bucket-delivery",
     ),
     subject("Missing", "the module 'odd' has no 'Missing'"),
     subject("Number", "a factory is called as Factory(config, clock, timer); 5 cannot be called"),
@@ -215,7 +217,8 @@ CASES = [
     Case(
         "subject Other",
         "check --subject odd:Other",
-        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
+        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
+        "bucket-delivery",
     ),
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
@@ -244,7 +247,8 @@ CASES = [
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(
         "contract in a file",
-        "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
+        "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
+        "bucket-delivery",
         {"contract": "x"},
     ),
     trace(

@@ -13,10 +13,12 @@ from broker_tck import fixtures
 from broker_tck.implementations.interface import BucketSnapshotPersistenceException
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.reference import Fault
+from broker_tck.model.rules import ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME, CrashPoints
 from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
+from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.replay import MODEL, declaring, replay
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, operation_text, to_json
@@ -200,3 +202,26 @@ def test_end_of_a_call_that_is_not_made_is_left_out_with_it() -> None:
 def test_snapshot_is_named_by_its_new_number() -> None:
     text = f"{TWO_BUCKETS}; complete 0; complete 0; spoil 2; vanish 1; snapshot 3"
     assert left(text, 5)[0] == f"{TWO_BUCKETS}; complete 1; spoil 1; vanish 1"
+
+
+def early(then: str, instead: str | None = None) -> str:
+    """What the law of early messages says of one that was refused, then accepted for a later time."""
+    text = f"bucket-delivery min_index_count=1; storage 1; add 0 0 +5; add 1 0 +90; add 0 0 +0; {then}; adv 5; get 1"
+    trace = from_text(text)
+    (law,) = (law for law in BUCKETS.laws if law.number == "BD-44")
+    model = wrong(instead) if instead else BUCKETS.specification
+    return law.check(trace.config, record(trace.operations, model(trace.config)))[2]
+
+
+def wrong(way: str) -> type[Any]:
+    """The specification with one of its wrong ways."""
+    return next(
+        known.applied_to(BUCKETS.specification) for known in ways_of(BUCKETS.specification) if str(known) == way
+    )
+
+
+def test_recovered_message_comes_at_the_time_in_its_snapshot() -> None:
+    way = "BD-19 tracker.held.hands_out: whatever_its_time"
+    assert early("crash; add 0 0 +20") == ""
+    assert early("add 0 0 +20") == ""
+    assert early("add 0 0 +20", way) == "0:0 was handed out 15 ms early"

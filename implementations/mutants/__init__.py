@@ -8,8 +8,8 @@ from broker_tck.implementations.mutants.mutant import Mutant, declared_in
 
 MUTANTS: dict[str, Mutant] = declared_in(
     *(adding, handing_out, timer, index),
-    *(sealing, reading),
     negative_acks,
     active_cursors,
     *(caches, reads, interleavings),
+    *(sealing, reading),
 )

@@ -34,6 +34,7 @@ class Maintaining(Reading):
         "are still too many then, one merge.",
         source="BucketDelayedDeliveryTracker",
         look="the limit itself, which is not too many; a limit of 0 or less, which is none",
+        needs="maintenance",
         absent=lambda t: False,
         at_the_limit=lambda t: 0 < t.config.max_buckets <= len(t.placed.pieces),
     )
@@ -58,6 +59,7 @@ class Maintaining(Reading):
         "first failure ends the chain.",
         source="BucketDelayedDeliveryTracker, PRs 26240, 26309",
         look="a bucket that reaches into the mark-delete ledger; what follows a failure; a creation under way",
+        needs="maintenance",
         absent=lambda t, ledgers: False,
         up_to_that_ledger=lambda t, ledgers: t.is_orphan(ledgers[1] - 1),
         those_that_reach_it=lambda t, ledgers: t.is_orphan(ledgers[0]),
@@ -144,6 +146,7 @@ class Maintaining(Reading):
         "one's snapshot and key are stored.",
         source="BucketDelayedDeliveryTracker, PR 26251",
         look="segments that are loaded already; a merged snapshot that cannot be stored; what a crash leaves",
+        needs="maintenance",
         absent=lambda t, source: (source.current + 1, source.last),
     )
     def to_merge(self, source: Bucket) -> tuple[int, int]:

@@ -128,6 +128,7 @@ class Reading(Sealing):
         "A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, changes nothing.",
         source="follows from BD-02; no report upstream is known",
         look="a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away",
+        needs="calls_under_way",
         when=lambda t, bucket, index, segments: not t.placed.has(bucket),
     )
     def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:

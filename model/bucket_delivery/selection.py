@@ -43,6 +43,7 @@ class Selection(Part):
         "then the next time, which has to be sooner than that of the choice before.",
         source="BucketDelayedDeliveryTracker, PR 26242",
         look="the time of the next segment, not of the one behind it; one unloaded segment; windows of three and two",
+        needs="maintenance",
         when=lambda s, bucket: bucket.unloaded == 0,
         two_segments_needed=lambda s, bucket: bucket.unloaded > 1,
     )

@@ -50,7 +50,7 @@ Without = Callable[[Any, Sequence[Operation], Collection[int]], Iterator[list[Op
 """The traces to try for one without the operations at some places, given with its configuration."""
 
 MOST_PROBES = 20_000
-SMALL = (1, 2, 3, 4)
+SMALL = (1, 2)
 """Numbers of a configuration with which few operations may do: so many of something make something happen."""
 FEW = 6
 """So many operations are few enough, whatever is configured."""
@@ -263,7 +263,7 @@ class Reducer:
         """Configure small numbers, field by field, where fewer operations will do then."""
         config, operations = trace
         for field in numbers_of(config) if len(operations) > FEW else ():
-            for small in SMALL:
+            for small in (small for small in SMALL if small < getattr(config, field)):
                 less = self.cut(structs.replace(config, **{field: small}), operations)
                 less = less and self.one_by_one(less)
                 if less and len(less[1]) < len(operations):
