@@ -12,6 +12,7 @@ from broker_tck.model.bucket_delivery.ranges import Piece, cuts
 from broker_tck.model.bucket_delivery.released_50 import HeldWithoutTimes, Tracker50
 from broker_tck.model.bucket_delivery.selection import MOST_MERGED, Selection
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.bucket_delivery.tracker import Tracker
 
 
 class HeldByBuckets(HeldWithoutTimes):
@@ -106,7 +107,7 @@ class Tracker42(Tracker50):
 
     def trim(self, victims: list[Bucket], chain: Promise) -> None:
         if victims:
-            self.trim_one(victims[0], victims[1:], chain)
+            Tracker.trim_one(self, victims[0], victims[1:], chain)
         else:
             self.after_trim(chain)
 
