@@ -9,7 +9,7 @@ from typing import Any
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Range, Segment
 from broker_tck.model.bucket_delivery.durable import OK
-from broker_tck.model.bucket_delivery.promise import Promise, all_of
+from broker_tck.model.bucket_delivery.promise import Promise, all_of, settled
 from broker_tck.model.bucket_delivery.reading import Reading
 from broker_tck.model.bucket_delivery.selection import Selection
 from broker_tck.model.rules import also, rule
@@ -77,7 +77,12 @@ class Maintaining(Reading):
             self.after_trim(chain)
             return
         victim, *others = victims
-        victim.created.then(lambda stored: self.trim_one(victim, others, chain))
+        self.stored(victim).then(lambda _: self.trim_one(victim, others, chain))
+
+    @also(is_victim, absent=lambda t, victim: settled(True))
+    def stored(self, victim: Bucket) -> Promise:
+        """What a trim waits for before it deletes a bucket."""
+        return victim.created
 
     def trim_one(self, victim: Bucket, others: list[Bucket], chain: Promise) -> None:
         """Trim a bucket, if that is still to be done."""
