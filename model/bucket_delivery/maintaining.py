@@ -79,7 +79,7 @@ class Maintaining(Reading):
         victim, *others = victims
         self.stored(victim).then(lambda _: self.trim_one(victim, others, chain))
 
-    @also(is_victim, absent=lambda t, victim: settled(True))
+    @also(is_trimmed_at, absent=lambda t, victim: settled(True))
     def stored(self, victim: Bucket) -> Promise:
         """What a trim waits for before it deletes a bucket."""
         return victim.created

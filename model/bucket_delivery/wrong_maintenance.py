@@ -72,18 +72,6 @@ class TrimmedStaysHeld(Tracker):
             self.take_away(victim)
 
 
-@wrong("BD-30", "a bucket is trimmed before it is stored")
-class TrimsUnstored(Tracker):
-    """Its snapshot comes afterwards, and stays."""
-
-    def trim(self, victims: list[Bucket], chain: Promise) -> None:
-        """Do not wait."""
-        if victims:
-            self.trim_one(victims[0], victims[1:], chain)
-        else:
-            self.after_trim(chain)
-
-
 @wrong("BD-31", "what the growing bucket holds is kept")
 class KeepsGrowing(Tracker):
     """Only buckets and queue are emptied."""
