@@ -258,6 +258,7 @@ def test_properties_that_somebody_else_has_changed_are_read_again(tmp_path: Path
 # ---- The tracker over files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_the_tracker_over_files_does_as_the_model(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     contract, subject = CONTRACTS["bucket-delivery"], resolve("bucket")
@@ -370,6 +371,7 @@ def whole_snapshots(folder: Path) -> Iterator[int]:
 
 
 @forks
+@pytest.mark.slow
 def test_a_killed_process_leaves_whole_snapshots_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # What a killed process has written is there without it: it is the machine that must not stop.
     monkeypatch.setattr(disk.os, "fsync", lambda file: None)

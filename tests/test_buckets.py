@@ -99,6 +99,7 @@ def test_crash_may_leave_out_what_has_a_default() -> None:
 # ---- Where a broker can crash
 
 
+@pytest.mark.slow
 def test_walks_crash_wherever_a_broker_can() -> None:
     choices_of = (SeededChoices(walk_seed(0, number)) for number in range(300))
     found: set[str] = set()
