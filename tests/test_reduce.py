@@ -268,11 +268,11 @@ def test_times_that_stand_to_each_other_come_nearer_together() -> None:
 
 def test_small_numbers_are_configured_where_fewer_operations_do() -> None:
     def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-        needed = max(1, 10 - 3 * config.lookahead)
-        return needed - 1 if len(operations) >= needed else None
+        needed = 4 if config.lookahead < 3 else 10
+        return needed - 1 if config.lookahead and len(operations) >= needed else None
 
-    config, left = reduced("; ".join(["has"] * 19), fails)
-    assert (config.lookahead, len(left)) == (2, 4)
+    config, left = reduced("delayed-delivery lookahead=9; " + "; ".join(["has"] * 19), fails)
+    assert (config.lookahead, len(left)) == (1, 4)
 
 
 def test_one_operation_gives_way_to_another_s_field() -> None:
