@@ -22,8 +22,9 @@ from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.replay import MODEL, declaring, replay
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, operation_text, to_json
-from broker_tck.properties.engine.walk import generated, walk_seed
+from broker_tck.properties.engine.walk import generated, walk_seed, walks
 from broker_tck.properties.findings.shorter import Shorter
+from broker_tck.properties.worth.deviating import broken_by
 
 BUCKETS = CONTRACTS["bucket-delivery"]
 STEPS = {"bucket-2025": 17_029, "bucket-4.2": 6_918, "bucket-5.0": 7_584}
@@ -47,6 +48,15 @@ def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
 
 
 SHOWN = ("result", *BUCKETS.observables)
+
+
+@pytest.mark.parametrize("profile", ["ideal", *STEPS])
+def test_walks_find_no_difference_and_break_no_other_law(profile: str) -> None:
+    (subject,) = declaring(BUCKETS, profile)
+    model = BUCKETS.model(profile)
+    for done in walks(BUCKETS, 5, range(5), subject.rig, model, subject.capabilities):
+        assert done.difference is None
+        assert {*broken_by(BUCKETS, done, subject.rig, subject.capabilities)} <= {*model.BREAKS}
 
 
 def altered(outcome: list[Any], which: int) -> list[Any] | None:

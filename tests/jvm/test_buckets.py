@@ -54,9 +54,9 @@ DEFECTS = [
     pytest.param(
         "pulsar-5.0.1/bucket",
         "min_index_count=1; add 0 0 +1; add 1 0 +1; mark 1 0; get 1",
-        "BD-19",
+        "BD-29",
         4,
-        id="5.0.1: what is acknowledged stays counted",
+        id="5.0.1: what is acknowledged leaves before the next segment is there",
     ),
     pytest.param(
         "pulsar-4.2.4/bucket",
