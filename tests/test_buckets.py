@@ -18,7 +18,7 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME, CrashPoints
 from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
-from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.replay import MODEL, declaring, replay
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, operation_text, to_json
@@ -57,6 +57,24 @@ def test_walks_find_no_difference_and_break_no_other_law(profile: str) -> None:
     for done in walks(BUCKETS, 5, range(5), subject.rig, model, subject.capabilities):
         assert done.difference is None
         assert {*broken_by(BUCKETS, done, subject.rig, subject.capabilities)} <= {*model.BREAKS}
+
+
+RARE = {
+    "a load puts another one in front of what is handed out": "tick=100 strict=false; add 0 0 +101; add 1 0 +111; "
+    "mark 1 0; storage 1; add 2 0 +101; adv 1099; get 1; add 0 0 +1200; mark 0 0; adv 1; get 1",
+    "a merged bucket cannot be stored after a close, under a clear": "time_step=0 max_buckets=1; add 0 0 +1; "
+    "storage 1; add 0 1 +1; add 1 0 +1; storage 0; add 1 1 +1; add 2 0 +1; complete 0; fail 0; complete 0; clear; "
+    "complete 0; stored 0; fail 0; stored 0; reopen; stored 0",
+}
+"""What comes up in one of several thousand walks, seen on the class of 5.0.1."""
+
+
+@pytest.mark.parametrize("text", RARE.values(), ids=RARE)
+def test_rare_turns_of_5_0_are_in_its_profile(text: str) -> None:
+    (subject,) = declaring(BUCKETS, "bucket-5.0")
+    trace = from_text(f"bucket-delivery {text}")
+    model, rig = BUCKETS.model("bucket-5.0")(trace.config), subject.rig(trace.config, subject.capabilities)
+    assert first_difference(trace.operations, model, rig) is None
 
 
 def altered(outcome: list[Any], which: int) -> list[Any] | None:

@@ -45,8 +45,8 @@ class Reading(Sealing):
         """What comes out of the shared queue."""
         given: list[Position] = []
         cutoff = self.cutoff()
-        while len(given) < most and self.shared and self.comes_out(self.shared[0], cutoff):
-            index = heappop(self.shared)
+        while len(given) < most and self.shared and self.comes_out(index := self.shared[0], cutoff):
+            heappop(self.shared)  # in some release a load has put another one in front by now, which is lost
             position, over = index[1:], self.placed.over(index[1])
             if self.is_orphan(index[1]):
                 self.held.orphaned(position, over)

@@ -143,6 +143,12 @@ class Tracker50(Tracker):
     def replaces_sources(self, merged: Bucket) -> bool:
         return bool(merged.created.outcome)
 
+    def merged(self, merged: Bucket, sources: Sequence[Bucket], stored: bool, chain: Promise) -> None:
+        if merged in self.neglected:
+            self.end_merge(sources, chain)
+        else:
+            super().merged(merged, sources, stored, chain)
+
     # ---- Clear
 
     def delete(self, bucket: Bucket) -> Promise:
