@@ -18,6 +18,7 @@ from broker_tck.implementations.interface import (
 
 T = TypeVar("T")
 RETRIES = 3
+"""So often a call is made again at most."""
 Metadata = Sequence[SegmentMetadata]
 Segments = Sequence[Sequence[DelayedIndex]]
 Call = Callable[[Done[T]], None]
