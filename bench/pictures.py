@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from broker_tck.bench.buckets import MOST_OF_HEAP, BucketRow, Result, Spread
 from broker_tck.bench.cache import PASSES, POLICIES, Measurement
 from broker_tck.bench.cursors import WORKLOADS, CursorRow
 from broker_tck.bench.nacks import MemoryRow as NackRow
@@ -94,6 +95,70 @@ def draw_comparisons(table: Sequence[CursorRow], path: str) -> None:
     panels[1][0].set(xlabel="cursors", ylabel="comparisons")
     panels[0][0].legend(frameon=False, fontsize="small")
     save_plot(figure, path)
+
+
+def draw_buckets(result: Result, path: str) -> None:
+    """Draw memory, recoveries and seals, a line for each row. BadInput where the file cannot be written."""
+    from matplotlib.figure import Figure
+
+    rows = [*result.rows, result.heap]
+    figure = Figure(figsize=(9.6, 1.5 + 0.42 * len(rows)), layout="constrained")
+    memory, recovery, seal = figure.subplots(1, 3, sharey=True)
+    for place, row in enumerate(rows):
+        draw_memory(memory, place, row)
+        draw_recovery(recovery, place, row)
+        if row.seal is not None:
+            draw_span(seal, place, Spread(row.seal.median, row.seal.median, row.seal.most))
+    limit = MOST_OF_HEAP * result.heap.resident_bytes / 2**20
+    memory.axvline(limit, color=JAVA, linewidth=1, linestyle="--", label=f"{MOST_OF_HEAP:.0%} of the heap")
+    memory.set(title="memory at rest", xlabel="MiB")
+    memory.set_xlim(0, 1.25 * max(row.at_rest for row in rows) / 2**20)
+    recovery.set(title="adding again, or a recovery", xlabel="seconds", xscale="log")
+    recovery.xaxis.set_major_formatter("{x:g}")
+    recovery.xaxis.set_minor_formatter("")
+    seal.set(title="an add that seals", xlabel="milliseconds, median to worst")
+    seal.set_xlim(left=0)
+    memory.set_yticks(range(len(rows)), [row.title for row in rows])
+    memory.set_ylim(len(rows) - 0.4, -0.6)
+    for axes in (memory, recovery, seal):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25, axis="x")
+        axes.tick_params(axis="y", length=0)
+    for axes in (memory, recovery):
+        axes.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2)
+    save_plot(figure, path)
+
+
+def draw_memory(axes: Any, place: int, row: BucketRow) -> None:
+    """Draw what a row has in memory, with its figure."""
+    size = row.at_rest / 2**20
+    axes.barh(place, size, 0.55, color=FLAT if row.recovery is None else MINE)
+    clear = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    axes.annotate(
+        f"{size:,.0f}", (size, place), (4, 0), textcoords="offset points", va="center", fontsize="small", bbox=clear
+    )
+
+
+def draw_recovery(axes: Any, place: int, row: BucketRow) -> None:
+    """Draw what adding everything again takes, and what a recovery does."""
+    is_first = not place
+    axes.plot(row.adding_seconds, place, "o", color=JAVA, label="adding again" if is_first else None)
+    if row.recovery is None or row.speedup is None:
+        return
+    seconds = row.recovery.median / 1_000
+    axes.plot([seconds, row.adding_seconds], [place, place], color=FLAT, linewidth=1, zorder=0)
+    axes.plot(seconds, place, "o", color=MINE, label="recovery" if is_first else None)
+    middle = (seconds * row.adding_seconds) ** 0.5
+    axes.annotate(
+        f"{row.speedup:,.0f} times", (middle, place), (0, 3), textcoords="offset points", ha="center", fontsize="small"
+    )
+
+
+def draw_span(axes: Any, place: int, spread: Spread) -> None:
+    """Draw a median and the most."""
+    axes.plot([spread.median, spread.most], [place, place], color=MINE, linewidth=1)
+    axes.plot(spread.median, place, "o", color=MINE)
+    axes.plot(spread.most, place, "|", color=MINE, ms=10)
 
 
 def has_rate(row: str) -> bool:

@@ -24,7 +24,11 @@ GUIDES: Mapping[str, Mapping[str, str]] = {
         "Reads through the cache": "cache-reads.md",
         "Calls that overlap": "interleavings.md",
     },
-    "bucket-delivery": {"How the tracker survives": "bucket-delivery.md", "Crash points": "crash-points.md"},
+    "bucket-delivery": {
+        "How the tracker survives": "bucket-delivery.md",
+        "Defects of released trackers": "bucket-defects.md",
+        "Crash points": "crash-points.md",
+    },
 }
 """The pages about each contract that somebody wrote."""
 

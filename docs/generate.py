@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import bucket_defect_page
+import bucket_pictures
 import click
 import crash_points
 import queue_picture
@@ -78,7 +80,9 @@ def pages() -> dict[str, str]:
     made |= {f"contracts/{name}.md": generated(contract_page(contract)) for name, contract in CONTRACTS.items()}
     made |= {f"rules/{name}.md": generated(rules_of_contract(contract)) for name, contract in CONTRACTS.items()}
     made |= {"crash-points.md": generated(crash_points.page())}
+    made |= {"bucket-defects.md": generated(bucket_defect_page.page())}
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
+    pictures |= {"bucket-life.svg": bucket_pictures.life(), "bucket-merge.svg": bucket_pictures.merge()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
 
 

@@ -70,7 +70,11 @@ CASES = [
         "No such command 'chek'; there are: bench, check, classpath, compare, fuzz, init, interleave, mutants, "
         "power, pulsar, reduce, replay, report, rules, subjects, walk, watch",
     ),
-    Case("command of bench", "bench x", "No such command 'x'; there are: cache, campaign, cursors, drivers, memory"),
+    Case(
+        "command of bench",
+        "bench x",
+        "No such command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory",
+    ),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),
     Case("no argument", "replay", "Missing argument 'FILE|TEXT...' (see `broker-tck replay --help`)"),
@@ -100,7 +104,8 @@ CASES = [
     Case(
         "contract",
         "check --contract topic",
-        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
+        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
+        "bucket-delivery",
     ),
     Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
@@ -201,7 +206,8 @@ CASES = [
     Case(
         "survey of no contract",
         "pulsar --contract topic",
-        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
+        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
+        "bucket-delivery",
     ),
     subject("Missing", "the module 'odd' has no 'Missing'"),
     subject("Number", "a factory is called as Factory(config, clock, timer); 5 cannot be called"),
@@ -211,7 +217,8 @@ CASES = [
     Case(
         "subject Other",
         "check --subject odd:Other",
-        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
+        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
+        "bucket-delivery",
     ),
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
@@ -240,7 +247,8 @@ CASES = [
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(
         "contract in a file",
-        "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache",
+        "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
+        "bucket-delivery",
         {"contract": "x"},
     ),
     trace(

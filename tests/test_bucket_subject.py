@@ -15,7 +15,9 @@ from bucket_kit import START, Broker, Config, Shelf
 from pyroaring import BitMap
 
 from broker_tck.implementations.bucket_delivery.cutting import Cutting
-from broker_tck.implementations.bucket_delivery.inventory import Inventory
+from broker_tck.implementations.bucket_delivery.files.layout import metadata_bytes, read_metadata
+from broker_tck.implementations.bucket_delivery.inventory import stock_behind, stock_of
+from broker_tck.implementations.bucket_delivery.metadata import packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, merged, packed
 from broker_tck.implementations.bucket_delivery.positions import PositionSet, positions_of
 from broker_tck.implementations.bucket_delivery.promise import Promise, all_of, kept
@@ -30,6 +32,7 @@ from broker_tck.implementations.interface import (
     BucketDelayedDeliveryTracker,
     BucketNotExistException,
     BucketSnapshotPersistenceException,
+    DelayedIndex,
     IllegalArgumentException,
     ShowsBuckets,
 )
@@ -176,13 +179,29 @@ def test_segments_are_cut_as_late_as_can_be(step: int, most: int) -> None:
 
 def test_an_inventory_knows_what_was_not_loaded() -> None:
     segments = [packed([(1, 1, 1), (1, 1, 2)]), packed([(5, 1, 2), (6, 1, 3)]), packed([(9, 1, 2), (9, 2, 1)])]
-    inventory = Inventory(positions_of(s.ledgers, s.entries) for s in segments)
+    inventory = stock_of([positions_of(s.ledgers, s.entries) for s in segments])
     assert [*inventory.all] == [(1, 1), (1, 2), (1, 3), (2, 1)]
     assert [*inventory.unloaded] == [(1, 2), (1, 3), (2, 1)]
     inventory.loaded(1, segments[1])
     assert [*inventory.unloaded] == [(1, 2), (2, 1)]
     inventory.loaded(2, segments[2])
     assert not inventory.unloaded
+
+
+@pytest.mark.parametrize("again", [(), ((30, 2, 2),)])
+def test_an_inventory_is_the_same_read_from_a_file(again: tuple[DelayedIndex, ...]) -> None:
+    rows = [(at, at % 3, at) for at in range(1, 30)]
+    segments = Cutting(5, -1).cut(packed([*rows, *again]))
+    positions = segments.positions()
+    for metadata in (segments.metadata(positions), read_metadata(metadata_bytes(segments.metadata(positions), "key"))):
+        for skipped in range(len(positions) + 1):
+            read, made = stock_behind(packed_metadata(metadata), skipped), stock_of(positions[skipped:])
+            for place, segment in enumerate([*segments][skipped:]):
+                assert [*read.all] == [*made.all]
+                assert [*read.unloaded] == [*made.unloaded]
+                read.loaded(place, segment)
+                made.loaded(place, segment)
+            assert not read.unloaded
 
 
 def test_positions_are_a_set() -> None:
@@ -208,7 +227,7 @@ def test_positions_are_a_set() -> None:
 
 def bucket(first: int, last: int, size: int = 1, times: tuple[int, ...] = (1, 2)) -> SealedBucket:
     made = SealedBucket(first, last)
-    made.describe(packed([(at, 0, 0) for at in times]).times, 1, size, Inventory([]))
+    made.describe(packed([(at, 0, 0) for at in times]).times, 1, size, stock_of([]))
     return made
 
 

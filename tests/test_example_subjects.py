@@ -16,7 +16,7 @@ from broker_tck.properties.engine.trace import from_text
 FOLDER = Path(__file__).parents[1] / "examples" / "subjects"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
 WALKS = 100
-RULES = {"nacks:Tracker": 34, "cursors:Container": 16, "cache:Caches": 31}
+RULES = {"nacks:Tracker": 34, "cursors:Container": 16, "cache:Caches": 31, "buckets:Tracker": 38}
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +59,13 @@ def test_mistake_is_named_by_its_rule(right: str, wrong: str, rule: str) -> None
     assert issubclass(resolve(wrong).factory, resolve(right).factory)
     (finding,) = run_subject(*resolved(wrong), seed=0, count=WALKS, fail_fast=True).findings
     assert (finding.diagnosis.rules, finding.diagnosis.whole) == ((rule,), True)
+
+
+def test_subject_that_waits_takes_no_message_before_its_calls_end_at_once() -> None:
+    contract, able = CONTRACTS["bucket-delivery"], resolve("buckets:Tracker").capabilities
+    trace = from_text("bucket-delivery ideal; add 1 0 +1; storage 0; storage 1; add 1 0 +1; complete 0; storage 0; has")
+    assert [*contract.asks(trace.operations, able)] == [False, False, True, True, False, False, True]
+    assert contract.can_ask(trace.operations, contract.capabilities())
 
 
 def test_backoff_is_the_longest_however_often_a_message_was_redelivered() -> None:

@@ -9,6 +9,7 @@ import pytest
 from conftest import Cli
 from kit import plots
 
+from broker_tck.bench import buckets as bucket_bench
 from broker_tck.bench import cache as cache_bench
 from broker_tck.bench import cursors as cursor_bench
 from broker_tck.bench.pictures import check_plot
@@ -17,7 +18,7 @@ from broker_tck.spark_fuzz.driver import session
 
 pytestmark = plots
 
-DRAWING = {"cache": (), "cursors": (), "memory": ("--contract", "negative-acks")}
+DRAWING = {"bucket": (), "cache": (), "cursors": (), "memory": ("--contract", "negative-acks")}
 """The benches that draw, and what else they are told to."""
 
 
@@ -28,6 +29,7 @@ def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*arguments: Any) -> Any:
         pytest.fail("it was measured")
 
+    monkeypatch.setattr(bucket_bench, "measure", never)
     monkeypatch.setattr(cache_bench, "rounds", never)
     monkeypatch.setattr(cursor_bench, "rows", never)
     for contract, (known, _, shown) in [*memory.MEMORY.items()]:

@@ -256,6 +256,25 @@ def test_plainest_values_come_first() -> None:
         assert value not in plainer_values(value, 0)
 
 
+def test_times_that_stand_to_each_other_come_nearer_together() -> None:
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        times = [o.at for o in operations if o.tag == "add"]
+        near = len(times) == 2 and times[0] - config.clock > 9 and times[1] - times[0] == 7
+        return len(operations) - 1 if near else None
+
+    _, left = reduced("add 0 0 +5000; add 0 1 +5007", fails)
+    assert left == ["add 0 0 +10", "add 0 0 +17"]
+
+
+def test_small_numbers_are_configured_where_fewer_operations_do() -> None:
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        needed = 4 if config.lookahead < 3 else 10
+        return needed - 1 if config.lookahead and len(operations) >= needed else None
+
+    config, left = reduced("delayed-delivery lookahead=9; " + "; ".join(["has"] * 19), fails)
+    assert (config.lookahead, len(left)) == (1, 4)
+
+
 def test_one_operation_gives_way_to_another_s_field() -> None:
     operations = trace_of("adv 5; adv 7; get 2").operations
     offered = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from broker_tck.cli.bench.bucket import bench_bucket
 from broker_tck.cli.bench.cache import bench_cache
 from broker_tck.cli.bench.campaign import bench_campaign
 from broker_tck.cli.bench.cursors import bench_cursors
@@ -16,5 +17,5 @@ def bench() -> None:
     """Measure the drivers' speed and the trackers' memory."""
 
 
-for command in (bench_drivers, bench_memory, bench_cursors, bench_cache, bench_campaign):
+for command in (bench_drivers, bench_memory, bench_cursors, bench_cache, bench_bucket, bench_campaign):
     bench.add_command(command)

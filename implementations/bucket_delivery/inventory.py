@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata
 from broker_tck.implementations.bucket_delivery.packed import Packed
-from broker_tck.implementations.bucket_delivery.positions import PositionSet, positions_of
+from broker_tck.implementations.bucket_delivery.positions import PositionSet, positions_of, union_of
 from broker_tck.implementations.interface import Position
 
 
@@ -14,23 +15,52 @@ class Inventory:
 
     __slots__ = ("_recurring", "all", "unloaded")
 
-    def __init__(self, segments: Iterable[PositionSet]) -> None:
-        """Take stock of some segments, given the positions of each; the first one counts as loaded."""
-        self.all = PositionSet()
-        self.unloaded = PositionSet()
-        self._recurring: dict[Position, int] = {}
-        """The few positions that are in several segments, each with the place of the last one: it was refused, and
-        then accepted for another time."""
-        for place, positions in enumerate(segments):
-            for position in self.all.common(positions):
-                self._recurring[position] = place
-            self.all.update(positions)
-            if place:
-                self.unloaded.update(positions)
+    def __init__(self, whole: PositionSet, first: PositionSet, recurring: dict[Position, int]) -> None:
+        """Take over all positions, and know those of the first segment as loaded.
+
+        ``recurring`` are the few that are in several segments, each with the place of the last one, counted from 0:
+        such a position was refused, and then accepted for another time.
+        """
+        self.all = whole
+        self.unloaded = whole.copy()
+        self._recurring = recurring
+        self._leave(0, first)
 
     def loaded(self, place: int, segment: Packed) -> None:
         """A segment was loaded; places are counted from 0."""
-        self.unloaded.discard_all(positions_of(segment.ledgers, segment.entries))
+        self._leave(place, positions_of(segment.ledgers, segment.entries))
+
+    def _leave(self, place: int, positions: PositionSet) -> None:
+        self.unloaded.discard_all(positions)
         for position, last in self._recurring.items():
             if last > place:
                 self.unloaded.add(*position)
+
+
+def stock_of(segments: Sequence[PositionSet]) -> Inventory:
+    """The inventory of segments, given the positions of each."""
+    whole = union_of(bitmap for positions in segments for bitmap in positions.ledgers.items())
+    recurring = {} if len(whole) == sum(map(len, segments)) else _recurring(segments)
+    return Inventory(whole, segments[0] if segments else PositionSet(), recurring)
+
+
+def stock_behind(metadata: PackedMetadata, skipped: int) -> Inventory:
+    """The inventory of the segments behind those that are skipped. ``ValueError`` where a bitmap is none."""
+    end = len(metadata)
+    if metadata.whole is None:
+        return stock_of([metadata.positions(at, at + 1) for at in range(skipped, end)])
+    if skipped > end // 2:
+        whole = metadata.positions(skipped, end)
+    else:
+        whole = metadata.whole.copy()
+        whole.discard_all(metadata.positions(0, skipped))
+    return Inventory(whole, metadata.positions(skipped, skipped + 1), {})
+
+
+def _recurring(segments: Sequence[PositionSet]) -> dict[Position, int]:
+    """The positions that are in several segments, each with the place of the last one."""
+    seen, recurring = PositionSet(), {}
+    for place, positions in enumerate(segments):
+        recurring.update(dict.fromkeys(seen.common(positions), place))
+        seen.update(positions)
+    return recurring

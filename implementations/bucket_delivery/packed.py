@@ -49,7 +49,7 @@ class Packed(Sequence[DelayedIndex]):
             return NotImplemented
         return (self.times, self.ledgers, self.entries) == (other.times, other.ledgers, other.entries)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # its columns can change
 
     @property
     def nbytes(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.implementations.bucket_delivery.cutting import Cutting, Segments
-from broker_tck.implementations.bucket_delivery.inventory import Inventory
+from broker_tck.implementations.bucket_delivery.inventory import stock_of
 from broker_tck.implementations.bucket_delivery.memory import Memory
 from broker_tck.implementations.bucket_delivery.packed import Packed
 from broker_tck.implementations.bucket_delivery.schedule import Schedule
@@ -25,7 +25,7 @@ class Placing:
         segments = self._cutting.cut(indexes)
         positions = segments.positions()
         bucket = SealedBucket(first_ledger, last_ledger)
-        bucket.describe(segments.first_times(), 1, len(indexes), Inventory(positions))
+        bucket.describe(segments.first_times(), 1, len(indexes), stock_of(positions))
         self._memory.place(bucket)
         self._memory.load(bucket, segments[0])
         self._snapshots.store(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from pyroaring import BitMap
 
@@ -105,7 +106,10 @@ def positions_of(ledgers: array[int], entries: array[int]) -> PositionSet:
     return PositionSet({ledger: BitMap(mine) for ledger, mine in by_ledger.items()})
 
 
-def deserialized(bitmaps: Mapping[int, bytes]) -> PositionSet:
-    """The positions in serialized bitmaps. ``ValueError`` where one is none."""
-    read = ((ledger, BitMap.deserialize(entries)) for ledger, entries in bitmaps.items())
-    return PositionSet({ledger: entries for ledger, entries in read if entries})
+def union_of(bitmaps: Iterable[tuple[int, BitMap]]) -> PositionSet:
+    """The positions in bitmaps, each of entry ids of a ledger. All of one ledger are joined at once."""
+    by_ledger: defaultdict[int, list[BitMap]] = defaultdict(list)
+    for ledger, entries in bitmaps:
+        if entries:
+            by_ledger[ledger].append(entries)
+    return PositionSet({ledger: BitMap.union(*mine) for ledger, mine in by_ledger.items()})

@@ -144,7 +144,8 @@ class PulsarBuckets50(Chained):
         placed = dict(self._placed.entries())
         self._placed.clear()
         deletions = [
-            placed[span].once_created(self._delete) for span in hash_order(placed, bins=-(-4 * len(placed) // 3))
+            self._noting(placed[span], placed[span].once_created(ImmutableBucket.delete))
+            for span in hash_order(placed, bins=-(-4 * len(placed) // 3))
         ]
         again, self._undeleted = self._undeleted, []
         # One that has neither number nor property raises here: what is in memory is left as it is then.

@@ -33,7 +33,7 @@ class Future(Generic[T]):
         """The result of a future that is done; raises its error."""
         if self.error is not None:
             raise self.error
-        return self.value  # type: ignore[return-value]
+        return self.value  # type: ignore[return-value]  # it is done, and T may be None
 
     @property
     def failed(self) -> bool:
@@ -188,7 +188,7 @@ def with_retries(call: Callable[[], Future[T]], again: type[Exception], retries:
             settle(value, error)
 
     def settle(value: T | None, error: Exception | None) -> None:
-        outcome.settle(error if error is not None else value)  # type: ignore[arg-type]
+        outcome.settle(error if error is not None else value)  # type: ignore[arg-type]  # T may be None
 
     call().handle(relay)
     return outcome

@@ -17,6 +17,8 @@ from broker_tck.implementations.interface import (
 )
 
 T = TypeVar("T")
+RETRIES = 3
+"""So often a call is made again at most."""
 Metadata = Sequence[SegmentMetadata]
 Segments = Sequence[Sequence[DelayedIndex]]
 Call = Callable[[Done[T]], None]
@@ -26,7 +28,7 @@ class Persistence:
     """Calls as futures. Storage is asked again where it did not persist, the cursor where a bad version was met."""
 
     again: ClassVar[type[Exception]] = BucketSnapshotPersistenceException
-    retries: ClassVar[int] = 3
+    retries: ClassVar[int] = RETRIES
 
     def __init__(self, storage: BucketSnapshotStorage, cursor: CursorProperties) -> None:
         self._storage = storage
@@ -68,4 +70,4 @@ class Persistence:
         return self._key_updates.sequential(lambda: self._updated(call))
 
     def _updated(self, call: Call[None]) -> Future[None]:
-        return with_retries(lambda: called(call), BadVersionException, self.retries)
+        return with_retries(lambda: called(call), BadVersionException, RETRIES)

@@ -47,6 +47,7 @@ class Sealing:
         self._tails: dict[Position, ImmutableBucket] = {}
         self._members = self._no_members()
         self._timer = self._no_timer(clock, timer)
+        self._closed = False
 
     # ---- Its parts
 
@@ -115,7 +116,12 @@ class Sealing:
         bucket.created = bucket.created.handle(created)
 
     def _give_up(self, bucket: ImmutableBucket, tail: Position) -> None:
-        """A bucket was not stored: what it has goes to the shared queue, and it is a bucket no more."""
+        """A bucket was not stored: what it has goes to the shared queue, and it is a bucket no more.
+
+        Raises for a bucket that has more than is in the queue, once that is closed.
+        """
+        if self._closed and bucket.unstored:
+            raise RuntimeError("the shared queue is closed")
         for index in chain.from_iterable(bucket.unstored):
             heappush(self._shared, index)
         bucket.unstored = ()

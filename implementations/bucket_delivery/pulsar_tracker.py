@@ -211,6 +211,7 @@ class Tracker(Recovering):
     def close(self, done: Done[None]) -> None:
         """Disarm the timer, and let go of the queues; told when the placed buckets are stored, or never will be."""
         self._timer.cancel()
+        self._closed = True
         self._shared.clear()
         self._growing.queue.clear()
         all_of([bucket.created for bucket in self._placed.values()]).handle(lambda _, __: done(None))

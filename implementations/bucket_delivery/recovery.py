@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from broker_tck.implementations.bucket_delivery.inventory import Inventory
+from broker_tck.implementations.bucket_delivery.inventory import stock_behind
 from broker_tck.implementations.bucket_delivery.memory import Memory
+from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata, packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed
-from broker_tck.implementations.bucket_delivery.positions import deserialized
 from broker_tck.implementations.bucket_delivery.promise import Promise
 from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
 from broker_tck.implementations.bucket_delivery.snapshots import Snapshots, is_gone, one_of
@@ -17,7 +17,6 @@ from broker_tck.implementations.interface import (
     BUCKET_PROPERTY_PREFIX,
     BucketSnapshotPersistenceException,
     IllegalArgumentException,
-    SegmentMetadata,
 )
 
 T = TypeVar("T")
@@ -71,18 +70,17 @@ class Recovery:
 
     def _read(self, bucket: SealedBucket) -> _Remains | None:
         """Read what a bucket has left; None: nothing is, or the snapshot is gone (BD-36)."""
-        metadata = _answer(self._snapshots.read_metadata(bucket))
-        if metadata is None or not self._describe(bucket, metadata):
+        said = _answer(self._snapshots.read_metadata(bucket))
+        if said is None or not self._describe(bucket, metadata := packed_metadata(said)):
             return None
         answer = _answer(self._snapshots.read_current(bucket))
-        return None if answer is None else _Remains(one_of(answer), metadata[-1].max_schedule_timestamp)
+        return None if answer is None else _Remains(one_of(answer), metadata.last_times[-1])
 
-    def _describe(self, bucket: SealedBucket, metadata: Sequence[SegmentMetadata]) -> bool:
+    def _describe(self, bucket: SealedBucket, metadata: PackedMetadata) -> bool:
         """Say what a bucket has from the first segment on that is not due as a whole; whether there is one."""
-        skipped = sum(segment.max_schedule_timestamp <= self._cutoff for segment in metadata)
-        inventory = Inventory(deserialized(segment.delayed_index_bit_map) for segment in metadata[skipped:])
-        first_times = array("q", [segment.min_schedule_timestamp for segment in metadata])
-        bucket.describe(first_times, skipped + 1, len(inventory.all), inventory)
+        skipped = bisect_right(metadata.last_times, self._cutoff)
+        inventory = stock_behind(metadata, skipped)
+        bucket.describe(metadata.first_times, skipped + 1, len(inventory.all), inventory)
         return skipped < len(metadata)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import finalize
 
 from broker_tck.implementations.bucket_delivery.durable_java import JavaDurable, JavaDurables
+from broker_tck.implementations.bucket_delivery.inside import INSIDE
 from broker_tck.implementations.delayed_delivery.released import PACKAGE, InMemory, JavaTracker, prepare
 from broker_tck.implementations.interface import (
     BucketDeliveryConfig,
@@ -17,7 +18,6 @@ from broker_tck.implementations.interface import (
     InvalidSnapshotException,
     Timer,
 )
-from broker_tck.implementations.jvm.assembler import Class
 from broker_tck.implementations.jvm.errors import translated, translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import Release
@@ -26,17 +26,9 @@ from broker_tck.implementations.jvm.subject import Kind, Line
 
 BUCKETS = PACKAGE + "bucket."
 TRACKER = BUCKETS + "BucketDelayedDeliveryTracker"
-MUTABLE = BUCKETS.replace(".", "/") + "MutableBucket"
 FAILED = BUCKETS + "RecoverDelayedDeliveryTrackerException"
 """What a recovery throws, around what the storage did."""
 UNREADABLE = "BucketSnapshotSerializationException"
-INSIDE = Class(
-    MUTABLE + "Inside",
-    statics={
-        f"size(L{MUTABLE};)J": ["aload 0", f"invokevirtual {MUTABLE} size ()J", "lreturn"],
-    },
-)
-"""What only a class of the same package may call."""
 HELD = tuple(
     BUCKETS + name for name in ("BucketDelayed", "BucketContext", "Immutable", "Mutable", "Combined", "Triple")
 )
@@ -133,15 +125,8 @@ class JavaBuckets(JavaTracker):
 
     def get_buckets(self) -> list[tuple[int, int, int, int]]:
         """The placed buckets."""
-        return [
-            (
-                int(placed.getKey().lowerEndpoint()),
-                int(placed.getKey().upperEndpoint()),
-                int(placed.getValue().getCurrentSegmentEntryId()),
-                int(placed.getValue().getLastSegmentEntryId()),
-            )
-            for placed in self._tracker.getImmutableBuckets().asMapOfRanges().entrySet()
-        ]
+        numbers = map(int, str(self._kind.inside.placed(self._tracker)).split())
+        return [*zip(*[numbers] * 4, strict=True)]
 
     def get_queue_sizes(self) -> tuple[int, int]:
         """How many indexes are in memory."""

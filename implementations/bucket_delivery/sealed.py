@@ -24,6 +24,7 @@ class SealedBucket:
         "given_up",
         "inventory",
         "keyed",
+        "last",
         "last_ledger",
         "merging",
         "number",
@@ -56,6 +57,8 @@ class SealedBucket:
         ``first_times`` are those of all segments, in milliseconds.
         """
         self.first_times = first_times
+        self.last = len(first_times)
+        """The number of its last segment."""
         self.current = self._first_current = current
         self.size = size
         """How many messages it had then, by which those are chosen that are merged."""
@@ -65,11 +68,6 @@ class SealedBucket:
     def key(self) -> str:
         """The key of its property."""
         return f"{BUCKET_PROPERTY_PREFIX}_{self.first_ledger}_{self.last_ledger}"
-
-    @property
-    def last(self) -> int:
-        """The number of its last segment."""
-        return len(self.first_times)
 
     @property
     def next_time(self) -> int:

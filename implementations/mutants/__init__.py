@@ -9,9 +9,9 @@ from broker_tck.implementations.mutants.topic_delivery import firing, holding, s
 
 MUTANTS: dict[str, Mutant] = declared_in(
     *(adding, handing_out, timer, index),
-    *(sealing, reading),
     negative_acks,
     active_cursors,
     *(caches, reads, interleavings),
     *(seeing, holding, firing),
+    *(sealing, reading),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Range, Segment
 from broker_tck.model.bucket_delivery.durable import OK
-from broker_tck.model.bucket_delivery.promise import Promise, all_of
+from broker_tck.model.bucket_delivery.promise import Promise, all_of, settled
 from broker_tck.model.bucket_delivery.reading import Reading
 from broker_tck.model.bucket_delivery.selection import Selection
 from broker_tck.model.rules import also, rule
@@ -34,6 +34,7 @@ class Maintaining(Reading):
         "are still too many then, one merge.",
         source="BucketDelayedDeliveryTracker",
         look="the limit itself, which is not too many; a limit of 0 or less, which is none",
+        needs="maintenance",
         absent=lambda t: False,
         at_the_limit=lambda t: 0 < t.config.max_buckets <= len(t.placed.pieces),
     )
@@ -58,6 +59,7 @@ class Maintaining(Reading):
         "first failure ends the chain.",
         source="BucketDelayedDeliveryTracker, PRs 26240, 26309",
         look="a bucket that reaches into the mark-delete ledger; what follows a failure; a creation under way",
+        needs="maintenance",
         absent=lambda t, ledgers: False,
         up_to_that_ledger=lambda t, ledgers: t.is_orphan(ledgers[1] - 1),
         those_that_reach_it=lambda t, ledgers: t.is_orphan(ledgers[0]),
@@ -75,7 +77,12 @@ class Maintaining(Reading):
             self.after_trim(chain)
             return
         victim, *others = victims
-        victim.created.then(lambda stored: self.trim_one(victim, others, chain))
+        self.stored(victim).then(lambda _: self.trim_one(victim, others, chain))
+
+    @also(is_trimmed_at, absent=lambda t, victim: settled(True))
+    def stored(self, victim: Bucket) -> Promise:
+        """What a trim waits for before it deletes a bucket."""
+        return victim.created
 
     def trim_one(self, victim: Bucket, others: list[Bucket], chain: Promise) -> None:
         """Trim a bucket, if that is still to be done."""
@@ -144,6 +151,7 @@ class Maintaining(Reading):
         "one's snapshot and key are stored.",
         source="BucketDelayedDeliveryTracker, PR 26251",
         look="segments that are loaded already; a merged snapshot that cannot be stored; what a crash leaves",
+        needs="maintenance",
         absent=lambda t, source: (source.current + 1, source.last),
     )
     def to_merge(self, source: Bucket) -> tuple[int, int]:

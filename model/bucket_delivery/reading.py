@@ -45,8 +45,8 @@ class Reading(Sealing):
         """What comes out of the shared queue."""
         given: list[Position] = []
         cutoff = self.cutoff()
-        while len(given) < most and self.shared and self.comes_out(self.shared[0], cutoff):
-            index = heappop(self.shared)
+        while len(given) < most and self.shared and self.comes_out(index := self.shared[0], cutoff):
+            heappop(self.shared)  # in some release a load has put another one in front by now, which is lost
             position, over = index[1:], self.placed.over(index[1])
             if self.is_orphan(index[1]):
                 self.held.orphaned(position, over)
@@ -74,7 +74,7 @@ class Reading(Sealing):
         source="BucketDelayedDeliveryTracker, PR 25984",
         look="the mark-delete ledger itself, whose messages are none",
         absent=lambda t, ledger: False,
-        the_ledger_itself=lambda t, ledger: t.is_orphan(ledger - 1),
+        the_ledger_itself=lambda t, ledger: t.durable.first_live is not None and ledger <= t.durable.first_live,
     )
     def is_orphan(self, ledger: int) -> bool:
         first_live = self.durable.first_live
@@ -88,7 +88,6 @@ class Reading(Sealing):
         source="follows from BD-02; PR 26280",
         look="a segment of orphans before one that is alive",
         absent=lambda t, index, orphan: None,
-        not_where_orphans_end=lambda t, index, orphan: None if orphan else t.ending(index, orphan),
     )
     def ending(self, index: Index, orphan: bool) -> Bucket | None:
         """The bucket of which an index is the last one that is loaded."""
@@ -129,6 +128,7 @@ class Reading(Sealing):
         "A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, changes nothing.",
         source="follows from BD-02; no report upstream is known",
         look="a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away",
+        needs="calls_under_way",
         when=lambda t, bucket, index, segments: not t.placed.has(bucket),
     )
     def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Position, Segment
 from broker_tck.model.bucket_delivery.durable import OK
-from broker_tck.model.bucket_delivery.promise import Promise, all_of
+from broker_tck.model.bucket_delivery.promise import Promise, all_of, settled
 from broker_tck.model.bucket_delivery.ranges import Piece, cuts
 from broker_tck.model.bucket_delivery.released_50 import HeldWithoutTimes, Tracker50
 from broker_tck.model.bucket_delivery.selection import MOST_MERGED, Selection
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.bucket_delivery.tracker import Tracker
 
 
 class HeldByBuckets(HeldWithoutTimes):
@@ -104,11 +105,11 @@ class Tracker42(Tracker50):
 
     # ---- Maintenance
 
-    def trim(self, victims: list[Bucket], chain: Promise) -> None:
-        if victims:
-            self.trim_one(victims[0], victims[1:], chain)
-        else:
-            self.after_trim(chain)
+    def stored(self, victim: Bucket) -> Promise:
+        return settled(True)
+
+    def trim_one(self, victim: Bucket, others: list[Bucket], chain: Promise) -> None:
+        Tracker.trim_one(self, victim, others, chain)
 
     def is_still_victim(self, victim: Bucket) -> bool:
         return True

@@ -30,10 +30,12 @@ def folded(number: int) -> int:
 
 
 class SnapshotsByKey(Snapshots):
-    """A bucket without a snapshot is deleted by what its key leads to."""
+    """A bucket without a snapshot is deleted by what its key leads to, which is the bucket's number from then on."""
 
     def number_of(self, bucket: Bucket) -> int | None:
-        return self.durable.keys.get(bucket.ledgers) if bucket.id is None else bucket.id
+        if bucket.id is None:
+            bucket.id = self.durable.keys.get(bucket.ledgers)
+        return bucket.id
 
     def is_deleted_without_snapshot(self, bucket: Bucket) -> bool:
         return False
@@ -65,6 +67,8 @@ class Tracker50(Tracker):
         super().__init__(*args)
         self.deletions: list[Promise] = []
         """Deletions under way."""
+        self.neglected: list[Bucket] = []
+        """Buckets that could not be stored after the close. Whoever waited for one of them meets an error."""
 
     def crosses(self, ledger: int) -> bool:
         return False
@@ -85,6 +89,10 @@ class Tracker50(Tracker):
         return False
 
     def not_stored(self, bucket: Bucket, segments: Sequence[Segment]) -> None:
+        """What is not loaded goes into memory. Of a tracker that has closed there is none, and all stays as it is."""
+        if self.snapshots.closed and len(segments) > 1:
+            self.neglected.append(bucket)
+            return
         bucket.current = bucket.last
         self.share_all(segments[1:])
         self.take_out(bucket)
@@ -116,6 +124,12 @@ class Tracker50(Tracker):
         pieces = [p for p in self.placed.pieces if self.is_trimmed_at(p.ledgers)]
         return [p.bucket for p in hash_order(pieces, hash_of, 16)]
 
+    def trim_one(self, victim: Bucket, others: list[Bucket], chain: Promise) -> None:
+        if victim in self.neglected:
+            chain.settle(False)
+        else:
+            super().trim_one(victim, others, chain)
+
     def is_still_victim(self, victim: Bucket) -> bool:
         return bool(victim.created.outcome)
 
@@ -127,12 +141,21 @@ class Tracker50(Tracker):
         return True
 
     def replaces_sources(self, merged: Bucket) -> bool:
-        return merged.id is not None
+        return bool(merged.created.outcome)
+
+    def merged(self, merged: Bucket, sources: Sequence[Bucket], stored: bool, chain: Promise) -> None:
+        if merged in self.neglected:
+            self.end_merge(sources, chain)
+        else:
+            super().merged(merged, sources, stored, chain)
 
     # ---- Clear
 
     def delete(self, bucket: Bucket) -> Promise:
-        deleted = super().delete(bucket)
+        return self.under_way(super().delete(bucket))
+
+    def under_way(self, deleted: Promise) -> Promise:
+        """Have the next clear wait for a deletion."""
         self.deletions = [each for each in [*self.deletions, deleted] if not each.settled]
         return deleted
 
@@ -141,7 +164,7 @@ class Tracker50(Tracker):
         (before or settled(True)).then(partial(self.clear_after_calls, self.chain))
 
     def clear_after_calls(self, chain: Promise, _: bool) -> None:
-        """Wait for the load and the deletions under way, then clear."""
+        """Wait for the load and the deletions under way, even those that wait for a creation, then clear."""
         under_way = [*self.deletions, *([self.load] if self.load else [])]
         all_of([each for each in under_way if not each.settled]).then(partial(self.clear_now, chain))
 
@@ -153,7 +176,7 @@ class Tracker50(Tracker):
         n = len(self.placed.pieces)
         buckets = [p.bucket for p in hash_order(self.placed.pieces, hash_of, 1 << (-(-4 * n // 3) - 1).bit_length())]
         self.placed.pieces = []
-        deleted = [self.delete_when_created(bucket) for bucket in buckets]
+        deleted = [self.under_way(self.delete_when_created(bucket)) for bucket in buckets]
         retired, self.retired = self.retired, []
         for bucket in retired:
             if self.snapshots.number_of(bucket) is None:

@@ -57,6 +57,7 @@ class Sealing(Holding):
         "A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot.",
         source="follows from BD-02; no report upstream is known",
         look="a bucket that another one is placed over: nobody loads what it has left",
+        needs="maintenance",
         absent=lambda t, ledgers: False,
     )
     def keeps_in_memory(self, ledgers: Range) -> bool:

@@ -43,7 +43,8 @@ class Selection(Part):
         "then the next time, which has to be sooner than that of the choice before.",
         source="BucketDelayedDeliveryTracker, PR 26242",
         look="the time of the next segment, not of the one behind it; one unloaded segment; windows of three and two",
-        absent=lambda s, bucket: True,
+        needs="maintenance",
+        when=lambda s, bucket: bucket.unloaded == 0,
         two_segments_needed=lambda s, bucket: bucket.unloaded > 1,
     )
     def is_eligible(self, bucket: Bucket) -> bool:

@@ -162,6 +162,7 @@ class Snapshots(Part):
         "A bucket that could not be stored is kept in memory, in no bucket; it has no snapshot that could be deleted.",
         source="BucketDelayedDeliveryTracker, PR 19577",
         look="segments behind the first; which snapshot is deleted in its place: that of another bucket, same range",
+        needs="calls_under_way",
         absent=lambda s, bucket: s.durable.keys.get(bucket.ledgers) if bucket.id is None else bucket.id,
     )
     def number_of(self, bucket: Bucket) -> int | None:

@@ -9,6 +9,7 @@ from broker_tck.model.bucket_delivery.durable import NOT_PERSISTED
 from broker_tck.model.bucket_delivery.promise import Promise
 from broker_tck.model.bucket_delivery.ranges import Piece
 from broker_tck.model.bucket_delivery.selection import Selection
+from broker_tck.model.bucket_delivery.timer import Timer
 from broker_tck.model.bucket_delivery.tracker import Tracker
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import wrong
@@ -22,6 +23,19 @@ class FewestAlone(Selection):
         """The last of those with the fewest."""
         eligible = [window for window in windows if all(map(self.is_eligible, window))]
         return min(reversed(eligible), key=lambda window: sum(bucket.size for bucket in window), default=[])
+
+
+@wrong("BD-27", "a bucket with nothing left to load is merged as well")
+class MergesLoaded(Selection):
+    """Its last segment stands for the next one."""
+
+    def is_eligible(self, bucket: Bucket) -> bool:
+        """Any bucket is."""
+        return True
+
+    def next_time(self, bucket: Bucket) -> int:
+        """The first time of the next segment, or of the last one."""
+        return super().next_time(bucket) if bucket.unloaded else bucket.about[-1].first_time
 
 
 @wrong("BD-28", "the sources are deleted before the merged bucket is stored")
@@ -56,18 +70,6 @@ class TrimmedStaysHeld(Tracker):
         """Take the bucket away alone."""
         if self.placed.has(victim):
             self.take_away(victim)
-
-
-@wrong("BD-30", "a bucket is trimmed before it is stored")
-class TrimsUnstored(Tracker):
-    """Its snapshot comes afterwards, and stays."""
-
-    def trim(self, victims: list[Bucket], chain: Promise) -> None:
-        """Do not wait."""
-        if victims:
-            self.trim_one(victims[0], victims[1:], chain)
-        else:
-            self.after_trim(chain)
 
 
 @wrong("BD-31", "what the growing bucket holds is kept")
@@ -120,6 +122,16 @@ class DisarmsTimer(Tracker):
         """Update the timer."""
         super().clear()
         self.update_timer()
+
+
+@wrong("DD-24", "timeouts fire when the clock stands still again")
+class FiresAtRest(Timer):
+    """A step of the clock passes as a whole."""
+
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock, then let fire what is due."""
+        self.now += ms
+        return super().advance(0)
 
 
 @wrong("BD-32", "the growing bucket is sealed")

@@ -260,6 +260,15 @@ class DeletedAtLastLoad(Tracker):
             self.used_up(bucket)
 
 
+@wrong("BD-29", "where orphans end, the next segment is not loaded")
+class EndsWithOrphans(Tracker):
+    """Orphans leave the queue whatever comes behind them."""
+
+    def ending(self, index: Index, orphan: bool) -> Bucket | None:
+        """None for an orphan."""
+        return None if orphan else super().ending(index, orphan)
+
+
 @wrong("BD-46", "a late load takes the boundary that is there now")
 class LateLoad(Tracker):
     """Nobody asks whose boundary it is."""

@@ -2,7 +2,8 @@
 
 First operations are left out (delta debugging, then one at a time, then all that belong to one handle) and clock steps
 merged; then ledgers and entries are made plain and come nearer together, handles are named by first use, then the other
-fields are made plain, then the configuration; again from the start while anything got shorter. Deterministic.
+fields are made plain, times come nearer together, then the configuration is made plain, or small where that helps;
+again from the start while anything got shorter. Deterministic.
 """
 
 from __future__ import annotations
@@ -41,14 +42,18 @@ Values = Generator[Any, bool | None, None]
 """Values to try, each answered with whether it was taken."""
 Changed = Callable[[list[Operation], Any, Any], list[Operation] | None]
 """The operations with another value in place of one; None where there is no place for it any more."""
+Numbers = Callable[[Operation], list[tuple[str, int]]]
+"""The fields of an operation that hold numbers of one kind, with what is in them."""
 Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
 """Shorter traces to try."""
 Without = Callable[[Any, Sequence[Operation], Collection[int]], Iterator[list[Operation]]]
 """The traces to try for one without the operations at some places, given with its configuration."""
 
 MOST_PROBES = 20_000
-SMALL = (1, 2, 3, 4)
+SMALL = (1, 2)
 """Numbers of a configuration with which few operations may do: so many of something make something happen."""
+FEW = 6
+"""So many operations are few enough, whatever is configured."""
 MOST_IN_PAIRS = 24
 """Of longer traces no two operations are left out at once."""
 MOST_PLACED = 14
@@ -72,16 +77,17 @@ class Reducer:
         self.probes = 0
         self.passes = (
             self.one_by_one,
-            self.smaller_config,
             self.rewritten,
             self.merged,
             self.simpler_positions,
             self.nearer_positions,
             self.renamed,
             self.simpler_fields,
+            self.nearer_times,
             self.pairs,
             self.two_at_once,
             self.simpler_config,
+            self.smaller_config,
         )
 
     def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
@@ -182,10 +188,19 @@ class Reducer:
 
     def nearer_positions(self, trace: Trace) -> Trace:
         """Close the gaps between ledgers and entries; neighbours, which may matter, stay neighbours."""
+        return self.nearer(trace, numbered, 0)
+
+    def nearer_times(self, trace: Trace) -> Trace:
+        """Close the gaps between times: each alone may not come nearer, as it stands to others as it must."""
+        return self.nearer(trace, timed, clock_of(trace[0]) or 0)
+
+    def nearer(self, trace: Trace, numbers: Numbers, zero: int) -> Trace:
+        """Close the gaps between numbers, the lowest of which is as far above ``zero``."""
         config, operations = trace
         rank = 0
-        while rank < len(ranked(operations)):
-            operations = self.plainer(config, operations, gap_below(ranked(operations), rank), partial(closed_up, rank))
+        while rank < len(ranked(operations, numbers)):
+            gap = gap_below(ranked(operations, numbers), rank, zero)
+            operations = self.plainer(config, operations, gap, partial(closed_up, numbers, rank, zero))
             rank += 1
         return config, operations
 
@@ -247,8 +262,8 @@ class Reducer:
     def smaller_config(self, trace: Trace) -> Trace:
         """Configure small numbers, field by field, where fewer operations will do then."""
         config, operations = trace
-        for field in numbers_of(config):
-            for small in SMALL:
+        for field in numbers_of(config) if len(operations) > FEW else ():
+            for small in (small for small in SMALL if small < getattr(config, field)):
                 less = self.cut(structs.replace(config, **{field: small}), operations)
                 less = less and self.one_by_one(less)
                 if less and len(less[1]) < len(operations):
@@ -320,9 +335,9 @@ def position(operation: Operation) -> list[tuple[str, Any]]:
     return [(field, getattr(operation, field)) for field in marked(type(operation), POSITION)]
 
 
-def ranked(operations: Sequence[Operation]) -> list[int]:
-    """The numbers of ledgers and entries, in order."""
-    return sorted({number for operation in operations for _, number in numbered(operation)})
+def ranked(operations: Sequence[Operation], numbers: Numbers) -> list[int]:
+    """Some numbers of all operations, in order."""
+    return sorted({number for operation in operations for _, number in numbers(operation)})
 
 
 def numbered(operation: Operation) -> list[tuple[str, int]]:
@@ -330,23 +345,30 @@ def numbered(operation: Operation) -> list[tuple[str, int]]:
     return [(field, named) for field, named in position(operation) if isinstance(named, int)]
 
 
-def gap_below(numbers: list[int], rank: int) -> int:
+def timed(operation: Operation) -> list[tuple[str, int]]:
+    """The fields that hold a time, with what is in them; one below zero is none."""
+    return [(field, at) for field in marked(type(operation), TIME) if (at := getattr(operation, field)) >= 0]
+
+
+def gap_below(numbers: list[int], rank: int, zero: int) -> int:
     """How far the number of a rank is from the one below it, or from zero."""
-    return numbers[rank] - (numbers[rank - 1] if rank else 0)
+    return numbers[rank] - (numbers[rank - 1] if rank else zero)
 
 
-def closed_up(rank: int, operations: Sequence[Operation], _gap: int, other: int) -> list[Operation] | None:
+def closed_up(
+    numbers: Numbers, rank: int, zero: int, operations: Sequence[Operation], _gap: int, other: int
+) -> list[Operation] | None:
     """The operations with another gap below the number of a rank; what is not below it moves along.
 
     None where no number has that rank: the trace fails before it now.
     """
-    numbers = ranked(operations)
-    if rank >= len(numbers):
+    order = ranked(operations, numbers)
+    if rank >= len(order):
         return None
-    by = other - gap_below(numbers, rank)
+    by = other - gap_below(order, rank, zero)
 
     def along(operation: Operation) -> Operation:
-        changed = {field: number + by for field, number in numbered(operation) if number >= numbers[rank]}
+        changed = {field: number + by for field, number in numbers(operation) if number >= order[rank]}
         return structs.replace(operation, **changed) if changed else operation
 
     return [along(operation) for operation in operations]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+
 import pytest
 
 from broker_tck.implementations.released import tried
@@ -50,9 +54,9 @@ DEFECTS = [
     pytest.param(
         "pulsar-5.0.1/bucket",
         "min_index_count=1; add 0 0 +1; add 1 0 +1; mark 1 0; get 1",
-        "BD-19",
+        "BD-29",
         4,
-        id="5.0.1: what is acknowledged stays counted",
+        id="5.0.1: what is acknowledged leaves before the next segment is there",
     ),
     pytest.param(
         "pulsar-4.2.4/bucket",
@@ -92,3 +96,13 @@ def test_a_known_defect_is_found_by_its_rule(name: str, text: str, rule: str, mo
     assert finding is not None
     assert finding.rule == rule
     assert len(finding.operations) <= most
+
+
+@pytest.mark.parametrize("name", ["pulsar-4.0.8/bucket", "pulsar-4.2.4/bucket", "pulsar-5.0.1/bucket"])
+def test_traces_of_the_page_of_defects_are_true_of_the_class(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
+    subject, profile = resolve(name), PROFILES[name]
+    defects = [*chain.from_iterable(import_module("bucket_defects").GROUPS.values())]
+    traces = [from_text(f"bucket-delivery {profile} {defect.text}") for defect in defects]
+    assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
+    assert len(traces) > 20

@@ -43,7 +43,7 @@ def _write(path: Path, parts: Iterable[tuple[int, bytes]]) -> None:
 def remove(path: Path) -> None:
     """Remove a file, which may be gone already. ``OSError`` where that could not be done, or may not survive."""
     with suppress(FileNotFoundError):
-        os.unlink(path)  # noqa: PTH108
+        os.unlink(path)  # noqa: PTH108  # a crash may come between this one, too
     settle(path.parent)
 
 

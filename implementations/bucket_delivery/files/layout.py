@@ -14,6 +14,10 @@ bytes   head
 4       CRC-32 of the head up to here
 ======  =========================================================================================
 
+The metadata begins with the bucket's key, behind its length (2), and three counts (4 each): of segments, of their
+bitmaps, and of the bitmaps of all segments together. Columns follow: first and last time of each segment (8 each), how
+many bitmaps it has (4), and of each bitmap the ledger (8) and the length (4). The bitmaps end it.
+
 A segment has a column each of times and ledgers (8 bytes a number) and of entries (4 bytes): it is read back without a
 look at its numbers. Where times were stored as differences, to be narrower, that took a thousand times as long.
 """
@@ -23,11 +27,16 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple, overload
 from zlib import crc32
 
+from pyroaring import BitMap
+
+from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata, packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed
+from broker_tck.implementations.bucket_delivery.positions import PositionSet
 from broker_tck.implementations.interface import SegmentMetadata
 
 MAGIC = b"BKTSNAP\n"
@@ -36,10 +45,9 @@ START = struct.Struct("<8sHHIQ")
 PART = struct.Struct("<QQI")
 CHECKSUM = struct.Struct("<I")
 KEY = struct.Struct("<H")
-SEGMENT = struct.Struct("<qqI")
-"""First and last time in milliseconds, and the number of ledgers."""
-LEDGER = struct.Struct("<qI")
-"""A ledger, and the length of its bitmap."""
+COUNTS = struct.Struct("<III")
+"""The number of segments, of their bitmaps, and of the bitmaps of all segments together: 0 where these are left out,
+as some position is in several segments."""
 INDEX_SIZE = 20
 """Bytes of an index."""
 
@@ -87,42 +95,56 @@ def parts_in(start: bytes) -> tuple[int, int]:
     return parts, length
 
 
-def read_head(head: bytes) -> list[Part]:
-    """The parts that a whole head names. ``Damaged`` where it is not what was written."""
-    body, checksum = head[: -CHECKSUM.size], head[-CHECKSUM.size :]
-    if CHECKSUM.pack(crc32(body)) != checksum:
-        raise Damaged("the head is damaged")
-    return [Part(*part) for part in PART.iter_unpack(body[START.size :])]
+class Head(Sequence[Part]):
+    """The parts that a whole head names, each unpacked when it is asked for."""
+
+    def __init__(self, head: bytes) -> None:
+        """``Damaged`` where the head is not what was written."""
+        self._body, checksum = head[: -CHECKSUM.size], head[-CHECKSUM.size :]
+        if CHECKSUM.pack(crc32(self._body)) != checksum:
+            raise Damaged("the head is damaged")
+
+    def __len__(self) -> int:
+        return (len(self._body) - START.size) // PART.size
+
+    @overload
+    def __getitem__(self, at: int) -> Part: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Part]: ...
+    def __getitem__(self, at: int | slice) -> Part | list[Part]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return Part(*PART.unpack_from(self._body, START.size + range(len(self))[at] * PART.size))
 
 
 # ---- Metadata
 
 
 def metadata_bytes(metadata: Sequence[SegmentMetadata], key: str) -> bytes:
-    """What a snapshot says of its segments, and the key of its bucket."""
-    text = key.encode()
-    parts = [KEY.pack(len(text)), text]
-    for first, last, bitmaps in metadata:
-        parts.append(SEGMENT.pack(first, last, len(bitmaps)))
-        for ledger, bitmap in bitmaps.items():
-            parts += (LEDGER.pack(ledger, len(bitmap)), bitmap)
-    return b"".join(parts)
+    """What a snapshot says of its segments, and the key of its bucket. ``ValueError`` where a bitmap is none."""
+    said, text = packed_metadata(metadata), key.encode()
+    whole = said.found_whole() or PositionSet()
+    ledgers, bitmaps = said.ledgers + array("q", whole.ledgers), [*said.bitmaps, *whole.serialized().values()]
+    columns = said.first_times, said.last_times, said.counts, ledgers, array("I", map(len, bitmaps))
+    numbers = (_little_endian(column).tobytes() for column in columns)
+    counts = COUNTS.pack(len(said), len(said.bitmaps), len(whole.ledgers))
+    return b"".join([KEY.pack(len(text)), text, counts, *numbers, *bitmaps])
 
 
-def read_metadata(data: bytes) -> list[SegmentMetadata]:
+def read_metadata(data: bytes) -> PackedMetadata:
     """What a snapshot says of its segments, from the bytes of a part that was checked."""
     at = KEY.size + KEY.unpack_from(data)[0]
-    metadata: list[SegmentMetadata] = []
-    while at < len(data):
-        first, last, ledgers = SEGMENT.unpack_from(data, at)
-        at += SEGMENT.size
-        bitmaps: dict[int, bytes] = {}
-        for _ in range(ledgers):
-            ledger, length = LEDGER.unpack_from(data, at)
-            at += LEDGER.size + length
-            bitmaps[ledger] = data[at - length : at]
-        metadata.append(SegmentMetadata(first, last, bitmaps))
-    return metadata
+    n, parts, wholes = COUNTS.unpack_from(data, at)
+    reader = Columns(data, at + COUNTS.size)
+    firsts, lasts, counts = reader.read("q", n), reader.read("q", n), reader.read("I", n)
+    ledgers, lengths = reader.read("q", parts + wholes), reader.read("I", parts + wholes)
+    bitmaps = [data[start:end] for start, end in pairwise(accumulate(lengths, initial=reader.at))]
+    whole = {
+        ledger: BitMap.deserialize(bitmap) for ledger, bitmap in zip(ledgers[parts:], bitmaps[parts:], strict=True)
+    }
+    return PackedMetadata(
+        firsts, lasts, counts, ledgers[:parts], bitmaps[:parts], PositionSet(whole) if whole else None
+    )
 
 
 # ---- Segments
@@ -130,22 +152,28 @@ def read_metadata(data: bytes) -> list[SegmentMetadata]:
 
 def segment_bytes(segment: Packed) -> bytes:
     """A segment, column by column."""
-    return b"".join(_little_endian(column).tobytes() for column in _columns(segment))
+    return b"".join(_little_endian(column).tobytes() for column in (segment.times, segment.ledgers, segment.entries))
 
 
 def read_segment(data: bytes) -> Packed:
     """A segment, from the bytes of a part that was checked."""
-    n = len(data) // INDEX_SIZE
-    segment, at = Packed(), 0
-    for column in _columns(segment):
-        end = at + n * column.itemsize
-        column.frombytes(data[at:end])
-        at = end
-    return Packed(*map(_little_endian, _columns(segment)))
+    n, reader = len(data) // INDEX_SIZE, Columns(data, 0)
+    return Packed(reader.read("q", n), reader.read("q", n), reader.read("I", n))
 
 
-def _columns(segment: Packed) -> Iterator[array[int]]:
-    yield from (segment.times, segment.ledgers, segment.entries)
+class Columns:
+    """Reads columns of numbers one after another, from ``at`` on."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self._data = data
+        self.at = at
+
+    def read(self, typecode: str, n: int) -> array[int]:
+        """The next ``n`` numbers."""
+        column: array[int] = array(typecode)
+        start, self.at = self.at, self.at + n * column.itemsize
+        column.frombytes(self._data[start : self.at])
+        return _little_endian(column)
 
 
 def _little_endian(column: array[int]) -> array[int]:

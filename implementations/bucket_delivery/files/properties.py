@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from zlib import crc32
@@ -82,7 +81,7 @@ class FileCursorProperties:
     def _version_now(self) -> Version | None:
         """What a file that is replaced does not have in common with the one before."""
         try:
-            stat = os.stat(self._path)  # noqa: PTH116
+            stat = self._path.stat()
         except FileNotFoundError:
             return None
         return stat.st_ino, stat.st_mtime_ns, stat.st_size

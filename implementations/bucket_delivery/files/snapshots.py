@@ -12,16 +12,17 @@ from broker_tck.implementations.bucket_delivery.files.disk import make_folder, p
 from broker_tck.implementations.bucket_delivery.files.layout import (
     START,
     Damaged,
+    Head,
     Part,
     head_of,
     head_size,
     metadata_bytes,
     parts_in,
-    read_head,
     read_metadata,
     read_segment,
     segment_bytes,
 )
+from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata
 from broker_tck.implementations.bucket_delivery.packed import Packed, packed
 from broker_tck.implementations.interface import (
     BucketNotExistException,
@@ -103,7 +104,7 @@ class FileSnapshotStorage:
         self._made = number
         return number
 
-    def _metadata(self, number: int) -> list[SegmentMetadata]:
+    def _metadata(self, number: int) -> PackedMetadata:
         with self._open(number) as file:
             return read_metadata(_read(file, _head(file)[0]))
 
@@ -160,14 +161,14 @@ def _parts(metadata: bytes, segments: Sequence[Sequence[DelayedIndex]]) -> Itera
     yield 0, head_of(parts)
 
 
-def _head(file: BinaryIO) -> list[Part]:
+def _head(file: BinaryIO) -> Head:
     """The parts of a file. ``Damaged`` where it is torn, or its head is not what was written."""
     start = file.read(START.size)
     parts, length = parts_in(start)
     if file.seek(0, 2) != length:
         raise Damaged("the file is not as long as it was")
     file.seek(len(start))
-    return read_head(start + file.read(head_size(parts) - len(start)))
+    return Head(start + file.read(head_size(parts) - len(start)))
 
 
 def _read(file: BinaryIO, part: Part) -> bytes:

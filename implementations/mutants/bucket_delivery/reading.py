@@ -130,7 +130,7 @@ class MergesAtTheLimit(PulsarBuckets50):
         return self._merge() if len(self._placed) >= self._max_buckets else completed(None)
 
 
-@mutant("BD-27", conditions=3)
+@mutant("BD-27", conditions=3, deep=True)
 class FewestAlone(PulsarBuckets50):
     """Of the windows with the fewest messages the last one is merged, whatever their next time."""
 

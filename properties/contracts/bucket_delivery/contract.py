@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from broker_tck.implementations.interface import BucketDelayedDeliveryTracker
 from broker_tck.model.bucket_delivery import PROFILES
 from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
 from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.bucket_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.bucket_delivery.names import Names
-from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.contracts.bucket_delivery.operations import (
+    AT_ONCE,
+    WAITS,
+    Add,
+    AnyOperation,
+    Capabilities,
+    Clear,
+    Config,
+    Storage,
+)
 from broker_tck.properties.contracts.bucket_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.bucket_delivery.rig import Rig
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.operation import Operation, able
 
 BLAME = (
     Blame("BD-39", "crash reopen", "count"),
@@ -31,9 +43,23 @@ BLAME = (
     Blame("BD-05", "contains"),
     Blame("BD-18", "has"),
     Blame("BD-19", "get"),
+    Blame("BD-31", "complete", given=lambda operations: any(isinstance(o, Clear) for o in operations)),
     Blame("BD-28", "complete"),
     Blame("BD-25"),
 )
+
+
+def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:
+    """Of each operation, whether a subject can be asked for it.
+
+    One that waits for its calls takes no message before they end as they are made, as they do from then on.
+    """
+    at_once = capabilities.calls_under_way
+    for operation in operations:
+        at_once = at_once or operation == Storage(AT_ONCE)
+        waits = not at_once if isinstance(operation, Add) else operation == Storage(WAITS)
+        yield able(operation, capabilities) and (capabilities.calls_under_way or not waits)
+
 
 BUCKET_DELIVERY = Contract(
     name="bucket-delivery",
@@ -61,4 +87,5 @@ BUCKET_DELIVERY = Contract(
     blame_table=BLAME,
     rewrites=rewrites,
     names=Names,
+    asks=asks,
 )

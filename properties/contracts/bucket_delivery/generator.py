@@ -46,6 +46,7 @@ LEASTS = (0, 1, 1, 2, 2, 2, 3, 3, 5)
 STEPS = (0, 1, 10, 10, 10, 50, 1000)
 INDEX_LIMITS = (-1, -1, -1, 0, 1, 2, 2, 3, 5)
 BUCKET_LIMITS = (-1, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5)
+NO_LIMIT = (-1, 0)
 TICKS = (1, 1, 1, 10, 100, 1000)
 CLOCKS = (1_000_000, 1_000_000, 1_700_000_000_000, 2**41 - 5_000)
 IN_VAIN = 8
@@ -58,7 +59,7 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
         one_of(choices, LEASTS),
         one_of(choices, STEPS),
         one_of(choices, INDEX_LIMITS),
-        one_of(choices, BUCKET_LIMITS),
+        one_of(choices, BUCKET_LIMITS if capabilities.maintenance else NO_LIMIT),
         one_of(choices, TICKS),
         choices.below(3) > 0,
         one_of(choices, CLOCKS),
@@ -73,6 +74,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
     calls = Calls(model, choices)
     plots = Plots(model, choices, messages)
     has, pause, stale, clear, snapshots, lost = Has(), Pause(), Stale(), Clear(), Snapshots(), Lost()
+    modes = (WAITS, WAITS, AT_ONCE) if capabilities.calls_under_way else (AT_ONCE,)
     makers = [
         Maker("add", (30, 50, 80), messages.add),
         Maker("plot", (0, 1, 2), plots.begin),
@@ -89,7 +91,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         Maker("mark", (0, 0, 2, 4), messages.mark),
         Maker("crash", (0, 1, 2, 4), lambda: calls.crash(messages.rewind)),
         Maker("reopen", (0, 0, 1, 2), lambda: calls.reopen(messages.rewind)),
-        Maker("storage", (0, 0, 0, 2), lambda: Storage(one_of(choices, (WAITS, WAITS, AT_ONCE)))),
+        Maker("storage", (0, 0, 0, 2), lambda: Storage(one_of(choices, modes))),
         Maker("snapshot", (1, 2), lambda: Snapshot(calls.number())),
         Maker("snapshots", (0, 1), lambda: snapshots),
         Maker("vanish", (0, 0, 0, 1), lambda: Vanish(calls.number())),
@@ -104,7 +106,14 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         """Makes an operation, or goes on with a plot; where a recovery has failed, the broker crashes again."""
         return lambda: calls.crash(lambda: None) if model.tracker is None else plots.next() or make()
 
-    return [Maker(maker.name, maker.weights, made(maker.make)) for maker in makers]
+    def at_once(make: Callable[[], Operation]) -> Callable[[], Operation]:
+        """Makes an operation once calls end as they are made."""
+        return lambda: make() if model.durable.answers_at_once else Storage(AT_ONCE)
+
+    makers = [Maker(maker.name, maker.weights, made(maker.make)) for maker in makers]
+    if capabilities.calls_under_way:
+        return makers
+    return [Maker(maker.name, maker.weights, at_once(maker.make)) for maker in makers]
 
 
 class Calls:

@@ -70,15 +70,22 @@ class Clock:
 
 
 def never_early(config: Config, steps: Sequence[Step]) -> Judged:
-    """BD-44: what is handed out is due, for one of the times for which it was accepted since it was refused last."""
+    """BD-44: what is handed out is due, for one of the times for which it was accepted since it was refused last.
+
+    A recovery finds in a snapshot also what was refused since: then all times count again.
+    """
     clock = Clock(config)
     times: dict[tuple[int, int], set[int]] = {}
+    ever: dict[tuple[int, int], set[int]] = {}
     for index, step in sound(steps):
         o = step.operation
         clock.saw(o)
+        if isinstance(o, Crash | Reopen):
+            times = {position: {*all_times} for position, all_times in ever.items()}
         if isinstance(o, Add):
             if step.result:
-                times.setdefault((o.ledger, o.entry), set()).add(o.at)
+                for known in (times, ever):
+                    known.setdefault((o.ledger, o.entry), set()).add(o.at)
             else:
                 times.pop((o.ledger, o.entry), None)
         if isinstance(o, Get):

@@ -45,6 +45,10 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     shows_buckets: bool = True
     """What it has in buckets and queues can be seen."""
+    calls_under_way: bool = True
+    """It goes on while calls to storage and cursor are under way. Without it they end as they are made."""
+    maintenance: bool = True
+    """It trims and merges where there are more buckets than a limit. Without it there is no limit."""
 
 
 class Add(Operation, frozen=True, tag="add"):
@@ -106,24 +110,28 @@ class Mark(Operation, frozen=True, tag="mark"):
 class Complete(Operation, frozen=True, tag="complete"):
     """A call that waits takes effect and ends; result: its label, null where none waits."""
 
+    needs = "calls_under_way"
     call: Which
 
 
 class Fail(Operation, frozen=True, tag="fail"):
     """A call that waits was not persisted, and has no effect; result: its label."""
 
+    needs = "calls_under_way"
     call: Which
 
 
 class Conflict(Operation, frozen=True, tag="conflict"):
     """A key update that waits meets a bad version; any other call was not persisted; result: its label."""
 
+    needs = "calls_under_way"
     call: Which
 
 
 class Stored(Operation, frozen=True, tag="stored"):
     """A call that waits takes effect, and ends as if it was not persisted; result: its label."""
 
+    needs = "calls_under_way"
     call: Which
 
 

@@ -169,7 +169,7 @@ class Rig(DispatcherTimer):
             *inside,
             self.armed(),
             [call.label for call in self.durable.calls.held],
-            self.durable.keys,
+            self.durable.keys(),
         )
 
 

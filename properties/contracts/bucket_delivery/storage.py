@@ -59,7 +59,7 @@ class Durable:
         self.made = 0
         self.properties: dict[str, str] = {}
         """The cursor's; changed by :meth:`put`, :meth:`remove` and :meth:`lose` alone."""
-        self.keys: dict[str, str] = {}
+        self.by_range: dict[str, str] = {}
         """The properties of buckets, by range: made anew with each change."""
         self.mark: Position | None = None
         self.calls: CallsUnderWay[Call] = CallsUnderWay()
@@ -75,22 +75,26 @@ class Durable:
             for m, segment in zip(stored.metadata, stored.segments, strict=True)
         ]
 
+    def keys(self) -> dict[str, str]:
+        """The properties of buckets, by range."""
+        return self.by_range
+
     def put(self, key: str, value: str) -> None:
         """Set a property."""
         self.properties[key] = value
-        self.keys = self.keys | {"{}-{}".format(*range_of(key)): value}
+        self.by_range = self.by_range | {"{}-{}".format(*range_of(key)): value}
 
     def remove(self, key: str) -> None:
         """Take a property out, if it is there."""
         if key in self.properties:
             del self.properties[key]
             gone = "{}-{}".format(*range_of(key))
-            self.keys = {ledgers: value for ledgers, value in self.keys.items() if ledgers != gone}
+            self.by_range = {ledgers: value for ledgers, value in self.by_range.items() if ledgers != gone}
 
     def lose(self) -> None:
         """Take all properties out."""
         self.properties.clear()
-        self.keys = {}
+        self.by_range = {}
 
 
 class Door:
