@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import overload
 
@@ -38,6 +38,9 @@ class Segments(Sequence[Packed]):
             return [self[i] for i in range(*at.indices(len(self)))]
         at = range(len(self))[at]
         return self.indexes[self._cuts[at] : self._cuts[at + 1]]
+
+    def __iter__(self) -> Iterator[Packed]:
+        return (self.indexes[start:end] for start, end in pairwise(self._cuts))
 
     def behind(self, n: int) -> Packed:
         """All indexes behind the first ``n`` segments."""

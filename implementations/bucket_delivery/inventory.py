@@ -22,7 +22,7 @@ class Inventory:
         such a position was refused, and then accepted for another time.
         """
         self.all = whole
-        self.unloaded = whole.copy()
+        self.unloaded = PositionSet() if first is whole else whole.copy()
         self._recurring = recurring
         self._leave(0, first)
 
@@ -38,7 +38,9 @@ class Inventory:
 
 
 def stock_of(segments: Sequence[PositionSet]) -> Inventory:
-    """The inventory of segments, given the positions of each."""
+    """The inventory of segments, given the positions of each, which are taken over."""
+    if len(segments) == 1:
+        return Inventory(segments[0], segments[0], {})
     whole = union_of(bitmap for positions in segments for bitmap in positions.ledgers.items())
     recurring = {} if len(whole) == sum(map(len, segments)) else _recurring(segments)
     return Inventory(whole, segments[0] if segments else PositionSet(), recurring)

@@ -53,7 +53,11 @@ class Placed(Part):
         where_it_begins=lambda p, ledger: next((b.bucket for b in p.pieces if b.low[0] == ledger), None),
     )
     def over(self, ledger: int) -> Bucket | None:
-        return next((p.bucket for p in self.pieces if p.low <= (ledger, 0) < p.high), None)
+        cut = ledger, 0
+        for p in self.pieces:
+            if p.low <= cut < p.high:
+                return p.bucket
+        return None
 
     def has(self, bucket: Bucket) -> bool:
         """Whether a bucket is placed, in part at least."""

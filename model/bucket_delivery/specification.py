@@ -187,6 +187,14 @@ class BucketDelivery(Reference):
             {name(ledgers): str(number) for ledgers, number in self.durable.keys.items()},
         )
 
+    def glimpsed(self) -> tuple[Any, ...]:
+        """Count, armed timeouts, and calls under way."""
+        t = self.tracker
+        if t is None:
+            return NOTHING
+        waiting = self.durable.calls.waiting
+        return t.held.count(), None, None, t.timer.armed, [call.label for call in waiting], None
+
 
 def permuted(keys: list[Range], number: int) -> list[Range]:
     """One of the orders of some keys, by its number: 0 leaves them as they are."""

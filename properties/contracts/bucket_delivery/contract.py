@@ -88,4 +88,5 @@ BUCKET_DELIVERY = Contract(
     rewrites=rewrites,
     names=Names,
     asks=asks,
+    dear=True,
 )

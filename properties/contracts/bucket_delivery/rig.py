@@ -172,6 +172,14 @@ class Rig(DispatcherTimer):
             self.durable.keys(),
         )
 
+    def glimpsed(self) -> tuple[Any, ...]:
+        """Count, armed timeouts, and calls under way."""
+        tracker = self.tracker
+        if tracker is None:
+            return NOTHING
+        count = tracker.get_number_of_delayed_messages()
+        return count, None, None, self.armed(), [call.label for call in self.durable.calls.held], None
+
 
 def permuted(keys: list[str], number: int) -> list[str]:
     """One of the orders of some keys, by its number: 0 leaves them as they are."""
