@@ -108,8 +108,8 @@ def check_subject(
                 break
     steps = sum(len(trace.operations) for trace in golden)
     lost = sum(len(d.trace.operations) - d.step for d in disagreements)
-    agreed = () if disagreements else golden
-    run = run_subject(subject, profile, seed, count, fail_fast, progress, recorded=agreed)
+    known = [*([] if disagreements else golden), *witnesses(subject, profile)]
+    run = run_subject(subject, profile, seed, count, fail_fast, progress, known=known)
     machine_steps = 0
     if not run.failing and examples:
         failed, machine_steps = run_machine(subject, run.model, examples)
@@ -124,6 +124,13 @@ def golden_traces(contract: str, profile: str) -> tuple[Trace, ...]:
     """The recorded traces of a profile."""
     traces = (trace for path in fixtures.golden(contract) for trace in load(str(path)))
     return tuple(trace for trace in traces if trace.profile == profile)
+
+
+def witnesses(subject: Subject, profile: str) -> list[Trace]:
+    """Traces that show deviations of a profile which the recorded ones do not show, if the subject can be asked all."""
+    path = fixtures.deviations(subject.contract.name)
+    traces = load(str(path)) if path.exists() else []
+    return [t for t in traces if t.profile == profile and subject.contract.can_ask(t.operations, subject.capabilities)]
 
 
 def asked(trace: Trace, subject: Subject) -> Trace:
@@ -166,7 +173,8 @@ def part_machine(run: Run) -> str:
 def part_deviations(run: Run) -> str:
     """Every deviation that the profile declares is seen to be one."""
     traces = golden_traces(run.subject.contract.name, run.profile)
-    deviations(run, [asked(trace, run.subject) for trace in traces])
+    golden = [asked(trace, run.subject) for trace in traces]
+    deviations(run, golden + witnesses(run.subject, run.profile))
     return not_enough(run) if run.gone else ""
 
 

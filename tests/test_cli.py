@@ -22,6 +22,7 @@ from broker_tck.cli import main as cli_main
 from broker_tck.cli import output
 from broker_tck.cli import power as proving
 from broker_tck.cli.main import cli as group
+from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
@@ -153,15 +154,38 @@ def test_check_may_end_at_the_first_failure(cli: Cli) -> None:
 
 def test_rule_that_was_not_exercised_is_no_pass(cli: Cli) -> None:
     status, out, _ = cli("check", "--subject", "time-bucket", "--walks", "1", "--examples", "0")
-    assert status == 1
-    assert "time-bucket (timebucket-ideal): NOT EXERCISED DD-" in out
+    assert status == 4
+    assert re.search(r"^time-bucket \(timebucket-ideal\): NOT ENOUGH: never came up: DD-", out, re.MULTILINE)
+    assert "  broker-tck check --subject time-bucket --profile timebucket-ideal --walks 10\n" in out
     assert " is broken by " not in out
 
 
 @pytest.mark.slow
 def test_bundled_subjects_are_the_default(cli: Cli) -> None:
-    told = document(cli("check", "--json", "--walks", "1", "--examples", "0"))
+    told = document(cli("check", "--contract", "delayed-delivery", "--json", "--walks", "1", "--examples", "0"))
     assert [s["subject"] for s in told["subjects"]] == TRACKERS
+    assert {s["verdict"] for s in told["subjects"]} == {"not enough"}
+
+
+def test_bundled_subjects_of_all_contracts_are_the_default() -> None:
+    assert sorted(s.name for s in checking.subjects_of((), (), None, None)) == sorted(BUNDLED)
+    two = checking.subjects_of(("negative-acks", "delayed-delivery"), (), None, None)
+    assert {s.contract.name for s in two} == {"negative-acks", "delayed-delivery"}
+
+
+def test_subject_of_another_contract_than_those_named_is_refused(cli: Cli) -> None:
+    refused = cli("check", "--contract", "entry-cache", "--subject", "heap", "--walks", "1")
+    assert refused == (2, "", "broker-tck: heap is a subject of delayed-delivery, not of entry-cache\n")
+
+
+def test_rows_stand_below_one_head_and_what_is_wrong_before_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+    layout = checking.Layout([(resolve("heap"), "heap"), (resolve("time-bucket"), "timebucket-ideal")])
+    for name, profile, stories in (("time-bucket", "timebucket-ideal", []), ("heap", "heap", ["it is wrong"])):
+        row = (name, profile, "none", "1 of 2", "3", "4", "-", "-", "-", "BROKEN")
+        layout.tell(checking.Told(name, profile, "broken", row, stories, [], {}))
+    head, first, wrong, empty, again, second = capsys.readouterr().out.splitlines()
+    assert (head, wrong, empty) == (again, "it is wrong", "")
+    assert first.index("BROKEN") == second.index("BROKEN") == head.index("verdict")
 
 
 # ---- walk

@@ -181,11 +181,11 @@ def run_subject(
     fail_fast: bool = False,
     progress: Progress | None = None,
     most: int = MOST_FINDINGS,
-    recorded: Sequence[Trace] = (),
+    known: Sequence[Trace] = (),
 ) -> Run:
     """Check a subject under a profile with so many walks, its declared deviations included.
 
-    ``recorded`` are traces of the profile with which it agrees.
+    ``known`` are traces of the profile, which may show them; it agrees with those that have outcomes.
     """
     run = Run(subject, profile, seed)
     for done in checked(run, range(count), SAMPLED, SAMPLED):
@@ -195,7 +195,7 @@ def run_subject(
             progress(run)
     run.findings = findings(run) if fail_fast else explained(run)
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
-        deviations(run, recorded)
+        deviations(run, known)
     return run
 
 
@@ -254,16 +254,16 @@ def judge(run: Run, done: Walk) -> None:
 # ---- Deviations: declared, and seen to be needed
 
 
-def deviations(run: Run, recorded: Sequence[Trace] = ()) -> None:
+def deviations(run: Run, known: Sequence[Trace] = ()) -> None:
     """See each deviation happen that the profile declares of what the subject has.
 
-    Put back as specified, the model no longer agrees: with recorded traces of the profile, or with the subject.
+    Put back as specified, the model no longer agrees: on known traces, see :func:`run_subject`, or on walks.
     """
     ways = (way for way in deviations_of(run.model) if way.rule.number not in run.subject.out_of_reach)
     for way in ways:
-        run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, run.model, way, run.seed, recorded)
+        run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, run.model, way, run.seed, known)
     for name in (law for law in run.model.BREAKS if law not in run.subject.out_of_reach):
-        run.deviations[name] = breaks(run.subject, run.model, name, run.seed, recorded)
+        run.deviations[name] = breaks(run.subject, run.model, name, run.seed, known)
 
 
 def laws_broken(

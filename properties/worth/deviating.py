@@ -10,13 +10,13 @@ from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Way, clause_of, deviations_of
 from broker_tck.properties.engine.check import kept, recorder
 from broker_tck.properties.engine.choices import SeededChoices
-from broker_tck.properties.engine.contract import Contract, Step
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.replay import otherwise
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis
-from broker_tck.properties.findings.finding import Finding, find, find_breach
+from broker_tck.properties.findings.finding import Finding, failure, find, find_breach
 from broker_tck.properties.worth.exercised import deviating
 
 DEVIATION_WALKS = 1_000
@@ -30,30 +30,31 @@ ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
 
 
-def happens(subject: Subject, model: type[Reference], way: Way, seed: int, recorded: Sequence[Trace] = ()) -> bool:
+def happens(subject: Subject, model: type[Reference], way: Way, seed: int, known: Sequence[Trace] = ()) -> bool:
     """Whether a subject is seen to need a clause of its profile: put back as specified, they differ.
 
-    They do so on one of the recorded traces with which the subject agrees, or on a walk.
+    They do so on a known trace, or on a walk. With known traces that have outcomes the subject agrees.
     """
     specified = way.applied_to(model)
-    if any(otherwise(trace, specified) for trace in recorded):
+    if any(shows(subject, specified, trace) for trace in known):
         return True
     return next(failing(subject, specified, seed), None) is not None
 
 
-def breaks(subject: Subject, model: type[Reference], name: str, seed: int, recorded: Sequence[Trace] = ()) -> bool:
-    """Whether a subject is seen to break a law or a variation: a law on such a recorded trace, or either on a walk."""
-    laws = [law for law in subject.contract.laws if law.number == name]
-    if any(law.check(trace.config, steps_of(trace))[2] for law in laws for trace in recorded):
-        return True
+def shows(subject: Subject, specified: type[Reference], trace: Trace) -> bool:
+    """Whether a trace shows that a subject is not as a model: by its outcomes, if it has any."""
+    if all(trace.outcomes):
+        return otherwise(trace, specified) is not None
+    return failure(subject, specified, trace.config, trace.operations) is not None
+
+
+def breaks(subject: Subject, model: type[Reference], name: str, seed: int, known: Sequence[Trace] = ()) -> bool:
+    """Whether a subject is seen to break a law, or a variation: on a known trace, or on a walk."""
+    for trace in known:
+        done = Walk(seed, trace.config, [*trace.operations], None)
+        if broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}):
+            return True
     return next(breaking(subject, model, name, seed), None) is not None
-
-
-def steps_of(trace: Trace) -> list[Step]:
-    """The steps of a recorded trace; none where an outcome is missing."""
-    pairs = [*zip(trace.operations, trace.outcomes, strict=True)]
-    recorded = [(operation, outcome) for operation, outcome in pairs if outcome]
-    return [Step(o, outcome[0], tuple(outcome[1:])) for o, outcome in recorded] if len(recorded) == len(pairs) else []
 
 
 def failing(subject: Subject, model: type[Reference], seed: int) -> Iterator[Walk]:
