@@ -68,6 +68,10 @@ RARE = {
     "a part of a bucket is trimmed where another one lies in its range": "bucket-4.2 max_buckets=1; add 1 0 +1; "
     "storage 1; add 2 0 +1; add 3 0 +1; crash; add 0 0 +1; add 3 0 +1; add 4 0 +1; crash; add 1 0 +1; add 2 0 +1; "
     "mark 2 0; add 4 0 +1",
+    "sources stay where their merged bucket cannot be stored after a close": "bucket-4.2 min_index_count=1 time_step=0 "
+    "max_buckets=1; add 0 0 +1; add 0 1 +1; add 0 2 +1; add 1 2 +1; add 1 0 +1; add 1 1 +1; complete 0; add 2 0 +1; "
+    "add 3 0 +1; stored 0; complete 0; complete 1; add 4 0 +1; add 5 0 +1; complete 3; complete 3; reopen; fail 3; "
+    "fail 3; fail 3; fail 3",
 }
 """What comes up in one of several thousand walks, or fewer, seen on the class of the release."""
 

@@ -130,8 +130,9 @@ class Tracker42(Tracker50):
             super().read_sources(sources, stored, chain)
 
     def merged(self, merged: Bucket, sources: Sequence[Bucket], stored: bool, chain: Promise) -> None:
-        for source in sources:
-            self.delete(source)
+        if merged not in self.neglected:
+            for source in sources:
+                self.delete(source)
 
     def commit(self, sources: Sequence[Bucket], answers: list[tuple[int, list[Segment]]], chain: Promise) -> None:
         super().commit(sources, answers, chain)
