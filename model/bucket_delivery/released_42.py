@@ -92,6 +92,7 @@ class Tracker42(Tracker50):
 
     Held = HeldByBuckets
     Selection = SelectionBefore26242
+    worth_storing = Tracker.worth_storing  # it keeps everything where nothing that was refused is known
 
     def delete(self, bucket: Bucket) -> Promise:
         return self.snapshots.delete(bucket)
@@ -130,9 +131,12 @@ class Tracker42(Tracker50):
             super().read_sources(sources, stored, chain)
 
     def merged(self, merged: Bucket, sources: Sequence[Bucket], stored: bool, chain: Promise) -> None:
-        if merged not in self.neglected:
+        if merged not in self.neglected and self.replaces_sources(merged):
             for source in sources:
                 self.delete(source)
+
+    def replaces_sources(self, merged: Bucket) -> bool:
+        return True
 
     def commit(self, sources: Sequence[Bucket], answers: list[tuple[int, list[Segment]]], chain: Promise) -> None:
         super().commit(sources, answers, chain)
