@@ -2,15 +2,16 @@
 
 A cell is measured in a fresh process, which prints a line of JSON: ``python -m broker_tck.bench.topic_parts INDEX
 SUBSCRIPTIONS MESSAGES LIMIT``. Messages are in ledgers of 50,000, each for a random time within a day. Every
-subscription adds them, takes what comes due, and acknowledges, all at one pace; where that would be more messages than
-the limit, the first one adds all, and each does the first part of the rest. Growth is that of ``VmRSS``, read after a
-garbage collection and a ``malloc_trim``.
+subscription adds them, takes what comes due, and acknowledges, all at one pace. Trackers are filled. To the shared index
+the first subscription adds all; the others' adds, all takes, and the messages acknowledged are a tenth of the limit each.
+Growth is that of ``VmRSS``, read after a garbage collection and a ``malloc_trim``.
 """
 
 from __future__ import annotations
 
 import sys
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from random import Random
 from statistics import median
@@ -20,16 +21,18 @@ import msgspec
 
 from broker_tck.bench.bucket_parts import AHEAD, BATCH, FIRST_LEDGER, START, Desk
 from broker_tck.bench.memory import resident_bytes
-from broker_tck.implementations.interface import Position, SubscriptionTracker, TopicManager
+from broker_tck.implementations.interface import Position, SubscriptionTracker, TopicDeliveryFactory
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
 
 SHARED, EACH = "shared-index", "tracker-each"
-INDEXES = {SHARED: SharedIndexManager, EACH: TrackerEach}
+INDEXES: dict[str, TopicDeliveryFactory] = {SHARED: SharedIndexManager, EACH: TrackerEach}
 LEDGER_ENTRIES = 50_000
-SLICE = 879 * 1_024
-"""Some quarter of an hour in milliseconds: whole time buckets."""
-SLICES = 96
+SLICE = 88 * 1_024
+"""A minute and a half in milliseconds: whole time buckets."""
+SLICES = 960
+SAMPLED = 0.1
+"""This share of the limit is sampled: so many adds of others than the first, takes, and messages acknowledged."""
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -62,7 +65,7 @@ class Measured(msgspec.Struct, frozen=True):
     again: Spread | None
     """The same, of those that come after it."""
     take: Spread
-    """Microseconds a message; a sample is what one subscription takes of a quarter of an hour."""
+    """Microseconds a message; a sample is what one subscription takes of a minute and a half."""
     mark: Spread
     """Milliseconds a move of the mark-delete position over a thousand messages."""
     leave: Spread | None
@@ -95,11 +98,11 @@ class Workload:
         draw = Random(messages).random
         self.messages = messages
         self.times = array("q", (START + AHEAD + 1 + int(draw() * SLICES * SLICE) for _ in range(messages)))
-        self.slices = share(limit, subscriptions * messages, SLICES, SLICES // 2)
-        moves = -(-messages // BATCH)
-        self.moves = share(limit, subscriptions * messages, moves, moves // 2)
-        others = max(0, limit - messages) // (subscriptions - 1) if subscriptions > 1 else 0
-        self.added = min(messages, max(1, others // BATCH) * BATCH)
+        self.by_time = array("q", sorted(range(messages), key=self.times.__getitem__))
+        part = min(0.5, SAMPLED * limit / (subscriptions * messages))
+        self.slices = max(1, int(part * SLICES))
+        self.moves = max(1, int(part * messages / BATCH))
+        self.added = min(messages, max(1, int(SAMPLED * limit / subscriptions / BATCH)) * BATCH)
 
     def acknowledged(self) -> int:
         """How many messages each subscription acknowledges."""
@@ -111,19 +114,17 @@ class Workload:
 
     def due(self, since: int, until: int, first: int = 0) -> list[Position]:
         """The positions of what comes due in some slices, from one message on."""
-        start, end = (START + AHEAD + each * SLICE for each in (since, until))
-        return [self.position(n) for n in range(first, self.messages) if start < self.times[n] <= end]
+        start, end = (
+            bisect_right(self.by_time, START + AHEAD + each * SLICE, key=self.times.__getitem__)
+            for each in (since, until)
+        )
+        return sorted(self.position(number) for number in self.by_time[start:end] if number >= first)
 
     def batches(self) -> Iterator[list[tuple[int, int, int]]]:
         """Ledgers, entries and times, a thousand at once."""
         for start in range(0, self.messages, BATCH):
             numbers = range(start, min(start + BATCH, self.messages))
             yield [(*self.position(number), self.times[number]) for number in numbers]
-
-
-def share(limit: int, all_messages: int, parts: int, most: int) -> int:
-    """How many of some parts keep within the limit; one at least."""
-    return max(1, min(most, limit * parts // all_messages))
 
 
 def spread(samples: Sequence[float]) -> Spread | None:
@@ -136,11 +137,15 @@ def spread_of(samples: Sequence[float]) -> Spread:
     return Spread(median(samples), min(samples), max(samples))
 
 
-def fill(views: Sequence[SubscriptionTracker], work: Workload) -> tuple[list[float], list[float]]:
-    """Have subscriptions add messages. Microseconds an add of each thousand: of the first one, and of the others."""
-    first, again = [], []
+def fill(views: Sequence[SubscriptionTracker], work: Workload, added: int) -> tuple[list[float], list[float]]:
+    """Have the first subscription add all messages, and the others the first so many.
+
+    Microseconds an add of each thousand: of the first subscription, and of the others.
+    """
+    first: list[float] = []
+    again: list[float] = []
     for number, batch in enumerate(work.batches()):
-        for place, view in enumerate(views if number * BATCH < work.added else views[:1]):
+        for place, view in enumerate(views if number * BATCH < added else views[:1]):
             add, start = view.add_message, perf_counter()
             for ledger, entry, at in batch:
                 add(ledger, entry, at)
@@ -199,9 +204,10 @@ def measure(index: str, subscriptions: int, messages: int, limit: int) -> Measur
     """Measure a cell in this process."""
     desk, work = Desk(), Workload(messages, subscriptions, limit)
     before = resident_bytes()
-    manager: TopicManager = INDEXES[index](Config(), desk.clock, desk)
+    manager = INDEXES[index](Config(), desk.clock, desk)
     views = [manager.create_or_get_tracker(Reader(number)) for number in range(subscriptions)]
-    first, again = fill(views, work)
+    added = work.added if index == SHARED else messages
+    first, again = fill(views, work, added)
     held = resident_bytes() - before
     exact = all(view.get_number_of_delayed_messages() == messages for view in views)
     taking, right = take_all(views, work, desk, range(work.slices))
@@ -217,7 +223,7 @@ def measure(index: str, subscriptions: int, messages: int, limit: int) -> Measur
         take=spread_of(taking),
         mark=spread_of(marking),
         leave=spread(leaving),
-        added=work.added,
+        added=added,
         taken=len(work.due(0, work.slices)),
         acknowledged=work.acknowledged(),
         content_verified=exact,

@@ -154,7 +154,7 @@ class SharedIndex:
         """How many copies are held up to a position."""
         ledger, entry = position
         last = chunk_of(ledger, entry)
-        before = sum(self._chunks[number].count for number in self._chunks.irange(None, last, (True, False)))
+        before: int = sum(self._chunks[number].count for number in self._chunks.irange(None, last, (True, False)))
         start = min(max(entry, 0), MAX_ENTRY) >> CHUNK_BITS << CHUNK_BITS
         return before + sum(len(each.entries) for each in self.between((ledger, start - 1), position))
 

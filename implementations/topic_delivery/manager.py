@@ -135,7 +135,10 @@ class SharedIndexManager:
     def hand_out(self, view: View, most: int) -> list[Position]:
         """Hand out to a view what is due."""
         taken = self._taken(view, most)
-        self._settle(view)
+        if taken:
+            is_all = sum(len(done.entries) for done in taken) < most
+            view.nothing_before = taken[-1].key + is_all
+            self._settle(view)
         self._let_go(view, taken)
         if not self.count_of(view):
             view.delays.reset()
@@ -164,9 +167,9 @@ class SharedIndexManager:
 
     def forget(self, view: View) -> None:
         """Have a view forget what it sees. The timer stays as it is, and so does what is known of the delays."""
-        seen = self._seen_by(view)
-        self._let_go(view, seen)
-        self._release(seen)
+        copies = self._seen_by(view)
+        self._let_go(view, copies)
+        self._release(copies)
 
     def reset_tick_time(self, tick: int) -> None:
         """Change the tick time of the topic, in milliseconds."""
@@ -216,17 +219,12 @@ class SharedIndexManager:
         if most <= 0 or not self.is_available(view):
             return taken
         last = self._buckets.last_due(self._clock())
-        for key, sets in self._index.from_bucket(view.nothing_before, last):
-            for held in sets:
-                if not most:
-                    return taken
-                seen = view.sight.of(held)
-                if len(seen) > most:
-                    return [*taken, Entries(key, held.ledger, seen[:most])]
-                if seen:
-                    taken.append(Entries(key, held.ledger, seen))
-                    most -= len(seen)
-            view.nothing_before = key + 1
+        for _, sets in self._index.from_bucket(view.nothing_before, last):
+            for held in seen(view, sets):
+                if len(held.entries) >= most:
+                    return [*taken, held._replace(entries=held.entries[:most])]
+                taken.append(held)
+                most -= len(held.entries)
         return taken
 
     def _seen_by(self, view: View) -> list[Entries]:
@@ -257,6 +255,8 @@ class SharedIndexManager:
     def _release(self, copies: Iterable[Entries]) -> None:
         """Of copies that a view is done with, let go of those that no other sees."""
         for copy in copies:
+            if not copy.entries:
+                continue
             gone = copy
             for view in self._order.behind(copy):
                 if not (kept := view.sight.of(gone)):
@@ -290,6 +290,4 @@ class SharedIndexManager:
 
 def seen(view: View, held: Iterable[Entries]) -> list[Entries]:
     """What a view sees of what is held."""
-    return [
-        Entries(key, ledger, some) for key, ledger, all_ in held if (some := view.sight.of(Entries(key, ledger, all_)))
-    ]
+    return [each._replace(entries=some) for each in held if (some := view.sight.of(each))]

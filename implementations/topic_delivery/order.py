@@ -79,7 +79,8 @@ class Order:
 
     def last(self) -> View:
         """The view that is furthest behind in positions, of which there is one at least."""
-        return self._by_position[0].view
+        first: Place = self._by_position[0]
+        return first.view
 
     def behind(self, copy: Entries) -> Iterator[View]:
         """Views, all those among them that may see some of what is held in a set."""
