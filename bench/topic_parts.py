@@ -2,9 +2,9 @@
 
 A cell is measured in a fresh process, which prints a line of JSON: ``python -m broker_tck.bench.topic_parts INDEX
 SUBSCRIPTIONS MESSAGES LIMIT``. Messages are in ledgers of 50,000, each for a random time within a day. Every
-subscription adds them, takes what comes due, and acknowledges, all at one pace. Trackers are filled. To the shared index
-the first subscription adds all; the others' adds, all takes, and the messages acknowledged are a tenth of the limit each.
-Growth is that of ``VmRSS``, read after a garbage collection and a ``malloc_trim``.
+subscription adds them, takes what comes due, and acknowledges, all at one pace. Trackers are filled. To the shared
+index the first subscription adds all; the others' adds, all takes, and the messages acknowledged are a tenth of the
+limit each. Growth is that of ``VmRSS``, read after a garbage collection and a ``malloc_trim``.
 """
 
 from __future__ import annotations

@@ -136,10 +136,10 @@ class SharedIndexManager:
         """Hand out to a view what is due."""
         taken = self._taken(view, most)
         if taken:
-            is_all = sum(len(done.entries) for done in taken) < most
-            view.nothing_before = taken[-1].key + is_all
+            view.nothing_before = taken[-1].key
             self._settle(view)
-        self._let_go(view, taken)
+            self._let_go(view, taken)
+            self.is_available(view)
         if not self.count_of(view):
             view.delays.reset()
         self._release(taken)
