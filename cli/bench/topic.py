@@ -106,7 +106,7 @@ def cells(table: list[TopicCell]) -> list[tuple[str, ...]]:
     lines = [("MiB, all added", *(f"{'' if cell.measured else '~'}{mib(cell.held_bytes)}" for cell in table))]
     lines.append(("MiB, some taken", *(mib(each.taken_bytes) if each else "-" for each in found)))
     for says, spread_of in LINES:
-        spreads = [each and spread_of(each) for each in found]
+        spreads = [spread_of(each) if each else None for each in found]
         lines.append((says, *(number(spread.median) if spread else "-" for spread in spreads)))
         lines.append(("  spread", *(ends(spread) for spread in spreads)))
     lines += [(says, *(f"{count(each):,}" if each else "-" for each in found)) for says, count in COUNTS]
