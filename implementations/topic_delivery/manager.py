@@ -43,8 +43,9 @@ class SharedIndexManager:
         self._pruned = 0
         """How many copies have left so far: none of them was seen by any view then."""
         self._handed: Position | None = None
-        """Behind it nothing was handed out or cleared, and in buckets behind the next one neither."""
+        """No view was handed, or has cleared, anything behind it,"""
         self._last_handed = -1
+        """nor anything in buckets behind this one."""
         self._is_open = True
 
     # ---- Views come and go
