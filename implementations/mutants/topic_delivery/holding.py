@@ -178,6 +178,7 @@ class LastViewLeavesIndex(SharedIndexManager):
         else:
             view.is_open = False
             self._views.clear()
+            self._order.clear()
 
 
 @mutant("TD-28", source=BRANCH + "TD-23")

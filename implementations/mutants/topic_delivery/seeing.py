@@ -85,6 +85,7 @@ class PassedComesBack(Recounting):
         """Forget how far it has been."""
         super().acknowledge(view, position)
         view.sight.passed = position
+        self._order.place(view)
 
 
 @mutant("TD-32", source=BRANCH + "T-16")
