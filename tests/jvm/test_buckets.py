@@ -102,7 +102,7 @@ def test_a_known_defect_is_found_by_its_rule(name: str, text: str, rule: str, mo
 def test_traces_of_the_page_of_defects_are_true_of_the_class(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
     subject, profile = resolve(name), PROFILES[name]
-    defects = [*chain.from_iterable(import_module("bucket_defects").GROUPS.values())]
+    defects = [*chain.from_iterable(import_module("bucket_defects").BUCKET_DEFECTS.groups.values())]
     traces = [from_text(f"bucket-delivery {profile} {defect.text}") for defect in defects]
     assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
     assert len(traces) > 20
