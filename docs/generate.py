@@ -12,6 +12,7 @@ import click
 import crash_points
 import defect_page
 import queue_picture
+import topic_pictures
 from bucket_defects import BUCKET_DEFECTS
 from contract_pages import cell, contract_page
 from topic_defects import TOPIC_DEFECTS
@@ -86,6 +87,7 @@ def pages() -> dict[str, str]:
     made |= {"topic-defects.md": generated(defect_page.page(TOPIC_DEFECTS))}
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
     pictures |= {"bucket-life.svg": bucket_pictures.life(), "bucket-merge.svg": bucket_pictures.merge()}
+    pictures |= {"topic-index.svg": topic_pictures.index(), "topic-views.svg": topic_pictures.views()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
 
 

@@ -7,15 +7,16 @@ from defects import Defect, Defects
 INTRODUCTION = """\
 What the classes of the proposal's branch do otherwise than they should, by the harm that it does. The branch was
 never merged, so none of this is a defect of a release; whether a whole broker gets into these states was not tried.
-[The rules](rules/topic-delivery.md) name them by the same numbers.
+[The rules](rules/topic-delivery.md) name them by the same numbers. What the words mean, and what should happen
+instead, is told by [the shared index](topic-delivery.md).
 
 Each trace was run on the specification, on the profile `pip-448`, and on the subject `shared-index-448`. Profile and
 subject do as the branch's own classes did in all of the 8,613 steps that were recorded on them. The defects were first
 seen on the classes, in traces like these.
 
-`broker-tck replay` stops where the branch first leaves the specification, and exits with status 1. That may be an
-operation or two before the last one: what was acknowledged or handed out stays longer in the branch's index than it
-should.
+`broker-tck replay` stops where the branch first leaves the specification, and exits with status 1. That may be some
+operations before the last one: copies stay longer in the branch's index than they should, and an old view of a
+subscription is not refused.
 
 Below each trace stand what the last operation answers, how many copies the index holds, for when a timeout is armed,
 and what was handed out in all, as ledger and entry. Where the last operation lets time pass, its answer has the
