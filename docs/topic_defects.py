@@ -18,9 +18,10 @@ seen on the classes, in traces like these.
 operations before the last one: copies stay longer in the branch's index than they should, and an old view of a
 subscription is not refused.
 
-Below each trace stand what the last operation answers, how many copies the index holds, for when a timeout is armed,
-and what was handed out in all, as ledger and entry. Where the last operation lets time pass, its answer has the
-firings: when, and whose dispatchers were asked to read. The tick is 1,024 ms."""
+The table of each group has what the last operation of a trace answers. Below each trace stand what the last operation
+answers, how many copies the index holds, for when a timeout is armed, and what was handed out in all, as ledger and
+entry. Where the last operation lets time pass, its answer has the firings: when, and whose dispatchers were asked to
+read. The tick is 1,024 ms."""
 
 END = """\
 ## What is not seen here

@@ -14,6 +14,7 @@ import pytest
 from broker_tck import fixtures
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
+from broker_tck.model.reference import UNDEFINED
 from broker_tck.model.rules import Way, deviations_of, ways_of
 from broker_tck.model.topic_delivery import wrong_ways
 from broker_tck.model.topic_delivery.specification import TopicDelivery
@@ -220,7 +221,8 @@ def test_dispatcher_may_come_back_while_it_is_told_to_read() -> None:
 
 def test_subject_that_does_not_show_its_index_is_seen_without() -> None:
     (step,) = results("open A", shows_index=False, memory_estimate=False)
-    assert step.seen == (0, "anything", [], "anything", "-")
+    assert step.seen == (0, UNDEFINED, [], UNDEFINED, "-")
+    assert [each is UNDEFINED for each in step.seen] == [False, True, False, True, False]
     rig = TOPICS.rig(SharedIndexManager, Config(), Capabilities(shows_index=False, memory_estimate=False))
     assert rig.seen() == TopicDelivery(Config()).seen()
 
