@@ -105,7 +105,7 @@ def test_a_known_defect_is_found_by_its_rule(name: str, text: str, rule: str, mo
 def defects(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Those of the page of defects."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
-    return [*chain.from_iterable(import_module("bucket_defects").GROUPS.values())]
+    return [*chain.from_iterable(import_module("bucket_defects").BUCKET_DEFECTS.groups.values())]
 
 
 LITERAL = {
