@@ -72,7 +72,7 @@ class PassedComesBack(Recounting):
         view.sight.passed = position
 
 
-@mutant("TD-08", conditions=2)
+@mutant("TD-15", conditions=2)
 class MarkLedgerCutShort(SharedIndexManager):
     """The ledger id of a mark-delete position is kept in 32 bits."""
 
