@@ -151,7 +151,7 @@ OF_FLOWS = [way for way in ways_of(TopicDelivery) if getattr(way.instead, "__mod
 @pytest.mark.parametrize("way", OF_FLOWS, ids=str)
 def test_way_that_changes_a_flow_is_seen(way: Way) -> None:
     wrong = as_subject(str(way), TOPICS, way.applied_to(TopicDelivery))
-    walks = (walk(TOPICS, walk_seed(0, n), wrong.rig, TopicDelivery, wrong.capabilities) for n in range(60))
+    walks = (walk(TOPICS, walk_seed(0, n), wrong.rig, TopicDelivery, wrong.capabilities) for n in range(200))
     failed = next(done for done in walks if done.difference)
     assert all(isinstance(part, int) for part in TOPICS.abstract(ended(failed)))
 

@@ -6,26 +6,11 @@ from pyroaring import BitMap
 
 from broker_tck.implementations.interface import Dispatcher, Position
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.mutants.topic_delivery.parts import around_sight, around_view
+from broker_tck.implementations.mutants.topic_delivery.parts import BRANCH, Recounting, around_sight, around_view
 from broker_tck.implementations.topic_delivery.index import Entries
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
-from broker_tck.implementations.topic_delivery.sight import Sight
+from broker_tck.implementations.topic_delivery.sight import NOTHING, Sight
 from broker_tck.implementations.topic_delivery.tracker import View
-
-BRANCH = "PIP-448's branch (unmerged), "
-
-
-class Recounting(SharedIndexManager):
-    """A manager that counts what a view sees each time, as what is broken may not come out even."""
-
-    def count_of(self, view: View) -> int:
-        """Look at everything."""
-        return sum(len(view.sight.of(held)) for held in self._index.all())
-
-    def is_available(self, view: View) -> bool:
-        """Look at every bucket that is due."""
-        view.nothing_before = 0
-        return super().is_available(view)
 
 
 @mutant("TD-09", source=BRANCH + "T-01")
@@ -86,6 +71,28 @@ class PassedComesBack(Recounting):
         super().acknowledge(view, position)
         view.sight.passed = position
         self._order.place(view)
+
+
+@mutant("TD-15", conditions=2)
+class MarkLedgerCutShort(SharedIndexManager):
+    """The ledger id of a mark-delete position is kept in 32 bits."""
+
+    def acknowledge(self, view: View, position: Position) -> None:
+        """Cut the ledger id short."""
+        super().acknowledge(view, ((position[0] + 2**31) % 2**32 - 2**31, position[1]))
+
+
+@mutant("TD-15", inside=around_sight, conditions=3)
+class GoingBackHandsOutAgain(Sight):
+    """Where the mark-delete position goes back, all that was handed out behind it is handed out again."""
+
+    __slots__ = ()
+
+    def move(self, position: Position) -> None:
+        """Take it for a rewind."""
+        if self.mark is not None and position < self.mark:
+            self._handed.clear()
+        super().move(position)
 
 
 @mutant("TD-32", source=BRANCH + "T-16")
@@ -151,6 +158,45 @@ class AddedAgainStaysHidden(Sight):
         """Heed only what was passed."""
         behind = self.passed is None or (ledger, entry) > self.passed
         return False if behind else super().adds(key, ledger, entry)
+
+
+class ByPosition(Sight):
+    """Hides what was handed out by its position alone."""
+
+    __slots__ = ("_positions",)
+
+    def __init__(self, mark: Position | None) -> None:
+        super().__init__(mark)
+        self._positions: dict[int, BitMap] = {}
+
+    def hide(self, position: Position) -> None:
+        """Hide a position."""
+        self._positions.setdefault(position[0], BitMap()).add(position[1])
+
+    def of(self, held: Entries) -> BitMap:
+        """Leave out every position that is hidden."""
+        return super().of(held) - self._positions.get(held.ledger, NOTHING)
+
+    def adds(self, key: int, ledger: int, entry: int) -> bool:
+        """See it again."""
+        if ledger in self._positions:
+            self._positions[ledger].discard(entry)
+        return super().adds(key, ledger, entry)
+
+
+@mutant("TD-09", conditions=2)
+class HandedOutByPosition(Recounting):
+    """A message that a view was handed for one time is hidden from it for any other time, too."""
+
+    def _made(self, dispatcher: Dispatcher) -> View:
+        return View(self, dispatcher, ByPosition(dispatcher.mark_delete_position))
+
+    def hand_out(self, view: View, most: int) -> list[Position]:
+        """Hand out, and note the positions."""
+        handed = super().hand_out(view, most)
+        for position in handed if isinstance(view.sight, ByPosition) else ():
+            view.sight.hide(position)
+        return handed
 
 
 @mutant("DD-35", conditions=2)
