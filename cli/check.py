@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import shlex
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from os import cpu_count
+from typing import Any, NamedTuple
 
 import click
 
 from broker_tck.cli.options import (
-    chosen_contract,
+    chosen_contracts,
     chosen_profiles,
     chosen_subjects,
-    contract_option,
+    contracts_option,
     json_option,
     life_option,
     living,
@@ -18,55 +22,84 @@ from broker_tck.cli.options import (
     seed_option,
     subject_option,
 )
-from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.cli.output import print_json, progress
 from broker_tck.properties.conforming import Checked, check_subject, checked_json, golden_traces
-from broker_tck.properties.engine.run import Run
-from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.run import Progress, Run
+from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.story import story
+from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
+from broker_tck.properties.worth.killing import processes
 
-WALKS = 1000
-EXAMPLES = 60
-HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "left out", "residual", "verdict")
-RESIDUAL = (
-    "residual: no walk failed; so, with 95 % confidence, fewer than this share of walks fail\n"
-    "operations: those of the walks and of the Hypothesis machine"
-)
-
-
+WALKS, EXAMPLES = 1000, 60
+"""What a subject that is named is put through."""
+SHARED_WALKS, SHARED_EXAMPLES = 150, 10
+"""What each of the bundled subjects is put through, where none is named: all together take a minute on two cores."""
+MORE = 10
+"""Where walks were not enough, so many times as many are advised."""
 CHECK_EXAMPLES = """\b
 Examples:
   broker-tck check
+  broker-tck check --contract negative-acks --contract entry-cache
   broker-tck check --subject my_package.tracker:MyTracker --fail-fast
   broker-tck check --subject time-bucket-2025 --profile timebucket-ideal
   broker-tck check --subject mutant:duplicate-counted --json
 """
 
 
+class Budget(NamedTuple):
+    """What a subject is put through."""
+
+    seed: int
+    walks: int
+    examples: int
+    fail_fast: bool
+    life: str | None
+
+
+class Told(NamedTuple):
+    """What there is to tell of a subject under a profile."""
+
+    subject: str
+    profile: str
+    verdict: str
+    row: tuple[str, ...]
+    stories: list[str]
+    unseen: list[str]
+    as_json: dict[str, Any]
+
+
 @click.command(epilog=CHECK_EXAMPLES)
-@contract_option
+@contracts_option
 @subject_option
 @profile_option
 @life_option
-@click.option("--walks", "count", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a subject.")
+@click.option(
+    "--walks",
+    type=click.IntRange(1),
+    help=f"Walks a subject. Default: {WALKS}; {SHARED_WALKS} where no subject is named.",
+)
 @click.option(
     "--examples",
-    default=EXAMPLES,
-    show_default=True,
     type=click.IntRange(0),
-    help="Examples of the Hypothesis machine.",
+    help=f"Examples of the Hypothesis machine. Default: {EXAMPLES}; {SHARED_EXAMPLES} where no subject is named.",
 )
 @seed_option
+@click.option(
+    "-j", "--jobs", type=click.IntRange(1), help="Bundled subjects to check at a time. Default: one for each core."
+)
 @click.option("--fail-fast", is_flag=True, help="End at the first failing walk.")
 @json_option
 def check(
-    contract_name: str | None,
+    contract_names: tuple[str, ...],
     named: tuple[Subject, ...],
     profile: str | None,
     life: str | None,
-    count: int,
-    examples: int,
+    walks: int | None,
+    examples: int | None,
     seed: int,
+    jobs: int | None,
     fail_fast: bool,
     as_json: bool,
 ) -> int:
@@ -74,54 +107,163 @@ def check(
 
     Each is put through the recorded traces of its profile, random walks, the laws that need no model, and the
     Hypothesis machine; each deviation that its profile declares has to be seen. Without --subject all bundled
-    subjects are checked, each under the profiles that it declares.
+    subjects of all contracts are checked, each under the profiles that it declares, several at a time.
+
+    Exit status 0: all conform. 1: one is broken; its trace says by which rule. 4: there was no difference, but
+    it was not enough: the rules that are named never came up.
     """
-    contract = chosen_contract(contract_name, named)
-    subjects = living(chosen_subjects(contract, named), life)
-    pairs = [(s, p) for s in subjects for p in chosen_profiles(s, profile)]
-    done: list[Checked] = []
-    with progress(len(pairs) * count, "checking") as tell:
-        for i, (subject, name) in enumerate(pairs):
+    subjects = subjects_of(contract_names, named, profile, life)
+    pairs = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
+    many, few = (WALKS, EXAMPLES) if named else (SHARED_WALKS, SHARED_EXAMPLES)
+    budget = Budget(seed, walks or many, few if examples is None else examples, fail_fast, life)
+    told = checked_here(pairs, budget) if named else checked_apart(pairs, budget, jobs or cpu_count() or 1)
+    layout = None if as_json else Layout(pairs)
+    done: dict[tuple[str, str], Told] = {}
+    for each in told:
+        done[each.subject, each.profile] = each
+        if layout:
+            layout.tell(each)
+        if fail_fast and each.verdict != CONFORMS:
+            break
+    found = [done[key] for key in [(subject.name, name) for subject, name in pairs] if key in done]
+    print_json(summary_json(found)) if as_json else print_end(found, budget)
+    return status_of(each.verdict for each in found)
 
-            def told(run: Run, i: int = i) -> None:
-                tell(i * count + run.walks, f"{run.subject.name} ({run.profile}), {run.operations:,} operations")
 
-            golden = golden_traces(contract.name, name)
-            done.append(check_subject(subject, name, golden, seed, count, examples, fail_fast, told))
-            if fail_fast and not done[-1].green:
-                break
-    print_json(summary_json(done)) if as_json else print_summary(done)
-    return 0 if all(c.green for c in done) else 1
+def subjects_of(
+    contracts: Sequence[str], named: Sequence[Subject], profile: str | None, life: str | None
+) -> list[Subject]:
+    """The subjects that were named, else all bundled ones of the contracts."""
+    if named and not contracts:
+        return living(named, life)
+    chosen = chosen_contracts(contracts, profile)
+    if named:
+        return living([s for s in named if chosen_subjects(within(chosen, s), [s])], life)
+    return living([s for contract in chosen for s in chosen_subjects(contract, ())], life)
 
 
-def print_summary(done: list[Checked]) -> None:
-    """Say what was found, then what the run is worth."""
-    for checked in done:
-        for finding in checked.run.findings:
-            click.echo(story(document(finding)) + "\n")
-        for complaint in checked.complaints:
-            click.echo(f"{checked.run.subject.name} ({checked.run.profile}): {complaint}\n")
-    rows = [
-        (
-            c.run.subject.name,
-            c.run.profile,
-            f"{c.golden_agreed}/{c.golden_steps}" if c.golden_steps else "none recorded",
-            f"{len(c.run.exercised)} of {len(c.run.rules)}",
-            f"{c.run.walks:,}",
-            f"{c.run.operations + c.machine_steps:,}",
-            f"{sum(c.run.deviations.values())} of {len(c.run.deviations)}" if c.run.deviations else "-",
-            ", ".join(c.run.subject.left_out) or "-",
-            f"< {c.run.residual:.2g}" if c.green else "-",
-            "conforms" if c.green else "BROKEN",
+def within(contracts: Sequence[Contract], subject: Subject) -> Contract:
+    """The contract of a subject, if it is among some; else the first of these."""
+    return subject.contract if subject.contract in contracts else contracts[0]
+
+
+# ---- Checking
+
+
+def checked_here(pairs: Sequence[tuple[Subject, str]], budget: Budget) -> Iterator[Told]:
+    """Check one subject after another in this process."""
+    for subject, profile in pairs:
+        with progress(budget.walks, "checking") as tell:
+
+            def told(run: Run) -> None:
+                tell(run.walks, f"{run.subject.name} ({run.profile}), {run.operations:,} operations")
+
+            found = checked(subject, profile, budget, told)
+        yield found
+
+
+def checked_apart(pairs: Sequence[tuple[Subject, str]], budget: Budget, jobs: int) -> Iterator[Told]:
+    """Check bundled subjects, so many at a time, each in a process of its own; told of as they end."""
+    with processes(min(jobs, len(pairs))) as pool:
+        asked = [pool.submit(checked_by_name, subject.name, profile, budget) for subject, profile in pairs]
+        try:
+            for done in as_completed(asked):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def checked_by_name(name: str, profile: str, budget: Budget) -> Told:
+    """Check a subject in a process that knows its name alone."""
+    (subject,) = living([resolve(name)], budget.life)
+    return checked(subject, profile, budget)
+
+
+def checked(subject: Subject, profile: str, budget: Budget, told: Progress | None = None) -> Told:
+    """Check a subject under a profile."""
+    golden = golden_traces(subject.contract.name, profile)
+    found = check_subject(subject, profile, golden, budget.seed, budget.walks, budget.examples, budget.fail_fast, told)
+    name = f"{subject.name} ({profile})"
+    stories = [story(document(finding)) for finding in found.run.findings]
+    stories += [f"{name}: {complaint}" for complaint in found.complaints]
+    return Told(subject.name, profile, found.verdict, cells(found), stories, found.unseen, checked_json(found))
+
+
+# ---- Telling
+
+HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "left out", "residual", "verdict")
+WIDTHS = (0, 0, 11, 9, 6, 10, 10, 0, 8, 10)
+RIGHT = {2, 3, 4, 5, 6}
+LEGEND = (
+    "residual: no walk failed; so, with 95 % confidence, fewer than this share of walks fail\n"
+    "operations: those of the walks and of the Hypothesis machine"
+)
+
+
+def cells(found: Checked) -> tuple[str, ...]:
+    """The row of a subject, as :data:`HEAD` has it."""
+    run = found.run
+    return (
+        run.subject.name,
+        run.profile,
+        f"{found.golden_agreed}/{found.golden_steps}" if found.golden_steps else "none",
+        f"{len(run.exercised)} of {len(run.rules)}",
+        f"{run.walks:,}",
+        f"{run.operations + found.machine_steps:,}",
+        f"{sum(run.deviations.values())} of {len(run.deviations)}" if run.deviations else "-",
+        ", ".join(run.subject.left_out) or "-",
+        f"< {run.residual:.2g}" if found.green else "-",
+        found.verdict if found.green else found.verdict.upper(),
+    )
+
+
+class Layout:
+    """Prints the row of each subject as it ends, below one head; what is wrong with it stands before its row."""
+
+    def __init__(self, pairs: Sequence[tuple[Subject, str]]) -> None:
+        known = [(s.name, profile, ", ".join(s.left_out) or "-") for s, profile in pairs]
+        widest = [max(map(len, column)) for column in zip(*known, strict=True)]
+        found = dict(zip((0, 1, 7), widest, strict=True))
+        self.widths = [max(found.get(i, width), len(HEAD[i])) for i, width in enumerate(WIDTHS)]
+        self.head_is_due = True
+
+    def tell(self, told: Told) -> None:
+        """Print what there is to tell of a subject."""
+        for each in told.stories:
+            click.echo(f"{each}\n")
+        if self.head_is_due or told.stories:
+            click.echo(self.line(HEAD))
+        self.head_is_due = False
+        click.echo(self.line(told.row))
+
+    def line(self, row: Sequence[str]) -> str:
+        """A row, its columns one below the other."""
+        aligned = (
+            cell.rjust(width) if i in RIGHT else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, self.widths, strict=True))
         )
-        for c in done
-    ]
-    print_table("", HEAD, rows, right=(2, 3, 4, 5, 6))
-    green = sum(c.green for c in done)
-    click.echo(f"\n{RESIDUAL}")
-    click.echo(f"{green} of {len(done)} conform")
+        return "  ".join(aligned).rstrip()
 
 
-def summary_json(done: list[Checked]) -> dict[str, Any]:
+def print_end(done: Sequence[Told], budget: Budget) -> None:
+    """Say what the table means, what never came up, and what to type next."""
+    click.echo(f"\n{LEGEND}")
+    for each in done:
+        if each.verdict == NOT_ENOUGH:
+            click.echo(f"{each.subject} ({each.profile}): NOT ENOUGH: never came up: {', '.join(each.unseen)}")
+            click.echo(f"  {again(each)} --walks {budget.walks * MORE}")
+    green = [each for each in done if each.verdict == CONFORMS]
+    if len(done) == len(green) == 1:
+        click.echo(f"for longer: {again(green[0])} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
+    click.echo(f"{len(green)} of {len(done)} conform")
+
+
+def again(told: Told) -> str:
+    """The command that checks one subject under one profile."""
+    return f"broker-tck check --subject {shlex.quote(told.subject)} --profile {told.profile}"
+
+
+def summary_json(done: Sequence[Told]) -> dict[str, Any]:
     """The whole summary as a JSON object."""
-    return {"subjects": [checked_json(c) for c in done], "conform": all(c.green for c in done)}
+    return {"subjects": [each.as_json for each in done], "conform": all(each.verdict == CONFORMS for each in done)}

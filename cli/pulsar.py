@@ -17,17 +17,8 @@ from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.engine.subjects import contract_named, resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.page import page
-from broker_tck.properties.releases.survey import (
-    BROKEN,
-    CONFORMS,
-    NOT_ENOUGH,
-    UNKNOWN,
-    Answer,
-    lacking,
-    questions,
-    survey,
-    to_be_had,
-)
+from broker_tck.properties.releases.survey import UNKNOWN, Answer, lacking, questions, survey, to_be_had
+from broker_tck.properties.verdict import CONFORMS, status_of
 
 WALKS = 1000
 NEEDED = 1536 * 2**20
@@ -113,8 +104,7 @@ def status(answers: list[Answer]) -> int:
     """
     if any(each.verdict == UNKNOWN for each in answers):
         return 3
-    own = {each.verdict for each in answers if each.question.own}
-    return 1 if BROKEN in own else 4 if NOT_ENOUGH in own else 0
+    return status_of(each.verdict for each in answers if each.question.own)
 
 
 def answer_json(each: Answer) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.lines import value_text
 from broker_tck.properties.findings.story import story
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 WALKS = 300
 EXAMPLES = 30
@@ -36,17 +37,24 @@ class Checked:
     machine_steps: int
 
     @property
+    def verdict(self) -> str:
+        """What the check comes to."""
+        return BROKEN if self.disagreements else self.run.verdict
+
+    @property
     def green(self) -> bool:
         """Whether there is nothing to report."""
-        return self.run.green and not self.disagreements
+        return self.verdict == CONFORMS
 
     @property
     def complaints(self) -> list[str]:
-        """What there is to report besides findings, a sentence each."""
-        said = [disagreement_text(d) for d in self.disagreements[:3]] + self.run.said
-        if not self.run.failing:
-            said += [f"NOT EXERCISED {number}" for number in self.run.vacuous]
-        return said + [f"DEVIATION GONE {name}" for name in self.run.gone]
+        """What is wrong besides findings, a sentence each."""
+        return [disagreement_text(d) for d in self.disagreements[:3]] + self.run.said
+
+    @property
+    def unseen(self) -> list[str]:
+        """What has to come up and did not, where nothing is wrong."""
+        return self.run.unseen if self.verdict == NOT_ENOUGH else []
 
 
 def checked_json(checked: Checked) -> dict[str, Any]:
@@ -55,7 +63,7 @@ def checked_json(checked: Checked) -> dict[str, Any]:
     return {
         "subject": run.subject.name,
         "profile": run.profile,
-        "verdict": "conforms" if checked.green else "broken",
+        "verdict": checked.verdict,
         "golden": {"steps": checked.golden_steps, "agreed": checked.golden_agreed},
         "rules": {"exercised": run.exercised, "vacuous": run.vacuous, "met": dict(sorted(run.met.items()))},
         "walks": run.walks,
@@ -66,6 +74,7 @@ def checked_json(checked: Checked) -> dict[str, Any]:
         "left_out": run.subject.left_out,
         "findings": [finding_json(f) for f in run.findings],
         "complaints": checked.complaints,
+        "unseen": checked.unseen,
     }
 
 
@@ -99,7 +108,8 @@ def check_subject(
                 break
     steps = sum(len(trace.operations) for trace in golden)
     lost = sum(len(d.trace.operations) - d.step for d in disagreements)
-    run = run_subject(subject, profile, seed, count, fail_fast, progress)
+    agreed = () if disagreements else golden
+    run = run_subject(subject, profile, seed, count, fail_fast, progress, recorded=agreed)
     machine_steps = 0
     if not run.failing and examples:
         failed, machine_steps = run_machine(subject, run.model, examples)
@@ -140,7 +150,7 @@ def part_walks(run: Run) -> str:
     if any(done.difference for done in checked(run, range(WALKS), SAMPLED, SAMPLED)):
         run.findings = findings(run)
         return told(run)
-    return told(run) if run.complaints else "\n".join(f"NOT EXERCISED {number}" for number in run.vacuous)
+    return told(run) if run.complaints else not_enough(run)
 
 
 def part_machine(run: Run) -> str:
@@ -155,8 +165,14 @@ def part_machine(run: Run) -> str:
 
 def part_deviations(run: Run) -> str:
     """Every deviation that the profile declares is seen to be one."""
-    deviations(run)
-    return "\n".join(f"DEVIATION GONE {name}" for name in run.gone)
+    traces = golden_traces(run.subject.contract.name, run.profile)
+    deviations(run, [asked(trace, run.subject) for trace in traces])
+    return not_enough(run) if run.gone else ""
+
+
+def not_enough(run: Run) -> str:
+    """What did not come up, as text; empty where all did."""
+    return f"NOT ENOUGH: {'; '.join(run.unseen)} never came up" if run.unseen else ""
 
 
 def told(run: Run) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from broker_tck.model.reference import Allowed
+from broker_tck.model.reference import Allowed, Reference
 from broker_tck.properties.engine.check import RESULT, Difference, apart, concrete, failed, plain
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation
@@ -70,17 +70,23 @@ def unasked(trace: Trace, subject: Subject) -> Operation | None:
 
 
 def on_model(trace: Trace, profile: str) -> Disagreement | None:
-    """Replay on the model against the recorded outcomes."""
-    model: Any = trace.contract.model(profile)(trace.config)
+    """Replay on the model of a profile against the recorded outcomes."""
+    found = otherwise(trace, trace.contract.model(profile))
+    return Disagreement(trace, profile, MODEL, *found) if found else None
+
+
+def otherwise(trace: Trace, model: type[Reference]) -> tuple[int, Difference] | None:
+    """The first step at which a model does not do as recorded, counted from 0; None: there is none."""
+    reference: Any = model(trace.config)
     for step, (operation, outcome) in enumerate(zip(trace.operations, trace.outcomes, strict=True)):
         try:
-            answer = operation.on(model)
+            answer = operation.on(reference)
         except Exception as fault:
             answer = failed(fault)
         if outcome is None:
             concrete(answer)
-        elif difference := not_as_recorded(answer, model.seen(), outcome):
-            return Disagreement(trace, profile, MODEL, step, difference)
+        elif difference := not_as_recorded(answer, reference.seen(), outcome):
+            return step, difference
     return None
 
 

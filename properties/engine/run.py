@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,11 +18,13 @@ from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import SECONDS, Walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, find
 from broker_tck.properties.isolation.watchdog import Limit, patience
-from broker_tck.properties.worth.deviating import breaking, broken_by, happens, peeled
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
+from broker_tck.properties.worth.deviating import breaks, broken_by, happens, peeled
 from broker_tck.properties.worth.exercised import Exercised, deviating
 
 COUNTED = 16
@@ -90,6 +92,11 @@ class Run:
         return [name for name, seen in self.deviations.items() if not seen]
 
     @property
+    def unseen(self) -> list[str]:
+        """What has to come up and did not, in words."""
+        return [*self.vacuous, *(f"{name} otherwise, as {self.profile} has it" for name in self.gone)]
+
+    @property
     def said(self) -> list[str]:
         """What there is to say besides findings, a sentence each."""
         said = [f"{law} does not hold: {text} (walk {seed})" for seed, law, text in self.complaints[:3]]
@@ -103,9 +110,16 @@ class Run:
         return residual(self.walks)
 
     @property
+    def verdict(self) -> str:
+        """What the run comes to."""
+        if self.findings or self.failing or self.complaints:
+            return BROKEN
+        return NOT_ENOUGH if self.vacuous or self.gone else CONFORMS
+
+    @property
     def green(self) -> bool:
         """Whether there is nothing to report."""
-        return not (self.findings or self.failing or self.complaints or self.vacuous or self.gone)
+        return self.verdict == CONFORMS
 
 
 def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
@@ -167,8 +181,12 @@ def run_subject(
     fail_fast: bool = False,
     progress: Progress | None = None,
     most: int = MOST_FINDINGS,
+    recorded: Sequence[Trace] = (),
 ) -> Run:
-    """Check a subject under a profile with so many walks, its declared deviations included."""
+    """Check a subject under a profile with so many walks, its declared deviations included.
+
+    ``recorded`` are traces of the profile with which it agrees.
+    """
     run = Run(subject, profile, seed)
     for done in checked(run, range(count), SAMPLED, SAMPLED):
         if done.difference and (fail_fast or len(run.failing) >= most or unanswered(done.difference)):
@@ -177,7 +195,7 @@ def run_subject(
             progress(run)
     run.findings = findings(run) if fail_fast else explained(run)
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
-        deviations(run)
+        deviations(run, recorded)
     return run
 
 
@@ -236,16 +254,16 @@ def judge(run: Run, done: Walk) -> None:
 # ---- Deviations: declared, and seen to be needed
 
 
-def deviations(run: Run) -> None:
+def deviations(run: Run, recorded: Sequence[Trace] = ()) -> None:
     """See each deviation happen that the profile declares of what the subject has.
 
-    Put back as specified, the model no longer agrees.
+    Put back as specified, the model no longer agrees: with recorded traces of the profile, or with the subject.
     """
     ways = (way for way in deviations_of(run.model) if way.rule.number not in run.subject.out_of_reach)
     for way in ways:
-        run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, run.model, way, run.seed)
+        run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, run.model, way, run.seed, recorded)
     for name in (law for law in run.model.BREAKS if law not in run.subject.out_of_reach):
-        run.deviations[name] = next(breaking(run.subject, run.model, name, run.seed), None) is not None
+        run.deviations[name] = breaks(run.subject, run.model, name, run.seed, recorded)
 
 
 def laws_broken(

@@ -9,7 +9,8 @@ from typing import Any
 from broker_tck.implementations.jvm.releases import INSTEAD, Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.releases.survey import BROKEN, CONFORMS, UNKNOWN, Answer
+from broker_tck.properties.releases.survey import UNKNOWN, Answer
+from broker_tck.properties.verdict import BROKEN, CONFORMS
 
 
 @dataclass

@@ -17,9 +17,10 @@ from broker_tck.implementations.jvm.jars import folder
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.verdict import BROKEN
 
 CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--json", "--examples", "0")
-CONFORMS, BROKEN, NOT_ENOUGH, UNKNOWN = "conforms", "broken", "not enough", "no verdict"
+UNKNOWN = "no verdict"
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def answer(question: Question, walks: int, seed: int) -> Answer:
     except (ValueError, LookupError):
         last = ended.stderr.strip().rpartition("\n")[2]
         return Answer(question, UNKNOWN, {}, f"its process ended with status {ended.returncode}: {last}")
-    return Answer(question, verdict_of(checked), checked)
+    return Answer(question, checked["verdict"], checked)
 
 
 def checked_in(document: dict[str, Any]) -> dict[str, Any]:
@@ -125,11 +126,3 @@ def checked_in(document: dict[str, Any]) -> dict[str, Any]:
         return {"verdict": BROKEN, "findings": known, "complaints": [found["message"]], "operations": 0}
     checked: dict[str, Any] = document["subjects"][0]
     return checked
-
-
-def verdict_of(checked: dict[str, Any]) -> str:
-    """The verdict; a check without a difference, which never came to some rules, is not enough for one."""
-    if checked["verdict"] == CONFORMS:
-        return CONFORMS
-    only_unseen = all(complaint.startswith("NOT EXERCISED") for complaint in checked["complaints"])
-    return NOT_ENOUGH if only_unseen and not checked["findings"] else BROKEN

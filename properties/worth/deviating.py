@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -10,8 +10,10 @@ from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Way, clause_of, deviations_of
 from broker_tck.properties.engine.check import kept, recorder
 from broker_tck.properties.engine.choices import SeededChoices
-from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.contract import Contract, Step
+from broker_tck.properties.engine.replay import otherwise
 from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis
 from broker_tck.properties.findings.finding import Finding, find, find_breach
@@ -28,9 +30,30 @@ ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
 
 
-def happens(subject: Subject, model: type[Reference], way: Way, seed: int) -> bool:
-    """Whether a walk shows that the subject needs a clause of its profile: put back as specified, they differ."""
-    return next(failing(subject, way.applied_to(model), seed), None) is not None
+def happens(subject: Subject, model: type[Reference], way: Way, seed: int, recorded: Sequence[Trace] = ()) -> bool:
+    """Whether a subject is seen to need a clause of its profile: put back as specified, they differ.
+
+    They do so on one of the recorded traces with which the subject agrees, or on a walk.
+    """
+    specified = way.applied_to(model)
+    if any(otherwise(trace, specified) for trace in recorded):
+        return True
+    return next(failing(subject, specified, seed), None) is not None
+
+
+def breaks(subject: Subject, model: type[Reference], name: str, seed: int, recorded: Sequence[Trace] = ()) -> bool:
+    """Whether a subject is seen to break a law or a variation: a law on such a recorded trace, or either on a walk."""
+    laws = [law for law in subject.contract.laws if law.number == name]
+    if any(law.check(trace.config, steps_of(trace))[2] for law in laws for trace in recorded):
+        return True
+    return next(breaking(subject, model, name, seed), None) is not None
+
+
+def steps_of(trace: Trace) -> list[Step]:
+    """The steps of a recorded trace; none where an outcome is missing."""
+    pairs = [*zip(trace.operations, trace.outcomes, strict=True)]
+    recorded = [(operation, outcome) for operation, outcome in pairs if outcome]
+    return [Step(o, outcome[0], tuple(outcome[1:])) for o, outcome in recorded] if len(recorded) == len(pairs) else []
 
 
 def failing(subject: Subject, model: type[Reference], seed: int) -> Iterator[Walk]:
@@ -92,7 +115,7 @@ def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding
         return shortest(islice((finding for finding in found if finding), BREACHES))
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
-    known = Diagnosis((number,), tuple(otherwise(contract.model(profile), number)), WALKS, whole=True)
+    known = Diagnosis((number,), tuple(ways_of(contract.model(profile), number)), WALKS, whole=True)
     chosen = sorted(islice(failing(subject, model, seed), FAILING), key=telling)[:CANDIDATES]
     return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in chosen)
 
@@ -104,7 +127,7 @@ def telling(failed: Walk) -> tuple[bool, int]:
     return bool(errors), len(failed.operations)
 
 
-def otherwise(model: type[Reference], number: str) -> Iterator[Way]:
+def ways_of(model: type[Reference], number: str) -> Iterator[Way]:
     """What a profile does in place of a rule."""
     for way in deviations_of(model):
         if way.rule.number == number:

@@ -1,0 +1,19 @@
+"""What a check of a subject comes to: one of three words, each with its exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+CONFORMS = "conforms"
+"""There was no difference, and every rule that has to be exercised came up."""
+BROKEN = "broken"
+"""There was a difference, or a law did not hold."""
+NOT_ENOUGH = "not enough"
+"""There was no difference, but something that has to come up did not."""
+STATUS = {CONFORMS: 0, BROKEN: 1, NOT_ENOUGH: 4}
+
+
+def status_of(verdicts: Iterable[str]) -> int:
+    """The exit status of a command that came to these verdicts: a difference counts before what is not enough."""
+    found = {*verdicts}
+    return STATUS[next((verdict for verdict in (BROKEN, NOT_ENOUGH) if verdict in found), CONFORMS)]
