@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from broker_tck.implementations.interface import Clock, Dispatcher, Position, Timer, TopicDeliveryConfig
 from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.mutants.topic_delivery.parts import Recounting
-from broker_tck.implementations.topic_delivery.index import Entries
+from broker_tck.implementations.topic_delivery.index import NOTHING, Entries
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
-from broker_tck.implementations.topic_delivery.sight import NOTHING, Sight, within
+from broker_tck.implementations.topic_delivery.sight import Sight, without
 from broker_tck.implementations.topic_delivery.tracker import View
 
 # ---- When
@@ -39,10 +39,12 @@ class ViewsWithoutMarkAreIgnored(Recounting):
     """A view that has no mark-delete position yet is not asked before a message leaves the index."""
 
     def _release(self, copies: Iterable[Entries]) -> None:
-        views = self._views
-        self._views = {name: view for name, view in views.items() if view.sight.mark}
+        ignored = [view for view in self._views.values() if not view.sight.mark]
+        for view in ignored:
+            self._order.remove(view)
         super()._release(copies)
-        self._views = views
+        for view in ignored:
+            self._order.place(view)
 
 
 @mutant("TD-20", conditions=2)
@@ -97,8 +99,8 @@ class ForgetsWithTheIndex(Sight):
 
     def forget(self, gone: Entries) -> None:
         """Have copies that are not held come as new ones."""
-        if done := within(self._handed, gone.key, gone.ledger):
-            done -= gone.entries
+        if self._done and (done := self._done.of(gone.key, gone.ledger) & gone.entries):
+            self._done = without(self._done, [gone._replace(entries=done)])
 
 
 @mutant("TD-13", conditions=3, deep=True)
