@@ -20,6 +20,8 @@ class HandsOutUntilAcknowledged(Recounting):
     def hand_out(self, view: View, most: int) -> list[Position]:
         """Hand out, and keep no record of it."""
         taken = self._taken(view, most)
+        if sum(len(each.entries) for each in taken) == self.count_of(view):
+            view.delays.reset()
         self._update_timer()
         return sorted({(ledger, entry) for _, ledger, entries in taken for entry in entries})
 
@@ -193,8 +195,9 @@ class HandedOutByPosition(Recounting):
     def hand_out(self, view: View, most: int) -> list[Position]:
         """Hand out, and note the positions."""
         handed = super().hand_out(view, most)
-        for position in handed if isinstance(view.sight, ByPosition) else ():
-            view.sight.hide(position)
+        if isinstance(view.sight, ByPosition):
+            for position in handed:
+                view.sight.hide(position)
         return handed
 
 
