@@ -12,6 +12,6 @@ MUTANTS: dict[str, Mutant] = declared_in(
     negative_acks,
     active_cursors,
     *(caches, reads, interleavings),
-    *(seeing, holding, pruning, coming, firing),
     *(sealing, reading),
+    *(seeing, holding, pruning, coming, firing),
 )

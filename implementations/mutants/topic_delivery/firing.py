@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from broker_tck.implementations.interface import Clock, Dispatcher, Timer, TopicDeliveryConfig
+from contextlib import suppress
+
+from broker_tck.implementations.interface import (
+    Clock,
+    Dispatcher,
+    IllegalStateException,
+    Position,
+    Timer,
+    TopicDeliveryConfig,
+)
 from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.mutants.topic_delivery.parts import BRANCH
 from broker_tck.implementations.topic_delivery.index import Entries
@@ -62,12 +71,30 @@ class OldDispatcherIsAsked(SharedIndexManager):
 
     def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
         super().__init__(config, clock, timer)
-        self._first: dict[str, Dispatcher] = {}
+        self._first: dict[str, FirstDispatcher] = {}
 
     def _made(self, dispatcher: Dispatcher) -> View:
         if dispatcher.name not in self._views:
-            self._first[dispatcher.name] = dispatcher
+            self._first[dispatcher.name] = FirstDispatcher(dispatcher)
         return super()._made(self._first[dispatcher.name])
+
+
+class FirstDispatcher:
+    """A dispatcher that is asked for others, too; its own view may refuse to be read by then."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self.name = dispatcher.name
+
+    @property
+    def mark_delete_position(self) -> Position | None:
+        """Where the subscription's cursor is."""
+        return self._dispatcher.mark_delete_position
+
+    def read_more_entries(self) -> None:
+        """Ask it."""
+        with suppress(IllegalStateException):
+            self._dispatcher.read_more_entries()
 
 
 @mutant("TD-14", conditions=2)

@@ -9,7 +9,7 @@ from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.mutants.topic_delivery.parts import BRANCH, Recounting, around_sight, around_view
 from broker_tck.implementations.topic_delivery.index import Entries
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
-from broker_tck.implementations.topic_delivery.sight import NOTHING, Sight
+from broker_tck.implementations.topic_delivery.sight import Sight
 from broker_tck.implementations.topic_delivery.tracker import View
 
 
@@ -20,6 +20,8 @@ class HandsOutUntilAcknowledged(Recounting):
     def hand_out(self, view: View, most: int) -> list[Position]:
         """Hand out, and keep no record of it."""
         taken = self._taken(view, most)
+        if sum(len(each.entries) for each in taken) == self.count_of(view):
+            view.delays.reset()
         self._update_timer()
         return sorted({(ledger, entry) for _, ledger, entries in taken for entry in entries})
 
@@ -158,45 +160,6 @@ class AddedAgainStaysHidden(Sight):
         """Heed only what was passed."""
         behind = self.passed is None or (ledger, entry) > self.passed
         return False if behind else super().adds(key, ledger, entry)
-
-
-class ByPosition(Sight):
-    """Hides what was handed out by its position alone."""
-
-    __slots__ = ("_positions",)
-
-    def __init__(self, mark: Position | None) -> None:
-        super().__init__(mark)
-        self._positions: dict[int, BitMap] = {}
-
-    def hide(self, position: Position) -> None:
-        """Hide a position."""
-        self._positions.setdefault(position[0], BitMap()).add(position[1])
-
-    def of(self, held: Entries) -> BitMap:
-        """Leave out every position that is hidden."""
-        return super().of(held) - self._positions.get(held.ledger, NOTHING)
-
-    def adds(self, key: int, ledger: int, entry: int) -> bool:
-        """See it again."""
-        if ledger in self._positions:
-            self._positions[ledger].discard(entry)
-        return super().adds(key, ledger, entry)
-
-
-@mutant("TD-09", conditions=2)
-class HandedOutByPosition(Recounting):
-    """A message that a view was handed for one time is hidden from it for any other time, too."""
-
-    def _made(self, dispatcher: Dispatcher) -> View:
-        return View(self, dispatcher, ByPosition(dispatcher.mark_delete_position))
-
-    def hand_out(self, view: View, most: int) -> list[Position]:
-        """Hand out, and note the positions."""
-        handed = super().hand_out(view, most)
-        for position in handed if isinstance(view.sight, ByPosition) else ():
-            view.sight.hide(position)
-        return handed
 
 
 @mutant("DD-35", conditions=2)
