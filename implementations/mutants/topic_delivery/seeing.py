@@ -93,7 +93,7 @@ class GoingBackHandsOutAgain(Sight):
     def move(self, position: Position) -> None:
         """Take it for a rewind."""
         if self.mark is not None and position < self.mark:
-            self._handed.clear()
+            self._done, self._below = None, 0
         super().move(position)
 
 
