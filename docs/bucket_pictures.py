@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from queue_picture import FAINT, HEIGHT, INK, rect, svg, text
+from drawing import BOX, FAINT, HEIGHT, INK, boxes, legend, svg, text, width_of
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.engine.check import record
@@ -20,7 +20,7 @@ LEGEND = {
     NOT_THERE: "has to be read again after a crash",
     AGAIN: "was handed out, and is held again",
 }
-BOX, ROW, TOP = 34, 34, 62
+ROW, TOP = 34, 62
 Positions = list[tuple[int, int]]
 
 LIFE = (
@@ -64,11 +64,11 @@ def picture(title: str, story: str, skipped: int) -> str:
     """A row for each operation but the first ones."""
     frames = [*frames_of(from_text(f"bucket-delivery ideal {story}"))][skipped:]
     columns = columns_of(frames)
-    parts = [*legend(16), *(text(x, TOP - 10, words, FAINT) for words, x in columns.items())]
+    parts = [*legend(16, LEGEND), *(text(x, TOP - 10, words, FAINT) for words, x in columns.items())]
     for number, frame in enumerate(frames):
         parts += row(frame, [*columns.values()], TOP + number * ROW)
     last = columns["a crash leaves"] + widest([[*{*frame.owed, *frame.recovered}] for frame in frames])
-    width = max(last, sum(40 + 7 * len(words) for words in LEGEND.values()))
+    width = max(last, width_of(LEGEND))
     return svg(width, TOP + len(frames) * ROW, title, parts)
 
 
@@ -156,20 +156,3 @@ def left_of(frame: Frame, position: tuple[int, int]) -> str:
     if position not in frame.recovered:
         return NOT_THERE
     return IN_MEMORY if position in frame.owed else AGAIN
-
-
-def boxes(x: int, top: int, positions: Sequence[tuple[tuple[int, int], str]]) -> Iterator[str]:
-    """Messages, side by side."""
-    for (ledger, entry), colour in positions:
-        yield rect(x, top, BOX - 4, colour)
-        yield text(x + BOX / 2 - 2, top + 18, f"{ledger}:{entry}", anchor="middle")
-        x += BOX
-
-
-def legend(top: int) -> Iterator[str]:
-    """What the colours mean."""
-    x = 16
-    for colour, words in LEGEND.items():
-        yield rect(x, top, 14, colour, 14)
-        yield text(x + 20, top + 12, words, FAINT)
-        x += 40 + 7 * len(words)

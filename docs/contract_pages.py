@@ -29,6 +29,10 @@ GUIDES: Mapping[str, Mapping[str, str]] = {
         "Defects of released trackers": "bucket-defects.md",
         "Crash points": "crash-points.md",
     },
+    "topic-delivery": {
+        "How views share an index": "topic-delivery.md",
+        "Defects of the branch that it came from": "topic-defects.md",
+    },
 }
 """The pages about each contract that somebody wrote."""
 

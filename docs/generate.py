@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import bucket_defect_page
 import bucket_pictures
 import click
 import crash_points
+import defect_page
 import queue_picture
+import topic_pictures
+from bucket_defects import BUCKET_DEFECTS
 from contract_pages import cell, contract_page
+from topic_defects import TOPIC_DEFECTS
 
 from broker_tck.cli.main import cli
 from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, standing_before
@@ -80,9 +83,11 @@ def pages() -> dict[str, str]:
     made |= {f"contracts/{name}.md": generated(contract_page(contract)) for name, contract in CONTRACTS.items()}
     made |= {f"rules/{name}.md": generated(rules_of_contract(contract)) for name, contract in CONTRACTS.items()}
     made |= {"crash-points.md": generated(crash_points.page())}
-    made |= {"bucket-defects.md": generated(bucket_defect_page.page())}
+    made |= {"bucket-defects.md": generated(defect_page.page(BUCKET_DEFECTS))}
+    made |= {"topic-defects.md": generated(defect_page.page(TOPIC_DEFECTS))}
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
     pictures |= {"bucket-life.svg": bucket_pictures.life(), "bucket-merge.svg": bucket_pictures.merge()}
+    pictures |= {"topic-index.svg": topic_pictures.index(), "topic-views.svg": topic_pictures.views()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
 
 

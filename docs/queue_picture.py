@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import pairwise
 from typing import NamedTuple
+
+from drawing import FAINT, HEIGHT, INK, legend, rect, svg, text
 
 from broker_tck.model.entry_cache.entries import Cached
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.operations import Config
 
 PLAIN, ACCESSED, EXPECTED = "#c9ced6", "#f0a860", "#7fb2e5"
-INK, FAINT = "#1c2733", "#5d6b7a"
-HEIGHT, GAP = 26, 14
+LEGEND = {ACCESSED: "accessed", EXPECTED: "reads expected", PLAIN: "nothing speaks for it"}
+GAP = 14
 PASS_EVERY = 10
 TTL = 1_000
 
@@ -51,27 +52,6 @@ def colour(entry: Cached) -> str:
     return EXPECTED if entry.reads else PLAIN
 
 
-def svg(width: int, height: int, title: str, parts: Iterable[str]) -> str:
-    """A picture."""
-    lines = "\n".join(parts)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="sans-serif" font-size="13">\n<title>{escape(title)}</title>\n'
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>\n{lines}\n</svg>\n'
-    )
-
-
-def text(x: float, y: float, words: str, fill: str = INK, anchor: str = "start") -> str:
-    """Words."""
-    return f'<text x="{x:g}" y="{y:g}" fill="{fill}" text-anchor="{anchor}">{escape(words)}</text>'
-
-
-def rect(x: float, y: float, width: float, fill: str, height: float = HEIGHT) -> str:
-    """A box."""
-    shape = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3"'
-    return f'{shape} fill="{fill}" stroke="{INK}" stroke-width="0.8"/>'
-
-
 # ---- A size pass
 
 
@@ -83,7 +63,7 @@ def size_pass(asked: int = 35, most: int = 5) -> str:
     model.get(0, 1, 1)
     model.evict_size(asked)
     frames = [*model.frames, model.boxes()]
-    parts = [*legend(16)]
+    parts = [*legend(16, LEGEND)]
     top, removed = 44, 0
     for before, after in pairwise(frames):
         done, removed = what_happened(before, after, removed)
@@ -118,15 +98,6 @@ def what_happened(before: list[Box], after: list[Box], removed: int) -> tuple[st
 def times(number: int) -> str:
     """How often, in words."""
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
-
-
-def legend(top: float) -> Iterable[str]:
-    """What the colours mean."""
-    x = 16.0
-    for fill, words in ((ACCESSED, "accessed"), (EXPECTED, "reads expected"), (PLAIN, "nothing speaks for it")):
-        yield rect(x, top, 14, fill, 14)
-        yield text(x + 20, top + 12, words, FAINT)
-        x += 40 + 7 * len(words)
 
 
 # ---- How long entries live

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,10 +113,10 @@ class Broker(DispatcherTimer):
         self.cursor = cursor or self.storage
         self.recover()
 
-    def recover(self) -> None:
+    def recover(self, factory: Callable[..., Any] = BucketTracker) -> None:
         """Have another tracker made."""
         self.live = []
-        self.tracker = BucketTracker(self.config, lambda: self.now, self, self.storage, self.cursor)
+        self.tracker = factory(self.config, lambda: self.now, self, self.storage, self.cursor)
 
     def add(self, ledger: int, entry: int, delay: int) -> bool:
         """Add a message that is due so many milliseconds after the start."""

@@ -14,6 +14,7 @@ from conftest import Cli
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 
+NAMES = "delayed-delivery, negative-acks, active-cursors, entry-cache, bucket-delivery, topic-delivery"
 PROFILES = (
     "timebucket-ideal, timebucket-2026, timebucket-5.0, timebucket-5.0-M1, timebucket-2025, timebucket-4.0.4, "
     "timebucket-4.0.1, heap"
@@ -56,7 +57,7 @@ class Badly:
     Text = type("Text", (TimeBucketTracker,), {"profiles": "heap"})
     Nothing = type("Nothing", (TimeBucketTracker,), {"profiles": ()})
     Unknown = type("Unknown", (TimeBucketTracker,), {"profiles": ("legacy-java",)})
-    Other = type("Other", (TimeBucketTracker,), {"contract": "topic-delivery"})
+    Other = type("Other", (TimeBucketTracker,), {"contract": "redelivery"})
     Wide = type("Wide", (TimeBucketTracker,), {"capabilities": {"entry_id_bits": 128}})
     More = type("More", (TimeBucketTracker,), {"capabilities": {"entries": 1}})
     Loose = type("Loose", (TimeBucketTracker,), {"capabilities": 7})
@@ -104,8 +105,7 @@ CASES = [
     Case(
         "contract",
         "check --contract topic",
-        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
-        "bucket-delivery",
+        f"unknown contract 'topic'; there are: {NAMES}",
     ),
     Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
@@ -206,8 +206,7 @@ CASES = [
     Case(
         "survey of no contract",
         "pulsar --contract topic",
-        "unknown contract 'topic'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
-        "bucket-delivery",
+        f"unknown contract 'topic'; there are: {NAMES}",
     ),
     subject("Missing", "the module 'odd' has no 'Missing'"),
     subject("Number", "a factory is called as Factory(config, clock, timer); 5 cannot be called"),
@@ -217,8 +216,7 @@ CASES = [
     Case(
         "subject Other",
         "check --subject odd:Other",
-        "~unknown contract 'topic-delivery'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
-        "bucket-delivery",
+        f"~unknown contract 'redelivery'; there are: {NAMES}",
     ),
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
@@ -247,8 +245,7 @@ CASES = [
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(
         "contract in a file",
-        "t:1: unknown contract 'x'; there are: delayed-delivery, negative-acks, active-cursors, entry-cache, "
-        "bucket-delivery",
+        f"t:1: unknown contract 'x'; there are: {NAMES}",
         {"contract": "x"},
     ),
     trace(

@@ -104,6 +104,15 @@ def test_no_number_is_given_again(tmp_path: Path) -> None:
         FileSnapshotStorage(tmp_path)
 
 
+def test_what_is_no_bitmap_is_told_and_not_stored(tmp_path: Path) -> None:
+    storage = FileSnapshotStorage(tmp_path)
+    for bitmap in (b"", b"no bitmap"):
+        broken = [SegmentMetadata(5, 5, {1: bitmap})]
+        told = ended(lambda done, said=broken: storage.create_bucket_snapshot(said, SEGMENTS[:1], KEY, done))
+        assert isinstance(told, InvalidSnapshotException)
+    assert storage.numbers() == []
+
+
 def test_what_was_half_written_is_swept(tmp_path: Path) -> None:
     (tmp_path / "1.snapshot.tmp").write_bytes(b"half")
     (tmp_path / "notes").write_text("of somebody else")

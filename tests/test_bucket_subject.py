@@ -34,6 +34,7 @@ from broker_tck.implementations.interface import (
     BucketSnapshotPersistenceException,
     DelayedIndex,
     IllegalArgumentException,
+    InvalidSnapshotException,
     ShowsBuckets,
 )
 from broker_tck.properties.contracts import CONTRACTS
@@ -462,6 +463,22 @@ def test_a_failing_recovery_deletes_nothing() -> None:
     shelf.waits = True
     with pytest.raises(BucketSnapshotPersistenceException):
         broker.recover()
+
+
+@pytest.mark.parametrize("bitmap", [b"", b"no bitmap"])
+def test_a_bucket_whose_bitmap_is_none_is_dropped(bitmap: bytes) -> None:
+    shelf = Shelf()
+    broker = Broker(storage=shelf)
+    for ledger in range(1, 6):
+        broker.add(ledger, 0, 1000 * ledger)
+    metadata, segments = shelf.snapshots[1]
+    shelf.snapshots[1] = [each._replace(delayed_index_bit_map={1: bitmap}) for each in metadata], segments
+    for release in ("2025", "4.2", "5.0"):
+        with pytest.raises(InvalidSnapshotException):
+            broker.recover(resolve(f"pulsar-bucket-{release}").factory)
+    broker.recover()
+    assert [*shelf.properties] == [BUCKET_PROPERTY_PREFIX + "_3_4"]
+    assert broker.drained() == [(3, 0), (4, 0)]
 
 
 def test_properties_of_others_are_left_alone() -> None:

@@ -16,7 +16,7 @@ from broker_tck.properties.engine.trace import from_text
 FOLDER = Path(__file__).parents[1] / "examples" / "subjects"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
 WALKS = 100
-RULES = {"nacks:Tracker": 34, "cursors:Container": 16, "cache:Caches": 31, "buckets:Tracker": 38}
+RULES = {"nacks:Tracker": 34, "cursors:Container": 16, "cache:Caches": 31, "buckets:Tracker": 38, "topics:Topic": 47}
 
 
 @pytest.fixture(autouse=True)

@@ -12,13 +12,14 @@ from kit import plots
 from broker_tck.bench import buckets as bucket_bench
 from broker_tck.bench import cache as cache_bench
 from broker_tck.bench import cursors as cursor_bench
+from broker_tck.bench import topics as topic_bench
 from broker_tck.bench.pictures import check_plot
 from broker_tck.cli.bench import bench, memory
 from broker_tck.spark_fuzz.driver import session
 
 pytestmark = plots
 
-DRAWING = {"bucket": (), "cache": (), "cursors": (), "memory": ("--contract", "negative-acks")}
+DRAWING = {"bucket": (), "cache": (), "cursors": (), "memory": ("--contract", "negative-acks"), "topic": ()}
 """The benches that draw, and what else they are told to."""
 
 
@@ -32,6 +33,7 @@ def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket_bench, "measure", never)
     monkeypatch.setattr(cache_bench, "rounds", never)
     monkeypatch.setattr(cursor_bench, "rows", never)
+    monkeypatch.setattr(topic_bench, "measure", never)
     for contract, (known, _, shown) in [*memory.MEMORY.items()]:
         monkeypatch.setitem(memory.MEMORY, contract, (known, never, shown))
 

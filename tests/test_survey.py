@@ -184,7 +184,7 @@ def test_class_that_is_in_no_repository_is_left_out(monkeypatch: pytest.MonkeyPa
 
 def test_every_profile_and_capability_of_a_release_is_its_contract_s() -> None:
     asked = [*questions(TRIED)]
-    assert {question.contract for question in asked} == set(CONTRACTS)
+    assert {question.contract for question in asked} == CONTRACTS.keys() - {"topic-delivery"}, "was never released"
     for question in asked:
         contract, line = (
             CONTRACTS[question.contract],

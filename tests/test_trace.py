@@ -84,7 +84,7 @@ def test_schema_holds_for_what_was_recorded(validator: Any) -> None:
     "change",
     [
         {"version": 2},
-        {"contract": "topic-delivery"},
+        {"contract": "redelivery"},
         {"profile": "legacy-java"},
         {"config": {"tick": -1}},
         {"config": {"tock": 1}},

@@ -47,7 +47,10 @@ def stock_of(segments: Sequence[PositionSet]) -> Inventory:
 
 
 def stock_behind(metadata: PackedMetadata, skipped: int) -> Inventory:
-    """The inventory of the segments behind those that are skipped. ``ValueError`` where a bitmap is none."""
+    """The inventory of the segments behind those that are skipped.
+
+    ``InvalidSnapshotException`` where a bitmap is none.
+    """
     end = len(metadata)
     if metadata.whole is None:
         return stock_of([metadata.positions(at, at + 1) for at in range(skipped, end)])

@@ -9,7 +9,7 @@ from typing import overload
 
 from pyroaring import BitMap
 
-from broker_tck.implementations.bucket_delivery.positions import PositionSet, union_of
+from broker_tck.implementations.bucket_delivery.positions import PositionSet, read_entries, union_of
 from broker_tck.implementations.interface import SegmentMetadata
 
 
@@ -60,11 +60,11 @@ class PackedMetadata(Sequence[SegmentMetadata]):
         return SegmentMetadata(self.first_times[at], self.last_times[at], bitmaps)
 
     def positions(self, start: int, end: int) -> PositionSet:
-        """The positions of some segments together. ``ValueError`` where a bitmap is none."""
+        """The positions of some segments together. ``InvalidSnapshotException`` where a bitmap is none."""
         return union_of(self._bitmaps(start, end))
 
     def found_whole(self) -> PositionSet | None:
-        """All positions, if none is in several segments. ``ValueError`` where a bitmap is none."""
+        """All positions, if none is in several segments. ``InvalidSnapshotException`` where a bitmap is none."""
         if self.whole is not None:
             return self.whole
         bitmaps = [*self._bitmaps(0, len(self))]
@@ -74,7 +74,7 @@ class PackedMetadata(Sequence[SegmentMetadata]):
     def _bitmaps(self, start: int, end: int) -> Iterator[tuple[int, BitMap]]:
         last = len(self)
         mine = slice(self._starts[min(start, last)], self._starts[min(end, last)])
-        return zip(self.ledgers[mine], map(BitMap.deserialize, self.bitmaps[mine]), strict=True)
+        return zip(self.ledgers[mine], map(read_entries, self.bitmaps[mine]), strict=True)
 
 
 def packed_metadata(metadata: Sequence[SegmentMetadata]) -> PackedMetadata:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from pyroaring import BitMap
 
-from broker_tck.implementations.interface import Position
+from broker_tck.implementations.interface import InvalidSnapshotException, Position
 
 
 class PositionSet:
@@ -104,6 +104,14 @@ def positions_of(ledgers: array[int], entries: array[int]) -> PositionSet:
         else:
             by_ledger[ledger] = [entry]
     return PositionSet({ledger: BitMap(mine) for ledger, mine in by_ledger.items()})
+
+
+def read_entries(bitmap: bytes) -> BitMap:
+    """The entries in a serialized bitmap. ``InvalidSnapshotException`` where it is none."""
+    try:
+        return BitMap.deserialize(bitmap)
+    except (ValueError, IndexError):  # the latter is for no bytes at all
+        raise InvalidSnapshotException(f"{len(bitmap)} bytes are no bitmap") from None
 
 
 def union_of(bitmaps: Iterable[tuple[int, BitMap]]) -> PositionSet:

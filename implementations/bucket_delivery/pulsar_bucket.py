@@ -7,6 +7,7 @@ from itertools import dropwhile
 
 from pyroaring import BitMap
 
+from broker_tck.implementations.bucket_delivery.positions import read_entries
 from broker_tck.implementations.bucket_delivery.pulsar_futures import Future, completed
 from broker_tck.implementations.bucket_delivery.pulsar_persistence import Metadata, Persistence, Segments
 from broker_tck.implementations.bucket_delivery.pulsar_ranges import Range, closed
@@ -170,7 +171,7 @@ class ImmutableBucket:
             self.bits.clear()
             self.messages = 0
             for segment in left:
-                maps = {ledger: BitMap.deserialize(bits) for ledger, bits in segment.delayed_index_bit_map.items()}
+                maps = {ledger: read_entries(bits) for ledger, bits in segment.delayed_index_bit_map.items()}
                 self.messages += sum(map(len, maps.values()))
                 self.bits.add_all(maps)
             self.recovered = True

@@ -17,6 +17,7 @@ from broker_tck.implementations.interface import (
     BUCKET_PROPERTY_PREFIX,
     BucketSnapshotPersistenceException,
     IllegalArgumentException,
+    InvalidSnapshotException,
 )
 
 T = TypeVar("T")
@@ -77,9 +78,15 @@ class Recovery:
         return None if answer is None else _Remains(one_of(answer), metadata.last_times[-1])
 
     def _describe(self, bucket: SealedBucket, metadata: PackedMetadata) -> bool:
-        """Say what a bucket has from the first segment on that is not due as a whole; whether there is one."""
+        """Say what a bucket has from the first segment on that is not due as a whole; whether there is one.
+
+        What cannot be read says of none.
+        """
         skipped = bisect_right(metadata.last_times, self._cutoff)
-        inventory = stock_behind(metadata, skipped)
+        try:
+            inventory = stock_behind(metadata, skipped)
+        except InvalidSnapshotException:
+            return False
         bucket.describe(metadata.first_times, skipped + 1, len(inventory.all), inventory)
         return skipped < len(metadata)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from pyroaring import BitMap
@@ -17,7 +17,9 @@ from broker_tck.implementations.interface import (
 )
 from broker_tck.implementations.topic_delivery.clock import Buckets, TopicTimer
 from broker_tck.implementations.topic_delivery.index import Entries, SharedIndex
-from broker_tck.implementations.topic_delivery.sight import Sight, above, up_to
+from broker_tck.implementations.topic_delivery.late import LateCopies
+from broker_tck.implementations.topic_delivery.order import Order
+from broker_tck.implementations.topic_delivery.sight import Sight
 from broker_tck.implementations.topic_delivery.tracker import View
 
 
@@ -36,12 +38,14 @@ class SharedIndexManager:
         self._timer = TopicTimer(clock, timer, self._fired)
         self._index = SharedIndex()
         self._views: dict[str, View] = {}
+        self._order = Order()
+        self._late = LateCopies()
         self._pruned = 0
         """How many copies have left so far: none of them was seen by any view then."""
-        self._furthest: Position | None = None
-        """No view has passed, or was handed, anything behind it: what is new there is seen by all."""
-        self._looked_at = 0
-        """No view has looked at buckets from there on in vain."""
+        self._handed: Position | None = None
+        """No view was handed, or has cleared, anything behind it,"""
+        self._last_handed = -1
+        """nor anything in buckets behind this one."""
         self._is_open = True
 
     # ---- Views come and go
@@ -54,18 +58,22 @@ class SharedIndexManager:
         earlier = self._views.get(dispatcher.name)
         if earlier:
             earlier.is_open = False
+            self._order.remove(earlier)
         self._views[dispatcher.name] = view
-        self._passed(view.sight.passed)
-        seen = sum(len(view.sight.of(held)) for held in self._index.all())
-        view.hidden = self._pruned + self._index.count - seen
+        self._order.place(view)
+        passed = view.sight.passed
+        view.hidden = self._pruned + (self._index.count_up_to(passed) if passed else 0)
+        self._late.starts(view)
         return view
 
     def leave(self, view: View) -> None:
         """End a view; with it goes what only it saw (TD-28)."""
         view.is_open = False
         del self._views[view.dispatcher.name]
+        self._order.remove(view)
         if self._views:
-            self._release(self._seen_by(view))
+            for copies in self._of_none_but(view, self._order.last()):
+                self._release(copies)
         else:
             self._index.clear()
         self._update_timer()
@@ -76,6 +84,7 @@ class SharedIndexManager:
         for view in self._views.values():
             view.is_open = False
         self._views.clear()
+        self._order.clear()
         self._index.clear()
         self._timer.disarm()
 
@@ -105,7 +114,7 @@ class SharedIndexManager:
             self._came(key, ledger, entry)
         if view.sight.adds(key, ledger, entry):
             view.hidden -= 1
-            view.nothing_before = min(view.nothing_before, key)
+            self._sees_from(view, key)
         if not view.sight.sees(key, ledger, entry):
             self._release([Entries(key, ledger, BitMap((entry,)))])
         self._update_timer()
@@ -114,21 +123,24 @@ class SharedIndexManager:
 
     def is_available(self, view: View) -> bool:
         """Whether a view sees anything in a bucket that is due."""
-        last = self._buckets.last_due(self._clock())
-        for key, sets in self._index.from_bucket(view.nothing_before, last):
-            if any(view.sight.of(held) for held in sets):
-                return True
+        start, available = view.nothing_before, False
+        for key, sets in self._index.from_bucket(start, self._buckets.last_due(self._clock())):
+            available = any(view.sight.of(held) for held in sets)
+            if available:
+                break
             view.nothing_before = key + 1
-            self._looked_at = max(self._looked_at, key + 1)
-        return False
+        if view.nothing_before > start:
+            self._settle(view)
+        return available
 
     def hand_out(self, view: View, most: int) -> list[Position]:
         """Hand out to a view what is due."""
         taken = self._taken(view, most)
-        for done in taken:
-            view.sight.lets_go(done)
-            view.hidden += len(done.entries)
-            self._passed((done.ledger, done.entries.max()))
+        if taken:
+            view.nothing_before = taken[-1].key
+            self._settle(view)
+            self._let_go(view, taken)
+            self.is_available(view)
         if not self.count_of(view):
             view.delays.reset()
         self._release(taken)
@@ -142,25 +154,23 @@ class SharedIndexManager:
 
     def count_of(self, view: View) -> int:
         """How many copies a view sees."""
-        return self._index.count - (view.hidden - self._pruned)
+        return self._index.count - (view.hidden + self._late.untold(view) - self._pruned)
 
     def acknowledge(self, view: View, position: Position) -> None:
         """Take over the mark-delete position of a view."""
         gone = self._up_to(view, position)
+        view.hidden += self._late.untold(view) + sum(len(each.entries) for each in gone)
         view.sight.move(position)
-        view.hidden += sum(len(each.entries) for each in gone)
-        self._passed(position)
+        self._late.starts(view)
+        self._order.place(view)
         self._release(gone)
         self._update_timer()
 
     def forget(self, view: View) -> None:
         """Have a view forget what it sees. The timer stays as it is, and so does what is known of the delays."""
-        seen = self._seen_by(view)
-        for done in seen:
-            view.sight.lets_go(done)
-            view.hidden += len(done.entries)
-            self._passed((done.ledger, done.entries.max()))
-        self._release(seen)
+        copies = self._seen_by(view)
+        self._let_go(view, copies)
+        self._release(copies)
 
     def reset_tick_time(self, tick: int) -> None:
         """Change the tick time of the topic, in milliseconds."""
@@ -174,16 +184,35 @@ class SharedIndexManager:
         return View(self, dispatcher, Sight(dispatcher.mark_delete_position))
 
     def _came(self, key: int, ledger: int, entry: int) -> None:
-        if key >= self._looked_at and (self._furthest is None or (ledger, entry) > self._furthest):
-            return
-        for view in self._views.values():
-            view.nothing_before = min(view.nothing_before, key)
-            view.hidden += not view.sight.sees(key, ledger, entry)
-        self._looked_at = max(each.nothing_before for each in self._views.values())
+        """A copy is new: tell those who have been behind it in any way."""
+        position = ledger, entry
+        self._late.came(position, self._views.values())
+        if key < self._order.furthest:
+            for view in self._order.ahead(key):
+                if view.sight.sees(key, ledger, entry):
+                    self._sees_from(view, key)
+        if key <= self._last_handed and self._handed is not None and position <= self._handed:
+            for view in self._order.behind_position(position):
+                view.hidden += view.sight.is_done_with(key, ledger, entry)
 
-    def _passed(self, position: Position | None) -> None:
-        if position is not None and (self._furthest is None or position > self._furthest):
-            self._furthest = position
+    def _sees_from(self, view: View, key: int) -> None:
+        """A view may see something in a bucket."""
+        view.nothing_before = min(view.nothing_before, key)
+        self._order.place(view)
+
+    def _settle(self, view: View) -> None:
+        """A view has gone through buckets."""
+        self._order.place(view)
+        view.sight.settles(min(view.nothing_before, self._buckets.key(self._clock() + 1)))
+
+    def _let_go(self, view: View, copies: list[Entries]) -> None:
+        """A view is done with copies that it saw."""
+        for done in copies:
+            view.sight.lets_go(done)
+            view.hidden += len(done.entries)
+            self._last_handed = max(self._last_handed, done.key)
+            last = done.ledger, done.entries.max()
+            self._handed = max(last, self._handed or last)
 
     def _taken(self, view: View, most: int) -> list[Entries]:
         """The first copies that a view sees in buckets that are due, so many at most."""
@@ -192,44 +221,48 @@ class SharedIndexManager:
             return taken
         last = self._buckets.last_due(self._clock())
         for _, sets in self._index.from_bucket(view.nothing_before, last):
-            for held in sets:
-                seen = view.sight.of(held)
-                if seen:
-                    taken.append(Entries(held.key, held.ledger, seen[:most]))
-                    most -= len(taken[-1].entries)
-                if not most:
-                    return taken
+            for held in seen(view, sets):
+                if len(held.entries) >= most:
+                    return [*taken, held._replace(entries=held.entries[:most])]
+                taken.append(held)
+                most -= len(held.entries)
         return taken
 
     def _seen_by(self, view: View) -> list[Entries]:
         """All that a view sees."""
-        seen = (Entries(held.key, held.ledger, view.sight.of(held).copy()) for held in self._index.all())
-        return [each for each in seen if each.entries]
+        if not self.count_of(view):
+            return []
+        return [*view.sight.added_again(), *seen(view, self._index.between(view.sight.passed, None))]
 
     def _up_to(self, view: View, position: Position) -> list[Entries]:
         """What a view sees up to a position."""
         passed = view.sight.passed
-        gone = view.sight.again_up_to(position)
-        if passed is not None and position <= passed:
-            return gone
-        for held in self._index.between(None if passed is None else passed[0], position[0]):
-            seen = view.sight.of(held)
-            if passed is not None and held.ledger == passed[0]:
-                seen = above(seen, passed[1])
-            if held.ledger == position[0]:
-                seen = up_to(seen, position[1])
-            if seen:
-                gone.append(Entries(held.key, held.ledger, seen.copy()))
+        gone = view.sight.added_again(position)
+        if passed is None or position > passed:
+            gone += seen(view, self._index.between(passed, position))
         return gone
+
+    def _of_none_but(self, view: View, other: View) -> Iterator[list[Entries]]:
+        """What a view sees and another one does not, in parts; each is to be let go of before the next is asked for."""
+        index, passed, bound = self._index, view.sight.passed, other.sight.passed
+        yield view.sight.added_again()
+        if bound is not None and (passed is None or passed < bound):
+            yield seen(view, index.between(passed, bound))
+        buckets = index.from_bucket(view.nothing_before, other.nothing_before - 1)
+        yield seen(view, (held for _, sets in buckets for held in sets))
+        done = other.sight.done_with()
+        yield seen(view, (Entries(key, ledger, index.of(key, ledger) & some) for key, ledger, some in done))
 
     def _release(self, copies: Iterable[Entries]) -> None:
         """Of copies that a view is done with, let go of those that no other sees."""
         for copy in copies:
+            if not copy.entries:
+                continue
             gone = copy
-            for view in self._views.values():
-                if not (seen := view.sight.of(gone)):
+            for view in self._order.behind(copy):
+                if not (kept := view.sight.of(gone)):
                     continue
-                gone = gone._replace(entries=gone.entries - seen)
+                gone = gone._replace(entries=gone.entries - kept)
                 if not gone.entries:
                     break
             else:
@@ -254,3 +287,8 @@ class SharedIndexManager:
             wake = max(wake, now + 1)
             if wake != timer.target:
                 timer.aim(wake, now, buckets.tick)
+
+
+def seen(view: View, held: Iterable[Entries]) -> list[Entries]:
+    """What a view sees of what is held."""
+    return [each._replace(entries=some) for each in held if (some := view.sight.of(each))]

@@ -10,6 +10,7 @@ from typing import Any
 from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Range, Segment
 from broker_tck.model.bucket_delivery.durable import OK
 from broker_tck.model.bucket_delivery.promise import Promise, all_of, settled
+from broker_tck.model.bucket_delivery.ranges import Piece
 from broker_tck.model.bucket_delivery.reading import Reading
 from broker_tck.model.bucket_delivery.selection import Selection
 from broker_tck.model.rules import also, rule
@@ -67,26 +68,26 @@ class Maintaining(Reading):
     def is_trimmed_at(self, ledgers: Range) -> bool:
         return self.is_orphan(ledgers[1])
 
-    def victims(self) -> list[Bucket]:
-        """The buckets to be trimmed, in the order in which that is done."""
-        return [bucket for bucket in self.placed.buckets() if self.is_trimmed_at(bucket.ledgers)]
+    def victims(self) -> list[Piece]:
+        """Where buckets lie that are to be trimmed, in the order in which that is done."""
+        return [piece for piece in self.placed.pieces if self.is_trimmed_at(piece.ledgers)]
 
-    def trim(self, victims: list[Bucket], chain: Promise) -> None:
+    def trim(self, victims: list[Piece], chain: Promise) -> None:
         """Trim one bucket after another, then go on to the merge."""
         if not victims:
             self.after_trim(chain)
             return
         victim, *others = victims
-        self.stored(victim).then(lambda _: self.trim_one(victim, others, chain))
+        self.stored(victim.bucket).then(lambda _: self.trim_one(victim, others, chain))
 
     @also(is_trimmed_at, absent=lambda t, victim: settled(True))
     def stored(self, victim: Bucket) -> Promise:
         """What a trim waits for before it deletes a bucket."""
         return victim.created
 
-    def trim_one(self, victim: Bucket, others: list[Bucket], chain: Promise) -> None:
+    def trim_one(self, victim: Piece, others: list[Piece], chain: Promise) -> None:
         """Trim a bucket, if that is still to be done."""
-        if not self.is_still_victim(victim):
+        if not self.is_still_victim(victim.bucket):
             self.trim(others, chain)
             return
 
@@ -98,7 +99,7 @@ class Maintaining(Reading):
             else:
                 chain.settle(False)
 
-        self.snapshots.delete(victim).then(done)
+        self.snapshots.delete(victim.bucket).then(done)
 
     @also(is_trimmed_at, absent=lambda t, victim: True)
     def is_still_victim(self, victim: Bucket) -> bool:
@@ -110,12 +111,13 @@ class Maintaining(Reading):
         """Whether a trim goes on after a deletion."""
         return deleted
 
-    @also(is_trimmed_at, when=lambda t, victim: True, absent=lambda t, victim: t.take_away(victim))
-    def trimmed(self, victim: Bucket) -> None:
+    @also(is_trimmed_at, when=lambda t, victim: True, absent=lambda t, victim: t.take_away(victim.bucket))
+    def trimmed(self, victim: Piece) -> None:
         """A bucket of orphans was deleted."""
-        if self.placed.has(victim):
-            self.take_away(victim)
-            self.held.trimmed(victim)
+        bucket = victim.bucket
+        if self.placed.has(bucket):
+            self.take_away(bucket)
+            self.held.trimmed(bucket)
 
     def after_trim(self, chain: Promise) -> None:
         """Merge, if there are still too many buckets."""

@@ -92,6 +92,7 @@ class Tracker42(Tracker50):
 
     Held = HeldByBuckets
     Selection = SelectionBefore26242
+    worth_storing = Tracker.worth_storing  # it keeps everything where nothing that was refused is known
 
     def delete(self, bucket: Bucket) -> Promise:
         return self.snapshots.delete(bucket)
@@ -108,17 +109,17 @@ class Tracker42(Tracker50):
     def stored(self, victim: Bucket) -> Promise:
         return settled(True)
 
-    def trim_one(self, victim: Bucket, others: list[Bucket], chain: Promise) -> None:
+    def trim_one(self, victim: Piece, others: list[Piece], chain: Promise) -> None:
         Tracker.trim_one(self, victim, others, chain)
 
     def is_still_victim(self, victim: Bucket) -> bool:
         return True
 
-    def trimmed(self, victim: Bucket) -> None:
-        self.placed.cut_out(*cuts(victim.ledgers))
-        for position in [position for position, there in self.tails.items() if there is victim]:
-            del self.tails[position]
-        self.held.trimmed(victim)
+    def trimmed(self, victim: Piece) -> None:
+        """Whatever lies in the same place by then is taken out. A bucket in two pieces is counted down for each."""
+        self.placed.cut_out(victim.low, victim.high)
+        self.tails = {position: there for position, there in self.tails.items() if there is not victim.bucket}
+        self.held.trimmed(victim.bucket)
 
     def to_merge(self, source: Bucket) -> tuple[int, int]:
         return source.current + 1, source.last
@@ -130,8 +131,12 @@ class Tracker42(Tracker50):
             super().read_sources(sources, stored, chain)
 
     def merged(self, merged: Bucket, sources: Sequence[Bucket], stored: bool, chain: Promise) -> None:
-        for source in sources:
-            self.delete(source)
+        if merged not in self.neglected and self.replaces_sources(merged):
+            for source in sources:
+                self.delete(source)
+
+    def replaces_sources(self, merged: Bucket) -> bool:
+        return True
 
     def commit(self, sources: Sequence[Bucket], answers: list[tuple[int, list[Segment]]], chain: Promise) -> None:
         super().commit(sources, answers, chain)

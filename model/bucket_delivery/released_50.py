@@ -120,12 +120,11 @@ class Tracker50(Tracker):
 
     # ---- Maintenance
 
-    def victims(self) -> list[Bucket]:
-        pieces = [p for p in self.placed.pieces if self.is_trimmed_at(p.ledgers)]
-        return [p.bucket for p in hash_order(pieces, hash_of, 16)]
+    def victims(self) -> list[Piece]:
+        return hash_order(super().victims(), hash_of, 16)
 
-    def trim_one(self, victim: Bucket, others: list[Bucket], chain: Promise) -> None:
-        if victim in self.neglected:
+    def trim_one(self, victim: Piece, others: list[Piece], chain: Promise) -> None:
+        if victim.bucket in self.neglected:
             chain.settle(False)
         else:
             super().trim_one(victim, others, chain)
@@ -133,9 +132,9 @@ class Tracker50(Tracker):
     def is_still_victim(self, victim: Bucket) -> bool:
         return bool(victim.created.outcome)
 
-    def trimmed(self, victim: Bucket) -> None:
-        self.take_away(victim)
-        self.held.trimmed(victim)
+    def trimmed(self, victim: Piece) -> None:
+        self.take_away(victim.bucket)
+        self.held.trimmed(victim.bucket)
 
     def can_commit(self, sources: Sequence[Bucket]) -> bool:
         return True

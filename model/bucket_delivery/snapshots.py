@@ -231,25 +231,41 @@ class Snapshots(Part):
             update.waited = True
             self.updates.append(update)
 
-    def start(self, update: KeyUpdate) -> None:
-        """Call the cursor, unless there is nothing to remove."""
-        self.update = update
-        if update.label.startswith("remove") and not self.has_key(update.bucket):
-            self.ended(update, OK, None)
-        else:
-            self.call(update.label, update.effect, partial(self.ended, update), self.updated_again)
+    def start(self, update: KeyUpdate | None) -> None:
+        """Make an update, and those behind it as long as each ends at once: one after another, not nested."""
+        while update is not None:
+            self.update = update
+            outcomes = self.make(update)
+            if not outcomes:
+                return
+            update = self.ended(update, outcomes[0])
 
-    def ended(self, update: KeyUpdate, outcome: int, _: Any) -> None:
-        """An update has ended. What follows it comes before the next one, if it had waited itself, else after."""
+    def make(self, update: KeyUpdate) -> list[int]:
+        """Call the cursor, unless there is nothing to remove; how that ended, if it has. If not, go on at its end."""
+        if update.label.startswith("remove") and not self.has_key(update.bucket):
+            return [OK]
+        outcomes: list[int] = []
+
+        def ended(outcome: int, _: Any) -> None:
+            if making:
+                outcomes.append(outcome)
+            else:
+                self.start(self.ended(update, outcome))
+
+        making = True
+        self.call(update.label, update.effect, ended, self.updated_again)
+        making = False
+        return outcomes
+
+    def ended(self, update: KeyUpdate, outcome: int) -> KeyUpdate | None:
+        """An update has ended; answers with the next one, if it had waited itself: else that comes first."""
         following = self.updates.pop(0) if self.updates else None
-        if update.waited and following:
-            update.done(outcome)
+        if not update.waited or following is None:
+            self.update = None
             self.start(following)
-            return
-        self.update = None
-        if following:
-            self.start(following)
+            following = None
         update.done(outcome)
+        return following
 
 
 @cache

@@ -64,6 +64,7 @@ class Tracker(Maintaining):
     def in_order(self, keys: Sequence[Range]) -> Sequence[Range]:
         return sorted(keys, key=lambda ledgers: (ledgers[0], -ledgers[1]))
 
+    @also(in_order, when=lambda t, bucket: bool(t.placed.meeting(bucket.ledgers)))
     def place_recovered(self, bucket: Bucket) -> list[Piece]:
         """Place a bucket, if it does not meet another one; answers with what is of no use any more."""
         if self.placed.meeting(bucket.ledgers):

@@ -66,10 +66,10 @@ class NotSharedAgain(Tracker):
 class TrimmedStaysHeld(Tracker):
     """The bucket goes, and what it held is still counted."""
 
-    def trimmed(self, victim: Bucket) -> None:
+    def trimmed(self, victim: Piece) -> None:
         """Take the bucket away alone."""
-        if self.placed.has(victim):
-            self.take_away(victim)
+        if self.placed.has(victim.bucket):
+            self.take_away(victim.bucket)
 
 
 @wrong("BD-31", "what the growing bucket holds is kept")

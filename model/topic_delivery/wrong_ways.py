@@ -10,6 +10,20 @@ from broker_tck.model.topic_delivery.answers import Answers
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
 
+# ---- Mark-delete positions
+
+
+@wrong("TD-15", "where it goes back, what was handed out comes back")
+class RewindsWithTheMark(SubscriptionView):
+    """Whoever goes back begins anew."""
+
+    def move(self, position: Position) -> None:
+        """Move, and where that leads back, forget what it was done with."""
+        if self.mark is not None and position < self.mark:
+            self.handed, self.cleared = set(), set()
+        super().move(position)
+
+
 # ---- Views go
 
 
@@ -84,7 +98,68 @@ class FirstDispatcherIsAsked(TopicDelivery):
         return handle
 
 
+@wrong("TD-32", "a view goes on where the earlier one of its subscription was")
+class GoesOnWhereTheEarlierWas(TopicDelivery):
+    """What one view was handed or has cleared, the next one of its subscription does not see."""
+
+    def open(self, name: str) -> str:
+        """Open a view, and hand over to it."""
+        earlier = self.registry.registered.get(name)
+        handle = super().open(name)
+        if earlier:
+            view = self.registry.views[handle]
+            view.passed, view.again = earlier.passed, earlier.again
+            view.handed, view.cleared = earlier.handed, earlier.cleared
+        return handle
+
+
+@wrong("TD-32", "a view sees nothing of what was held when it came")
+class BeginsAtTheEnd(TopicDelivery):
+    """A view begins with what is added next."""
+
+    def open(self, name: str) -> str:
+        """Open a view that is done with all that is held."""
+        handle = super().open(name)
+        held = self.index.held.items()
+        self.registry.views[handle].takes([(key, copy) for key, bucket in held for copy in bucket])
+        return handle
+
+
 # ---- Prunes
+
+
+@wrong("TD-13", "what has left the index is new to whoever was done with it")
+class ForgetsWhatHasLeft(TopicDelivery):
+    """What is not held need not be kept in mind."""
+
+    def release(self, copies: Iterable[Placed]) -> None:
+        """Let go of copies, and of who was done with them."""
+        copies = [*copies]
+        super().release(copies)
+        for key, copy in copies:
+            if copy not in self.index.held.get(key, ()):
+                for view in self.registry.registered.values():
+                    view.handed.discard((key, copy))
+                    view.cleared.discard((key, copy))
+
+
+@wrong("TD-17", "a mark-delete position leaves the timer as it is")
+class MarkLeavesTimer(TopicDelivery):
+    """Nobody tells the timer of what was acknowledged."""
+
+    def mark_delete(self, handle: str, ledger: int, entry: int) -> None:
+        """Acknowledge, and do not tell the timer."""
+        self.view(handle)
+        self.is_told = False
+        super().mark_delete(handle, ledger, entry)
+        self.is_told = True
+
+    is_told = True
+
+    def update_timer(self) -> None:
+        """Tell the timer, of anything else."""
+        if self.is_told:
+            super().update_timer()
 
 
 @wrong("TD-20", "a mark-delete position is heeded by the next get")

@@ -204,7 +204,7 @@ def record(operations: Iterable[Operation], on: Any) -> list[Step]:
         except BaseException as error:
             result = named(error)
         try:
-            seen = tuple(plain(concrete(each)) for each in on.seen())
+            seen = tuple(each if each is UNDEFINED else plain(concrete(each)) for each in on.seen())
         except BaseException as error:
             seen = (named(error),)
         steps.append(Step(operation, result, seen))

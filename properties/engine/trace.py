@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.check import undefined
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import TIME, Operation, clock_of, kinds_of, marked
 from broker_tck.properties.engine.subjects import contract_named
@@ -276,7 +277,7 @@ def to_json(trace: Trace) -> str:
     ]
     config = msgspec.to_builtins(trace.config)
     record = Record(VERSION, trace.contract.name, trace.profile, config, steps, trace.name)
-    return msgspec.json.encode(record).decode()
+    return msgspec.json.encode(record, enc_hook=undefined).decode()
 
 
 # ---- The schema

@@ -139,17 +139,7 @@ def find(
     )
     if unanswered(first[1]) or finding is None or bulk(failing) > MOST_BULK:
         return finding
-    if not finding.diagnosis.whole:
-        explaining = diagnoser.fitting(config, failing)
-    elif len(finding.operations) > LONG:
-        explaining = [(way, way.applied_to(diagnoser.model)) for way in finding.diagnosis.ways]
-        reduction = replace(reduction, config=finding.config, failing=finding.operations)
-    else:
-        return finding
-    other = explaining and reduction.finding(
-        lambda config, operations, _: bool(diagnoser.fitting(config, operations, explaining))
-    )
-    return other if other and len(other.operations) <= len(finding.operations) else finding
+    return reduction.of_same_ways(finding)
 
 
 @dataclass(frozen=True)
@@ -195,6 +185,20 @@ class Reduction:
             len(self.failing),
             () if self.elsewhere else answered(self.subject, plain, short),
         )
+
+    def of_same_ways(self, finding: Finding) -> Finding:
+        """A finding with a shorter trace, or one as short, that only the same ways explain; else this one."""
+        if not finding.diagnosis.whole:
+            begun, explaining = self, self.diagnoser.fitting(self.config, self.failing)
+        elif len(finding.operations) > LONG:
+            begun = replace(self, config=finding.config, failing=finding.operations)
+            explaining = [(way, way.applied_to(self.diagnoser.model)) for way in finding.diagnosis.ways]
+        else:
+            return finding
+        other = explaining and begun.finding(
+            lambda config, operations, _: bool(self.diagnoser.fitting(config, operations, explaining))
+        )
+        return other if other and len(other.operations) <= len(finding.operations) else finding
 
 
 def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> Finding:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from broker_tck.implementations.released import tried
+from broker_tck.model.rules import deviations_of
 from broker_tck.properties.conforming import asked, golden_traces
+from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.replay import on_subject
 from broker_tck.properties.engine.run import Diagnoser, Run, checked, find
-from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 
 RELEASED = [name for name, _, _ in tried("bucket-delivery")]
@@ -98,11 +101,46 @@ def test_a_known_defect_is_found_by_its_rule(name: str, text: str, rule: str, mo
     assert len(finding.operations) <= most
 
 
-@pytest.mark.parametrize("name", ["pulsar-4.0.8/bucket", "pulsar-4.2.4/bucket", "pulsar-5.0.1/bucket"])
-def test_traces_of_the_page_of_defects_are_true_of_the_class(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def defects(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Those of the page of defects."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
+    return [*chain.from_iterable(import_module("bucket_defects").BUCKET_DEFECTS.groups.values())]
+
+
+LITERAL = {
+    "pulsar-4.0.8/bucket": "pulsar-bucket-2025",
+    "pulsar-4.2.4/bucket": "pulsar-bucket-4.2",
+    "pulsar-5.0.1/bucket": "pulsar-bucket-5.0",
+}
+"""The subject that does as a class does, without Java."""
+
+
+@pytest.mark.parametrize("name", LITERAL)
+def test_traces_of_the_page_of_defects_are_true_of_the_class(name: str, defects: list[Any]) -> None:
     subject, profile = resolve(name), PROFILES[name]
-    defects = [*chain.from_iterable(import_module("bucket_defects").GROUPS.values())]
     traces = [from_text(f"bucket-delivery {profile} {defect.text}") for defect in defects]
     assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
     assert len(traces) > 20
+
+
+@pytest.mark.parametrize(("name", "literal"), LITERAL.items())
+def test_traces_of_the_page_of_defects_break_their_rule_alone(name: str, literal: str, defects: list[Any]) -> None:
+    broken = departures(resolve(name), PROFILES[name], defects)
+    assert broken == departures(resolve(literal), PROFILES[name], defects)
+    assert len(broken) > 10
+
+
+def departures(subject: Subject, profile: str, defects: list[Any]) -> dict[str, tuple[int, int]]:
+    """Where a subject leaves a profile with the rule of each defect kept as specified: operation, and what is seen."""
+    contract = subject.contract
+    deviating = {way.rule.number for way in deviations_of(contract.model(profile))}
+    found = {}
+    for defect in defects:
+        if defect.rule in deviating:
+            trace = from_text(f"bucket-delivery {profile}+{defect.rule} {defect.text}")
+            rig = subject.rig(trace.config, subject.capabilities)
+            departure = first_difference(trace.operations, contract.model(trace.profile)(trace.config), rig)
+            if departure:
+                found[defect.title] = departure[0], departure[1].observed
+    return found

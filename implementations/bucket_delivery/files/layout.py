@@ -32,11 +32,9 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple, overload
 from zlib import crc32
 
-from pyroaring import BitMap
-
 from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata, packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed
-from broker_tck.implementations.bucket_delivery.positions import PositionSet
+from broker_tck.implementations.bucket_delivery.positions import PositionSet, read_entries
 from broker_tck.implementations.interface import SegmentMetadata
 
 MAGIC = b"BKTSNAP\n"
@@ -121,7 +119,10 @@ class Head(Sequence[Part]):
 
 
 def metadata_bytes(metadata: Sequence[SegmentMetadata], key: str) -> bytes:
-    """What a snapshot says of its segments, and the key of its bucket. ``ValueError`` where a bitmap is none."""
+    """What a snapshot says of its segments, and the key of its bucket.
+
+    ``InvalidSnapshotException`` where a bitmap is none.
+    """
     said, text = packed_metadata(metadata), key.encode()
     whole = said.found_whole() or PositionSet()
     ledgers, bitmaps = said.ledgers + array("q", whole.ledgers), [*said.bitmaps, *whole.serialized().values()]
@@ -139,9 +140,7 @@ def read_metadata(data: bytes) -> PackedMetadata:
     firsts, lasts, counts = reader.read("q", n), reader.read("q", n), reader.read("I", n)
     ledgers, lengths = reader.read("q", parts + wholes), reader.read("I", parts + wholes)
     bitmaps = [data[start:end] for start, end in pairwise(accumulate(lengths, initial=reader.at))]
-    whole = {
-        ledger: BitMap.deserialize(bitmap) for ledger, bitmap in zip(ledgers[parts:], bitmaps[parts:], strict=True)
-    }
+    whole = dict(zip(ledgers[parts:], map(read_entries, bitmaps[parts:]), strict=True))
     return PackedMetadata(
         firsts, lasts, counts, ledgers[:parts], bitmaps[:parts], PositionSet(whole) if whole else None
     )

@@ -184,5 +184,5 @@ def _answer(call: Callable[[], T]) -> T | Exception:
         return InvalidSnapshotException(str(error))
     except OSError as error:
         return BucketSnapshotPersistenceException(str(error))
-    except (BucketNotExistException, IllegalArgumentException) as error:
+    except (BucketNotExistException, IllegalArgumentException, InvalidSnapshotException) as error:
         return error

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from broker_tck.implementations.interface import Clock, Dispatcher, Timer, TopicDeliveryConfig
+from contextlib import suppress
+
+from broker_tck.implementations.interface import (
+    Clock,
+    Dispatcher,
+    IllegalStateException,
+    Position,
+    Timer,
+    TopicDeliveryConfig,
+)
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.mutants.topic_delivery.seeing import BRANCH
+from broker_tck.implementations.mutants.topic_delivery.parts import BRANCH
 from broker_tck.implementations.topic_delivery.index import Entries
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
@@ -62,12 +71,30 @@ class OldDispatcherIsAsked(SharedIndexManager):
 
     def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
         super().__init__(config, clock, timer)
-        self._first: dict[str, Dispatcher] = {}
+        self._first: dict[str, FirstDispatcher] = {}
 
     def _made(self, dispatcher: Dispatcher) -> View:
         if dispatcher.name not in self._views:
-            self._first[dispatcher.name] = dispatcher
+            self._first[dispatcher.name] = FirstDispatcher(dispatcher)
         return super()._made(self._first[dispatcher.name])
+
+
+class FirstDispatcher:
+    """A dispatcher that is asked for others, too; its own view may refuse to be read by then."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self.name = dispatcher.name
+
+    @property
+    def mark_delete_position(self) -> Position | None:
+        """Where the subscription's cursor is."""
+        return self._dispatcher.mark_delete_position
+
+    def read_more_entries(self) -> None:
+        """Ask it."""
+        with suppress(IllegalStateException):
+            self._dispatcher.read_more_entries()
 
 
 @mutant("TD-14", conditions=2)
@@ -79,25 +106,57 @@ class NewTickLeavesTimer(SharedIndexManager):
         self._buckets.tick = tick
 
 
-@mutant("TD-10", source=BRANCH + "T-09")
-class AvailableToAll(SharedIndexManager):
-    """A message that is due is available to every view, whoever is still to have it."""
+class TellsOtherwise(SharedIndexManager):
+    """A manager that tells views in a way of its own whether anything is available, and itself goes by what is."""
+
+    _for_itself = False
 
     def is_available(self, view: View) -> bool:
-        """Whether anything is due."""
+        """What a view is told, or what is so."""
+        if self._for_itself:
+            return super().is_available(view)
         first = self._index.first_after(-1)
-        return first is not None and first <= self._buckets.last_due(self._clock())
+        return first is not None and first <= self._buckets.last_due(self._clock()) and self._tells(view, first)
+
+    def _tells(self, view: View, first: int) -> bool:
+        """What a view is told when the first bucket is due."""
+        raise NotImplementedError
 
     def _fired(self) -> None:
-        asked = [view for view in self._views.values() if super(AvailableToAll, self).is_available(view)]
+        asked = [view for view in self._views.values() if super(TellsOtherwise, self).is_available(view)]
         self._update_timer()
         for view in asked:
             view.dispatcher.read_more_entries()
 
     def _taken(self, view: View, most: int) -> list[Entries]:
-        return super()._taken(view, most) if super().is_available(view) else []
+        self._for_itself = True
+        taken = super()._taken(view, most)
+        self._for_itself = False
+        return taken
 
-    def pauses(self, view: View) -> bool:
-        """Whether the view would pause but for what is available."""
-        looks_ahead = self._lookahead > 0 and view.delays.fixed
-        return looks_ahead and self.count_of(view) >= self._lookahead and not super().is_available(view)
+
+@mutant("TD-10", source=BRANCH + "T-09")
+class AvailableToAll(TellsOtherwise):
+    """A message that is due is available to every view, whoever is still to have it."""
+
+    def _tells(self, view: View, first: int) -> bool:
+        return True
+
+
+@mutant("TD-10", source="PIP-448, the first draft", conditions=3)
+class AvailableInFirstBucketAlone(TellsOtherwise):
+    """Only the first bucket is looked at for a message that is available."""
+
+    def _tells(self, view: View, first: int) -> bool:
+        return any(view.sight.of(held) for _, sets in self._index.from_bucket(first, first) for held in sets)
+
+
+@mutant("TD-19", conditions=2)
+class FiringAsksOneView(SharedIndexManager):
+    """A firing asks one dispatcher to read, and leaves the others waiting."""
+
+    def _fired(self) -> None:
+        asked = [view for view in self._views.values() if self.is_available(view)]
+        self._update_timer()
+        for view in asked[:1]:
+            view.dispatcher.read_more_entries()

@@ -8,7 +8,7 @@ from broker_tck.implementations.delayed_delivery.fixed_delay import FixedDelayDe
 from broker_tck.implementations.delayed_delivery.time_bucket import bucket_width
 from broker_tck.implementations.interface import Clock, Dispatcher, Position, Timer, TopicDeliveryConfig
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.mutants.topic_delivery.seeing import BRANCH
+from broker_tck.implementations.mutants.topic_delivery.parts import BRANCH
 from broker_tck.implementations.topic_delivery.index import Entries
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
@@ -104,6 +104,16 @@ class TopicDetectionNeverStartsAnew(SharedIndexManager):
         return view
 
 
+@mutant("DD-16", conditions=3)
+class TopicClearStartsDelaysAnew(SharedIndexManager):
+    """A clear starts the detection of a fixed delay anew."""
+
+    def forget(self, view: View) -> None:
+        """Forget the delays as well."""
+        super().forget(view)
+        view.delays.reset()
+
+
 @mutant("TD-12", source=BRANCH + "T-09", conditions=2)
 class OneDetectionForAll(SharedIndexManager):
     """Whether all delays are alike is a matter of the topic: what one view adds counts for all."""
@@ -120,7 +130,7 @@ class OneDetectionForAll(SharedIndexManager):
 # ---- What leaves
 
 
-@mutant("TD-20", source="PIP-448, drafts before the last", conditions=2)
+@mutant("TD-20", conditions=2)
 class FurthestMarkPrunes(SharedIndexManager):
     """What one view has acknowledged leaves the index, whatever others have."""
 
@@ -178,6 +188,7 @@ class LastViewLeavesIndex(SharedIndexManager):
         else:
             view.is_open = False
             self._views.clear()
+            self._order.clear()
 
 
 @mutant("TD-28", source=BRANCH + "TD-23")

@@ -6,26 +6,11 @@ from pyroaring import BitMap
 
 from broker_tck.implementations.interface import Dispatcher, Position
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.mutants.topic_delivery.parts import around_sight, around_view
+from broker_tck.implementations.mutants.topic_delivery.parts import BRANCH, Recounting, around_sight, around_view
 from broker_tck.implementations.topic_delivery.index import Entries
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.sight import Sight
 from broker_tck.implementations.topic_delivery.tracker import View
-
-BRANCH = "PIP-448's branch (unmerged), "
-
-
-class Recounting(SharedIndexManager):
-    """A manager that counts what a view sees each time, as what is broken may not come out even."""
-
-    def count_of(self, view: View) -> int:
-        """Look at everything."""
-        return sum(len(view.sight.of(held)) for held in self._index.all())
-
-    def is_available(self, view: View) -> bool:
-        """Look at every bucket that is due."""
-        view.nothing_before = 0
-        return super().is_available(view)
 
 
 @mutant("TD-09", source=BRANCH + "T-01")
@@ -35,6 +20,8 @@ class HandsOutUntilAcknowledged(Recounting):
     def hand_out(self, view: View, most: int) -> list[Position]:
         """Hand out, and keep no record of it."""
         taken = self._taken(view, most)
+        if sum(len(each.entries) for each in taken) == self.count_of(view):
+            view.delays.reset()
         self._update_timer()
         return sorted({(ledger, entry) for _, ledger, entries in taken for entry in entries})
 
@@ -85,6 +72,29 @@ class PassedComesBack(Recounting):
         """Forget how far it has been."""
         super().acknowledge(view, position)
         view.sight.passed = position
+        self._order.place(view)
+
+
+@mutant("TD-15", conditions=2)
+class MarkLedgerCutShort(SharedIndexManager):
+    """The ledger id of a mark-delete position is kept in 32 bits."""
+
+    def acknowledge(self, view: View, position: Position) -> None:
+        """Cut the ledger id short."""
+        super().acknowledge(view, ((position[0] + 2**31) % 2**32 - 2**31, position[1]))
+
+
+@mutant("TD-15", inside=around_sight, conditions=3)
+class GoingBackHandsOutAgain(Sight):
+    """Where the mark-delete position goes back, all that was handed out behind it is handed out again."""
+
+    __slots__ = ()
+
+    def move(self, position: Position) -> None:
+        """Take it for a rewind."""
+        if self.mark is not None and position < self.mark:
+            self._done, self._below = None, 0
+        super().move(position)
 
 
 @mutant("TD-32", source=BRANCH + "T-16")

@@ -75,7 +75,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
     plots = Plots(model, choices, messages)
     has, pause, stale, clear, snapshots, lost = Has(), Pause(), Stale(), Clear(), Snapshots(), Lost()
     modes = (WAITS, WAITS, AT_ONCE) if capabilities.calls_under_way else (AT_ONCE,)
-    makers = [
+    kinds = [
         Maker("add", (30, 50, 80), messages.add),
         Maker("plot", (0, 1, 2), plots.begin),
         Maker("again", (0, 2, 8), messages.again),
@@ -101,19 +101,24 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         Maker("stale", (0, 0, 1), lambda: stale),
         Maker("pause", (0, 0, 1), lambda: pause),
     ]
+    return [Maker(kind.name, kind.weights, in_turn(kind.make, model, plots, calls, capabilities)) for kind in kinds]
 
-    def made(make: Callable[[], Operation]) -> Callable[[], Operation]:
-        """Makes an operation, or goes on with a plot; where a recovery has failed, the broker crashes again."""
-        return lambda: calls.crash(lambda: None) if model.tracker is None else plots.next() or make()
 
-    def at_once(make: Callable[[], Operation]) -> Callable[[], Operation]:
-        """Makes an operation once calls end as they are made."""
-        return lambda: make() if model.durable.answers_at_once else Storage(AT_ONCE)
+def in_turn(
+    make: Callable[[], Operation], model: BucketDelivery, plots: Plots, calls: Calls, capabilities: Capabilities
+) -> Callable[[], Operation]:
+    """Makes an operation, unless another one has to come before.
 
-    makers = [Maker(maker.name, maker.weights, made(maker.make)) for maker in makers]
+    That is the next one of a plot; where a recovery has failed, another crash; and for a subject that cannot wait for
+    calls, the one from which on they end as they are made.
+    """
+
+    def made() -> Operation:
+        return calls.crash(lambda: None) if model.tracker is None else plots.next() or make()
+
     if capabilities.calls_under_way:
-        return makers
-    return [Maker(maker.name, maker.weights, at_once(maker.make)) for maker in makers]
+        return made
+    return lambda: made() if model.durable.answers_at_once else Storage(AT_ONCE)
 
 
 class Calls:

@@ -202,7 +202,7 @@ class Messages:
         return Fill(handle, made.ledger, made.entry, made.step, n, made.at)
 
     def mark(self) -> AnyOperation:
-        """A view's mark-delete position moves: past what it sees first, somewhere, to where it was, or to the end."""
+        """A view's mark-delete position moves: past what it sees, anywhere, a step back, where it was, to the end."""
         handle = self.views.handle()
         if handle is None:
             return self.views.open()
@@ -211,6 +211,8 @@ class Messages:
         if view is not None and kind < 4:
             seen = sorted({copy[:2] for _, copy in self.model.seen_by(view)})
             position = seen[self.choices.below(min(len(seen), 3))] if seen else position
+        if kind == 5 and view is not None and view.mark:
+            position = view.mark[0], view.mark[1] - 1
         if kind == 6:
             position = (view and view.mark) or position
         if kind == 7:
@@ -246,5 +248,7 @@ def drain(model: TopicDelivery, choices: Choices, capabilities: Capabilities) ->
     for handle in handles:
         yield Count(handle)
         yield Close(handle)
-    yield from map(Close, handles[:1])
-    yield from map(Has, handles[:1])
+    for handle in handles[:1]:
+        yield Close(handle)
+        yield Has(handle)
+        yield Count(handle)
