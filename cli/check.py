@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
 from os import cpu_count
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ from broker_tck.cli.options import (
     subject_option,
 )
 from broker_tck.cli.output import print_json, progress
-from broker_tck.properties.conforming import Checked, check_subject, checked_json, golden_traces
+from broker_tck.properties.conforming import Checked, asked, check_subject, checked_json, golden_traces
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import Progress, Run
 from broker_tck.properties.engine.subjects import Subject, resolve
@@ -163,14 +162,21 @@ def checked_here(pairs: Sequence[tuple[Subject, str]], budget: Budget) -> Iterat
 
 
 def checked_apart(pairs: Sequence[tuple[Subject, str]], budget: Budget, jobs: int) -> Iterator[Told]:
-    """Check bundled subjects, so many at a time, each in a process of its own; told of as they end."""
+    """Check bundled subjects, so many at a time, in processes of their own; told of in their order as they end.
+
+    Where it is interrupted, those that have ended are told of all the same.
+    """
     with processes(min(jobs, len(pairs))) as pool:
-        asked = [pool.submit(checked_by_name, subject.name, profile, budget) for subject, profile in pairs]
+        futures = [pool.submit(checked_by_name, subject.name, profile, budget) for subject, profile in pairs]
+        told = 0
         try:
-            for done in as_completed(asked):
-                yield done.result()
+            for each in futures:
+                found = each.result()
+                told += 1
+                yield found
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            yield from (each.result() for each in futures[told:] if each.done() and not each.cancelled())
             raise
 
 
@@ -193,12 +199,20 @@ def checked(subject: Subject, profile: str, budget: Budget, told: Progress | Non
 # ---- Telling
 
 HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "left out", "residual", "verdict")
-WIDTHS = (0, 0, 11, 9, 6, 10, 10, 0, 8, 10)
+WIDTHS = (0, 0, 0, 8, 5, 10, 10, 0, 8, 7)
+"""How wide columns are at least, where that is not known beforehand."""
 RIGHT = {2, 3, 4, 5, 6}
+NONE = "none recorded"
 LEGEND = (
     "residual: no walk failed; so, with 95 % confidence, fewer than this share of walks fail\n"
     "operations: those of the walks and of the Hypothesis machine"
 )
+
+
+def steps_text(subject: Subject, profile: str) -> str:
+    """How many recorded steps there are, as wide as the cell will be."""
+    n = sum(len(asked(trace, subject).operations) for trace in golden_traces(subject.contract.name, profile))
+    return f"{n}/{n}" if n else NONE
 
 
 def cells(found: Checked) -> tuple[str, ...]:
@@ -207,7 +221,7 @@ def cells(found: Checked) -> tuple[str, ...]:
     return (
         run.subject.name,
         run.profile,
-        f"{found.golden_agreed}/{found.golden_steps}" if found.golden_steps else "none",
+        f"{found.golden_agreed}/{found.golden_steps}" if found.golden_steps else NONE,
         f"{len(run.exercised)} of {len(run.rules)}",
         f"{run.walks:,}",
         f"{run.operations + found.machine_steps:,}",
@@ -222,9 +236,9 @@ class Layout:
     """Prints the row of each subject as it ends, below one head; what is wrong with it stands before its row."""
 
     def __init__(self, pairs: Sequence[tuple[Subject, str]]) -> None:
-        known = [(s.name, profile, ", ".join(s.left_out) or "-") for s, profile in pairs]
+        known = [(s.name, profile, steps_text(s, profile), ", ".join(s.left_out) or "-") for s, profile in pairs]
         widest = [max(map(len, column)) for column in zip(*known, strict=True)]
-        found = dict(zip((0, 1, 7), widest, strict=True))
+        found = dict(zip((0, 1, 2, 7), widest, strict=True))
         self.widths = [max(found.get(i, width), len(HEAD[i])) for i, width in enumerate(WIDTHS)]
         self.head_is_due = True
 

@@ -36,7 +36,7 @@ What `broker-tck --help` and `broker-tck COMMAND --help` print. The same for eve
 | exit status | means |
 | --- | --- |
 | 0 | no finding |
-| 1 | a finding, or a required rule that was never exercised, printed as such |
+| 1 | a finding; of a campaign also a required rule that was never exercised |
 | 2 | bad input: one line says what is wrong, where, and what would be right |
 | 3 | the kit itself failed |
 | 130 | interrupted |
