@@ -35,6 +35,11 @@ def five_buckets() -> str:
     return f"min_index_count=3 max_buckets=4; storage 1; {'; '.join(adds)}"
 
 
+def threes(*ledgers: int) -> str:
+    """Three messages of each ledger, so far apart that each is a segment of its own."""
+    return "; ".join(f"add {ledger} {n} +{ledger * 1000 + n * 100}" for ledger in ledgers for n in range(3))
+
+
 TWO_SEGMENTS = "min_index_count=1; add 1 0 +100; add 1 1 +200; add 2 0 +900; complete 0; complete 0"
 TRIMMED = "min_index_count=1 max_buckets=1; storage 1; add 1 0 +100; add 2 0 +200; storage 0; add 3 0 +300"
 
@@ -78,12 +83,11 @@ STUCK = (
     Defect(
         "A merge covers a bucket between its sources",
         "BD-47",
-        "While neighbours are being merged, a bucket is sealed between two of them. The merged one is placed over all "
-        "three.",
-        "min_index_count=2 max_buckets=3; storage 1; add 1 0 +1000; add 1 1 +1100; add 5 0 +5000; add 5 1 +5100; "
-        "add 9 0 +9000; add 9 1 +9100; add 12 0 +20000; crash; storage 0; add 3 0 +3000; add 3 1 +3100; add 7 0 +7000; "
-        f"add 7 1 +7100; add 10 0 +20000; {calls(20)}; storage 1; adv 30000; {'; '.join(['get 99'] * 6)}",
-        lambda end: (7, 1) not in end.given and end.some_left,
+        "While neighbours are being merged, a bucket is sealed between two of them. The merged one is placed over that "
+        "as well.",
+        f"min_index_count=3 max_buckets=4; storage 1; {threes(1, 5, 9, 13)}; add 16 0 +50000; crash; storage 0; "
+        f"{threes(3, 7)}; add 17 0 +50000; {calls(20)}; storage 1; adv 30000; {'; '.join(['get 99'] * 8)}",
+        lambda end: (7, 1) not in end.given,
     ),
     Defect(
         "Orphans hide what is behind them",

@@ -18,6 +18,7 @@ import pytest
 
 from broker_tck import fixtures
 from broker_tck.cli.main import cli, run
+from broker_tck.model.rules import deviations_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.replay import declaring, replay
@@ -63,6 +64,15 @@ def test_every_contract_has_a_kill_table(generator: ModuleType) -> None:
     for name, document in tables.items():
         assert document["contract"] == name
         assert {row["mutant"] for row in document["mutants"]} == {m.name for m in mutants(CONTRACTS[name])}
+
+
+def test_every_deviation_of_a_bucket_tracker_was_looked_for(generator: ModuleType) -> None:
+    page = generator.finds_page
+    found = msgspec.json.decode(page.FINDS.read_bytes())["releases"]
+    assert found.keys() == {*page.RELEASES.values()}, "run python docs/bucket_finds.py"
+    for profile, release in page.RELEASES.items():
+        deviating = {way.rule.number for way in deviations_of(CONTRACTS["bucket-delivery"].model(profile))}
+        assert found[release].keys() == deviating, "run python docs/bucket_finds.py"
 
 
 # ---- Links and words

@@ -43,9 +43,6 @@ class SnapshotsByKey(Snapshots):
     def delete(self, bucket: Bucket) -> Promise:
         return self.begin_deletion(bucket)
 
-    def puts_key(self, bucket: Bucket) -> bool:
-        return True
-
     def has_key(self, bucket: Bucket) -> bool:
         return True
 
