@@ -7,20 +7,20 @@ failing walks is kept, reduced. What is there already and still shows something 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.conforming import asked, golden_traces, witnesses
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import Diagnoser
+from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.diagnose import WALKS, Diagnosis
-from broker_tck.properties.findings.finding import Finding, find, find_breach
+from broker_tck.properties.findings.finding import Finding, failure, find_breach, reducer
 from broker_tck.properties.worth.deviating import breaking, broken_by, failing, shortest, shows
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "deviations"
@@ -29,7 +29,8 @@ CANDIDATES = 3
 
 
 def main(names: list[str]) -> None:
-    """Write the file of each contract."""
+    """Write the file of each contract, of one profile after another."""
+    FOLDER.mkdir(exist_ok=True)
     for contract in CONTRACTS.values():
         if names and contract.name not in names:
             continue
@@ -39,8 +40,7 @@ def main(names: list[str]) -> None:
                 found += of_profile(subject, profile)
         lines = dict.fromkeys(to_json(trace) for trace in found)
         if lines:
-            FOLDER.mkdir(exist_ok=True)
-            (FOLDER / f"{contract.name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            FOLDER.joinpath(f"{contract.name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def of_profile(subject: Subject, profile: str) -> Iterator[Trace]:
@@ -53,7 +53,7 @@ def of_profile(subject: Subject, profile: str) -> Iterator[Trace]:
         if way.rule.number in subject.out_of_reach or any(shows(subject, specified, trace) for trace in golden):
             continue
         one = next((trace for trace in known if shows(subject, specified, trace)), None)
-        one = one or trace_of(profile, shown_by(subject, specified))
+        one = one or shown_by(profile, subject, specified)
         tell(subject, profile, f"{way.rule.number} ({way.clause})", one)
         if one:
             known.append(one)
@@ -71,12 +71,21 @@ def of_profile(subject: Subject, profile: str) -> Iterator[Trace]:
             yield one
 
 
-def shown_by(subject: Subject, specified: type[Reference]) -> Finding | None:
-    """The shortest of some failing walks of a subject along a model, reduced."""
-    diagnoser = Diagnoser(subject.contract, specified, subject.rig, subject.capabilities)
-    known = Diagnosis(("",), (), WALKS, whole=True)
-    walks = islice(failing(subject, specified, SEED), CANDIDATES)
-    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in walks)
+def shown_by(profile: str, subject: Subject, specified: type[Reference]) -> Trace | None:
+    """The first failing walk of a subject along a model, reduced; None: there is none."""
+    contract = subject.contract
+    failed = next(failing(subject, specified, SEED), None)
+    if failed is None:
+        return None
+
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        if not contract.can_ask(operations, subject.capabilities):
+            return None
+        found = failure(subject, specified, config, operations)
+        return found[0] if found else None
+
+    config, operations = reducer(contract, specified, fails).reduce(failed.config, failed.operations)
+    return Trace(contract, profile, config, [*operations], [None] * len(operations))
 
 
 def is_broken(subject: Subject, trace: Trace, name: str) -> bool:

@@ -74,7 +74,7 @@ CASES = [
     Case(
         "command of bench",
         "bench x",
-        "No such command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory",
+        "No such command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory, topic",
     ),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),

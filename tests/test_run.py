@@ -231,7 +231,7 @@ def test_golden_traces_count() -> None:
 
 def test_golden_traces_end_at_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker_tck.properties.engine.replay.SECONDS", 1.0)
-    monkeypatch.setattr(conforming, "run_subject", lambda *a: Run(subject_of(kit.Hanging), "timebucket-2026", 0))
+    monkeypatch.setattr(conforming, "run_subject", lambda *a, **k: Run(subject_of(kit.Hanging), "timebucket-2026", 0))
     golden = golden_traces("delayed-delivery", "timebucket-2026")
     checked = check_subject(subject_of(kit.Hanging), "timebucket-2026", golden, 0, 1, 0)
     assert len(checked.disagreements) == 1
@@ -239,7 +239,7 @@ def test_golden_traces_end_at_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_machine_s_failure_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = wrong("DD-28 index.count: of_buckets")
-    monkeypatch.setattr(conforming, "run_subject", lambda *a: Run(subject, IDEAL, 0, walks=1))
+    monkeypatch.setattr(conforming, "run_subject", lambda *a, **k: Run(subject, IDEAL, 0, walks=1))
     checked: Checked = check_subject(subject, IDEAL, (), 0, 1, 100)
     assert [finding.rule for finding in checked.run.findings] == ["DD-28"]
     assert checked.machine_steps
