@@ -33,8 +33,10 @@ from broker_tck.properties.worth.killing import processes
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject that is named is put through."""
-SHARED_WALKS, SHARED_EXAMPLES = 150, 10
-"""What each of the bundled subjects is put through, where none is named: all together take a minute on two cores."""
+SHARED_WALKS, SHARED_EXAMPLES = 100, 10
+"""What each of the bundled subjects is put through, where none is named."""
+RESERVE = WALKS
+"""So many walks more, at most, are made of a bundled subject while a rule has not come up."""
 MORE = 10
 """Where walks were not enough, so many times as many are advised."""
 CHECK_EXAMPLES = """\b
@@ -52,6 +54,7 @@ class Budget(NamedTuple):
 
     seed: int
     walks: int
+    reserve: int
     examples: int
     fail_fast: bool
     life: str | None
@@ -77,7 +80,7 @@ class Told(NamedTuple):
 @click.option(
     "--walks",
     type=click.IntRange(1),
-    help=f"Walks a subject. Default: {WALKS}; {SHARED_WALKS} where no subject is named.",
+    help=f"Walks a subject. Default: {WALKS}; where no subject is named {SHARED_WALKS}, and more until all rules came up.",
 )
 @click.option(
     "--examples",
@@ -114,7 +117,8 @@ def check(
     subjects = subjects_of(contract_names, named, profile, life)
     pairs = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
     many, few = (WALKS, EXAMPLES) if named else (SHARED_WALKS, SHARED_EXAMPLES)
-    budget = Budget(seed, walks or many, few if examples is None else examples, fail_fast, life)
+    reserve = 0 if named or walks else RESERVE
+    budget = Budget(seed, walks or many, reserve, few if examples is None else examples, fail_fast, life)
     told = checked_here(pairs, budget) if named else checked_apart(pairs, budget, jobs or cpu_count() or 1)
     layout = None if as_json else Layout(pairs)
     done: dict[tuple[str, str], Told] = {}
@@ -189,7 +193,17 @@ def checked_by_name(name: str, profile: str, budget: Budget) -> Told:
 def checked(subject: Subject, profile: str, budget: Budget, told: Progress | None = None) -> Told:
     """Check a subject under a profile."""
     golden = golden_traces(subject.contract.name, profile)
-    found = check_subject(subject, profile, golden, budget.seed, budget.walks, budget.examples, budget.fail_fast, told)
+    found = check_subject(
+        subject,
+        profile,
+        golden,
+        budget.seed,
+        budget.walks,
+        budget.examples,
+        budget.fail_fast,
+        told,
+        budget.reserve,
+    )
     name = f"{subject.name} ({profile})"
     stories = [story(document(finding)) for finding in found.run.findings]
     stories += [f"{name}: {complaint}" for complaint in found.complaints]

@@ -97,8 +97,12 @@ def check_subject(
     examples: int,
     fail_fast: bool = False,
     progress: Progress | None = None,
+    reserve: int = 0,
 ) -> Checked:
-    """Put a subject through recorded traces, walks, laws and the Hypothesis machine."""
+    """Put a subject through recorded traces, walks, laws and the Hypothesis machine.
+
+    Walks of the ``reserve`` are made as long as a rule has not come up.
+    """
     disagreements: list[Disagreement] = []
     golden = [asked(trace, subject) for trace in golden]
     for trace in golden:
@@ -109,7 +113,7 @@ def check_subject(
     steps = sum(len(trace.operations) for trace in golden)
     lost = sum(len(d.trace.operations) - d.step for d in disagreements)
     known = [*([] if disagreements else golden), *witnesses(subject, profile)]
-    run = run_subject(subject, profile, seed, count, fail_fast, progress, known=known)
+    run = run_subject(subject, profile, seed, count, fail_fast, progress, known=known, reserve=reserve)
     machine_steps = 0
     if not run.failing and examples:
         failed, machine_steps = run_machine(subject, run.model, examples)

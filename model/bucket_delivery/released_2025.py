@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Position
+from broker_tck.model.bucket_delivery.index import Held
 from broker_tck.model.bucket_delivery.mutable import Mutable
 from broker_tck.model.bucket_delivery.promise import Promise
-from broker_tck.model.bucket_delivery.released_42 import SelectionBefore26242, Tracker42
+from broker_tck.model.bucket_delivery.released_42 import HeldByBuckets, SelectionBefore26242, Tracker42
 from broker_tck.model.bucket_delivery.selection import MOST_MERGED, Selection
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.timer import Timer
@@ -27,6 +28,12 @@ class Timer2025(Timer):
 
     def aim_at_nothing(self) -> None:
         pass
+
+
+class Held2025(HeldByBuckets):
+    """What it refuses is not held: of a position that is held, it accepts each add."""
+
+    refused = Held.refused
 
 
 class Mutable2025(Mutable):
@@ -64,6 +71,7 @@ class Tracker2025(Tracker42):
     """As released with 4.0.8."""
 
     Timer = Timer2025
+    Held = Held2025
     Mutable = Mutable2025
     Selection = Selection2025
     ending = Tracker.ending  # where there are no orphans, and no trim, these decide nothing

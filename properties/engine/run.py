@@ -182,13 +182,15 @@ def run_subject(
     progress: Progress | None = None,
     most: int = MOST_FINDINGS,
     known: Sequence[Trace] = (),
+    reserve: int = 0,
 ) -> Run:
     """Check a subject under a profile with so many walks, its declared deviations included.
 
-    ``known`` are traces of the profile, which may show them; it agrees with those that have outcomes.
+    ``known`` are traces of the profile, which may show them; it agrees with those that have outcomes. As many walks
+    more as are in ``reserve`` are made while a rule has not come up.
     """
     run = Run(subject, profile, seed)
-    for done in checked(run, range(count), SAMPLED, SAMPLED):
+    for done in until_all_came_up(run, count, reserve):
         if done.difference and (fail_fast or len(run.failing) >= most or unanswered(done.difference)):
             break
         if progress and run.walks % 8 == 1:
@@ -197,6 +199,15 @@ def run_subject(
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
         deviations(run, known)
     return run
+
+
+def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
+    """So many walks; then walks of a reserve, while a rule has not come up."""
+    yield from checked(run, range(count), SAMPLED, SAMPLED)
+    for number in range(count, count + reserve):
+        if not run.vacuous:
+            return
+        yield from checked(run, range(number, number + 1), 1, 1)
 
 
 def explained(run: Run) -> list[Finding]:
