@@ -80,7 +80,7 @@ class Told(NamedTuple):
 @click.option(
     "--walks",
     type=click.IntRange(1),
-    help=f"Walks a subject. Default: {WALKS}; where no subject is named {SHARED_WALKS}, and more until all rules came up.",
+    help=f"Walks a subject. Default: {WALKS}; where none is named {SHARED_WALKS}, and more until all rules came up.",
 )
 @click.option(
     "--examples",
@@ -212,8 +212,8 @@ def checked(subject: Subject, profile: str, budget: Budget, told: Progress | Non
 
 # ---- Telling
 
-HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "left out", "residual", "verdict")
-WIDTHS = (0, 0, 0, 8, 5, 10, 10, 0, 8, 7)
+HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "residual", "verdict", "left out")
+WIDTHS = (0, 0, 0, 8, 5, 10, 10, 8, 10, 0)
 """How wide columns are at least, where that is not known beforehand."""
 RIGHT = {2, 3, 4, 5, 6}
 NONE = "none recorded"
@@ -240,9 +240,9 @@ def cells(found: Checked) -> tuple[str, ...]:
         f"{run.walks:,}",
         f"{run.operations + found.machine_steps:,}",
         f"{sum(run.deviations.values())} of {len(run.deviations)}" if run.deviations else "-",
-        ", ".join(run.subject.left_out) or "-",
         f"< {run.residual:.2g}" if found.green else "-",
         found.verdict if found.green else found.verdict.upper(),
+        ", ".join(run.subject.left_out) or "-",
     )
 
 
@@ -250,9 +250,9 @@ class Layout:
     """Prints the row of each subject as it ends, below one head; what is wrong with it stands before its row."""
 
     def __init__(self, pairs: Sequence[tuple[Subject, str]]) -> None:
-        known = [(s.name, profile, steps_text(s, profile), ", ".join(s.left_out) or "-") for s, profile in pairs]
+        known = [(subject.name, profile, steps_text(subject, profile)) for subject, profile in pairs]
         widest = [max(map(len, column)) for column in zip(*known, strict=True)]
-        found = dict(zip((0, 1, 2, 7), widest, strict=True))
+        found = dict(enumerate(widest))
         self.widths = [max(found.get(i, width), len(HEAD[i])) for i, width in enumerate(WIDTHS)]
         self.head_is_due = True
 

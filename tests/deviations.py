@@ -40,7 +40,8 @@ def main(names: list[str]) -> None:
                 found += of_profile(subject, profile)
         lines = dict.fromkeys(to_json(trace) for trace in found)
         if lines:
-            FOLDER.joinpath(f"{contract.name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            text = "".join(f"{line}\n" for line in lines)
+            FOLDER.joinpath(f"{contract.name}.jsonl").write_text(text, encoding="utf-8")
 
 
 def of_profile(subject: Subject, profile: str) -> Iterator[Trace]:
