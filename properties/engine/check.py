@@ -16,6 +16,7 @@ from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Step, Variation
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.isolation.resident import noted
+from broker_tck.properties.isolation.watchdog import Limit
 
 RESULT = "result"
 HANG = "Hang"
@@ -156,7 +157,10 @@ def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:
 
 def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> tuple[int, Difference] | None:
     """Replay operations on both sides up to the first difference; None: there is none."""
+    begun: list[Operation] = []
+    Limit.follow(begun)
     for i, operation in enumerate(noted(operations, rig, model)):
+        begun.append(operation)
         try:
             bad = check(operation, model, rig)
         except Hang as hang:
@@ -198,7 +202,10 @@ class Recorded:
 def record(operations: Iterable[Operation], on: Any) -> list[Step]:
     """Perform operations on a fresh rig or model alone, and write down every outcome, of an error its name alone."""
     steps = []
+    begun: list[Operation] = []
+    Limit.follow(begun)
     for operation in noted(operations, on):
+        begun.append(operation)
         try:
             result = plain(concrete(operation.on(on)))
         except BaseException as error:

@@ -18,10 +18,10 @@ from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.check import HANG, first_difference, no_answer
 from broker_tck.properties.engine.choices import ByteChoices, one_of
-from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk, to_draw_from
-from broker_tck.properties.isolation.watchdog import Limit, patience
+from broker_tck.properties.isolation.watchdog import Limit
 
 STEPS = 25
 """How many steps an example of the machine has."""
@@ -73,7 +73,7 @@ class Machine(RuleBasedStateMachine):
         """Check an operation."""
         self.done.append(operation)
         try:
-            with Limit(patience(SECONDS, bulk([operation]))):
+            with Limit(SECONDS):
                 found = first_difference([operation], self.reference, self.rig)
         except Hang as hang:
             found = 0, no_answer(HANG, str(hang))

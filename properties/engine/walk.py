@@ -20,8 +20,8 @@ OPERATIONS = 400
 """How many operations a walk makes before its drain."""
 LOOKED = 16
 """After one operation of so many it is looked at what is dear to ask."""
-SECONDS = 10.0
-"""How long a walk may take before its subject counts as hanging."""
+SECONDS = 5.0
+"""How long an operation may take before its subject counts as hanging; longer if it does much in bulk."""
 
 Watch = Callable[[Any, Iterator[Operation]], Iterator[Operation]]
 """Sees the model before each operation, and passes the operations on."""
@@ -81,6 +81,7 @@ def walk(
     try:
         with Limit(seconds):
             rig = subject(config, capabilities)
+            Limit.follow(operations)
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
             watched = watch(reference, made) if watch else made

@@ -29,7 +29,7 @@ def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
     if law not in known:
         raise BadInput(f"unknown law {law!r} of {trace.contract.name}; there are: {', '.join(known)}")
     try:
-        with probe(subject, trace.operations, SECONDS):
+        with probe(subject, SECONDS):
             at, complaint = breach_of(subject, law, trace.config, tuple(trace.operations))
     except Hang as hang:
         at, complaint = 0, str(hang)

@@ -1,19 +1,20 @@
-"""A limit in seconds on what a subject may take, as an exception raised inside of it."""
+"""A limit in seconds on what a subject may take for an operation, as an exception raised inside of it."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import process_time
 from types import FrameType
 from typing import ClassVar
 
 from broker_tck.implementations.interface import Hang
+from broker_tck.properties.engine.operation import Operation, bulk
 
-WAITING = 4
-"""How often a block is looked at, a limit apart, and found idle, before it counts as hanging."""
+WAITING = 8
+"""How often a block is looked at, half a limit apart, and found idle, before it counts as hanging."""
 SOON = 0.01
 """In seconds: when to look again where an exception would do harm."""
 TOOLS = "hypothesis.", "coverage."
@@ -27,6 +28,9 @@ class Limit:
     process that gets little of a busy machine is not a hang, and one that waits for ever uses no processor at all.
     Looks are counted and not the time between them: a process that was stopped, and goes on, has had none.
 
+    Where operations are done in the block, see :meth:`follow`, each of them has the limit for itself: a subject that
+    goes on is slow, and does not hang. One that does much in bulk has more, see :func:`patience`.
+
     It works in the main thread of systems that have interval timers; elsewhere the block is not limited.
     """
 
@@ -36,14 +40,28 @@ class Limit:
     def __init__(self, seconds: float) -> None:
         main = threading.current_thread() is threading.main_thread()
         self.seconds = seconds if main and hasattr(signal, "setitimer") else 0
+        self.begun: Sequence[Operation] = ()
+
+    @classmethod
+    def follow(cls, begun: Sequence[Operation]) -> None:
+        """Let the limit around be on each operation. These have begun; the list grows by each that is begun."""
+        if cls.around:
+            cls.around.begun = begun
+            cls.around.look()
+
+    def look(self) -> None:
+        """See how far the block is, from where on its limit counts."""
+        self.seen = len(self.begun)
+        self.allowed = patience(self.seconds, bulk(self.begun[-1:]))
+        self.used = self.last = process_time()
         self.idle = 0
 
     def __enter__(self) -> None:
         if self.seconds:
             Limit.around = self
-            self.used = self.last = process_time()
+            self.look()
             self.before = signal.signal(signal.SIGALRM, self.bite)
-            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            signal.setitimer(signal.ITIMER_REAL, self.seconds / 2)
 
     def __exit__(self, *_error: object) -> None:
         if self.seconds:
@@ -64,14 +82,19 @@ class Limit:
         if code is Limit.__enter__.__code__ or where.startswith(TOOLS):
             signal.setitimer(signal.ITIMER_REAL, SOON)
             return
+        if len(self.begun) != self.seen:
+            self.look()
+        elif not self.goes_on():
+            signal.signal(signal.SIGALRM, self.before)
+            raise Hang
+        signal.setitimer(signal.ITIMER_REAL, self.seconds / 2)
+
+    def goes_on(self) -> bool:
+        """Whether the block has not had its limit, nor is found idle too often."""
         now = process_time()
-        self.idle += now - self.last < idle(self.seconds)
+        self.idle += now - self.last < idle(self.seconds / 2)
         self.last = now
-        if now - self.used < self.seconds / 2 and self.idle < WAITING:
-            signal.setitimer(signal.ITIMER_REAL, self.seconds)
-            return
-        signal.signal(signal.SIGALRM, self.before)
-        raise Hang
+        return now - self.used < self.allowed / 2 and self.idle < WAITING * self.allowed / self.seconds
 
 
 @contextmanager
