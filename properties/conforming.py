@@ -17,7 +17,9 @@ from broker_tck.properties.engine.replay import Disagreement, on_subject
 from broker_tck.properties.engine.run import SAMPLED, Progress, Run, checked, deviations, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
 from broker_tck.properties.engine.trace import Trace, load
+from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document, finding_json
+from broker_tck.properties.findings.fitness import see_made
 from broker_tck.properties.findings.lines import value_text
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
@@ -101,8 +103,10 @@ def check_subject(
 ) -> Checked:
     """Put a subject through recorded traces, walks, laws and the Hypothesis machine.
 
-    Walks of the ``reserve`` are made as long as a rule has not come up.
+    Walks of the ``reserve`` are made as long as a rule has not come up. BadInput where the subject cannot be made, or
+    lacks a method.
     """
+    see_made(subject)
     disagreements: list[Disagreement] = []
     golden = [asked(trace, subject) for trace in golden]
     for trace in golden:
@@ -215,7 +219,12 @@ def run_part(subject: Subject, profile: str, part: str, seed: int = 0) -> None:
     """Run one part as a test, which fails with the story alone."""
     import pytest
 
-    if wrong := PARTS[part](Run(subject, profile, seed)):
+    try:
+        see_made(subject)
+        wrong = PARTS[part](Run(subject, profile, seed))
+    except BadInput as error:
+        wrong = str(error)
+    if wrong:
         pytest.fail(wrong, pytrace=False)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import Rule, deviations_of, rules_of
-from broker_tck.properties.engine.check import concrete, kept, recorder, unanswered
+from broker_tck.properties.engine.check import HANG, concrete, kept, recorder, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import bulk
@@ -21,8 +21,10 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import SECONDS, Walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.fickle import fickle
 from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.isolation.watchdog import Limit, patience
+from broker_tck.properties.findings.fitness import see_whole
+from broker_tck.properties.isolation.watchdog import Limit
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 from broker_tck.properties.worth.deviating import breaks, broken_by, happens, peeled
 from broker_tck.properties.worth.exercised import Exercised, deviating
@@ -34,7 +36,7 @@ SAMPLED = 4
 MOST_COUNTED = 64
 """Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
 LAW_SECONDS = 10.0
-"""How long a walk may be judged; longer where it has bulk operations."""
+"""How long an operation may take while a walk is judged."""
 MOST_FINDINGS = 12
 """A run ends after so many failing walks."""
 
@@ -63,6 +65,8 @@ class Run:
     complaints: list[tuple[int | None, str, str]] = field(default_factory=list)
     """Laws that the subject broke where model and subject agreed: the walk's seed, the law, what was wrong."""
     findings: list[Finding] = field(default_factory=list)
+    fickle: list[str] = field(default_factory=list)
+    """What became of walks that did not fail again, a sentence each."""
     deviations: dict[str, bool] = field(default_factory=dict)
     """Each declared deviation, and whether it was seen to be one."""
 
@@ -100,9 +104,7 @@ class Run:
     def said(self) -> list[str]:
         """What there is to say besides findings, a sentence each."""
         said = [f"{law} does not hold: {text} (walk {seed})" for seed, law, text in self.complaints[:3]]
-        if self.failing and not self.findings:
-            said.append("a walk failed that did not fail again: the subject does not always do the same")
-        return said
+        return said + self.fickle[:1]
 
     @property
     def residual(self) -> float:
@@ -153,6 +155,7 @@ def checked(
             count(run, counting, done)
         run.seconds += perf_counter() - began
         if done.difference:
+            see_whole(subject, done.config, done.operations, done.difference)
             run.failing.append(done)
         elif judged and number % judged == 0:
             judge(run, done)
@@ -222,11 +225,18 @@ def explained(run: Run) -> list[Finding]:
 
 
 def findings(run: Run) -> list[Finding]:
-    """One finding for each rule that the failing walks break, the shortest trace of each."""
+    """One finding for each rule that the failing walks break, the shortest trace of each.
+
+    A walk whose hang is not confirmed was slow, and has not failed.
+    """
     diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
     found: dict[str, Finding] = {}
     for failed in sorted(run.failing, key=lambda w: len(w.operations)):
         finding = find(run.subject, diagnoser, failed.config, failed.operations, failed.seed)
+        if finding is None and failed.difference and unanswered(failed.difference) == HANG:
+            run.failing.remove(failed)
+        elif finding is None:
+            run.fickle.append(fickle(run.subject, run.model, failed))
         if finding is None:
             continue
         known = found.get(finding.rule)
@@ -244,7 +254,7 @@ def judge(run: Run, done: Walk) -> None:
     exempt = {*run.model.BREAKS, *run.model.MOOT}
     recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
     try:
-        with Limit(patience(LAW_SECONDS, bulk(done.operations))):
+        with Limit(LAW_SECONDS):
             steps = recorded(done.config, done.operations)
             for law in contract.laws:
                 met, _, complaint = law.check(done.config, steps)

@@ -50,6 +50,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The operations of the trace that was reduced."""
     replay: str
     """The line that replays it."""
+    traceback: tuple[str, ...] = ()
+    """The lines of the subject's own traceback, where it raised."""
     note: str = ""
     """Why it is not as findings are, if so: it was not reduced, say."""
 
@@ -78,6 +80,7 @@ def document(finding: Finding, note: str = "") -> Document:
         seed=finding.seed,
         found_after=finding.found_after,
         replay=replay_command(finding),
+        traceback=finding.traceback,
         note=note,
     )
 

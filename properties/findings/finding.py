@@ -23,14 +23,15 @@ from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.engine.walk import SECONDS, Walk
 from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, observable
+from broker_tck.properties.findings.raised import raised_at
 from broker_tck.properties.findings.reduce import Fails, Reducer
 from broker_tck.properties.findings.shorter import Shorter
-from broker_tck.properties.isolation.watchdog import Limit, patience
+from broker_tck.properties.isolation.watchdog import Limit
 
 PROBE_SECONDS = 0.3
-"""How long a subject may take over one trace while a finding is reduced."""
+"""How long a subject may take over an operation while a finding is reduced."""
 RESIDENT_SECONDS = 5.0
 """The same for one that lives in its process for good: it may collect garbage, or compile itself first."""
 VARIED = 12
@@ -58,6 +59,8 @@ class Finding:
     """The operations of the trace that was reduced."""
     answers: tuple[Any, ...] = ()
     """What the subject answered to each operation, where that was asked."""
+    traceback: tuple[str, ...] = ()
+    """The lines of the subject's own traceback, where it raised at the last operation."""
 
     @property
     def rule(self) -> str:
@@ -78,9 +81,9 @@ Keeps = Callable[[Any, Sequence[Operation], Difference], bool]
 """Whether a shorter trace, which fails with its last operation, still is what is looked for."""
 
 
-def probe(subject: Subject, operations: Sequence[Operation], seconds: float = 0) -> Limit:
-    """The limit on a replay of a trace in this process; ``seconds`` is for another one than that of a reduction."""
-    return Limit(patience(seconds or (PROBE_SECONDS if subject.forks else RESIDENT_SECONDS), bulk(operations)))
+def probe(subject: Subject, seconds: float = 0) -> Limit:
+    """The limit on each operation of a replay in this process; ``seconds``: another one than that of a reduction."""
+    return Limit(seconds or (PROBE_SECONDS if subject.forks else RESIDENT_SECONDS))
 
 
 def failure(
@@ -88,11 +91,16 @@ def failure(
 ) -> Failure | None:
     """Where a trace fails, and how, replayed in this process under :func:`probe`."""
     try:
-        with probe(subject, operations, seconds):
+        with probe(subject, seconds):
             rig = subject.rig(config, subject.capabilities)
             return first_difference(operations, model(config), rig)
     except Hang as hang:
         return 0, no_answer(HANG, str(hang))
+
+
+def confirmed(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
+    """Where a trace fails, and how, replayed in this process with as much time for each operation as in a walk."""
+    return failure(subject, model, config, operations, SECONDS)
 
 
 def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer:
@@ -103,7 +111,7 @@ def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer
 def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
     """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
     try:
-        with probe(subject, operations):
+        with probe(subject):
             return tuple(step.result for step in record(operations, subject.rig(config, subject.capabilities)))
     except Hang:
         return ()
@@ -128,7 +136,7 @@ def find(
     another process, for a subject that ends its own; what it answered on the way is not known then.
     """
     contract = subject.contract
-    first = (elsewhere or failure)(subject, diagnoser.model, config, operations)
+    first = (elsewhere or confirmed)(subject, diagnoser.model, config, operations)
     if first is None:
         return None
     failing = operations[: first[0] + 1]
@@ -170,7 +178,7 @@ class Reduction:
 
         contract = self.subject.contract
         plain, short = reducer(contract, self.diagnoser.model, fails).reduce(self.config, self.failing)
-        found = self.failure(plain, short)
+        found = (self.elsewhere or confirmed)(self.subject, self.diagnoser.model, plain, short)
         if found is None or found[0] != len(short) - 1:
             return None
         return Finding(
@@ -184,6 +192,7 @@ class Reduction:
             self.seed,
             len(self.failing),
             () if self.elsewhere else answered(self.subject, plain, short),
+            () if self.elsewhere or not erred(found[1]) else raised_at(self.subject, plain, short),
         )
 
     def of_same_ways(self, finding: Finding) -> Finding:
@@ -222,8 +231,13 @@ def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> F
 
 def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
     """What a failure is like: the kind of operation, what differed, and whether it was an error or no answer."""
-    error = "error" if isinstance(difference.seen, dict) and "error" in difference.seen else ""
+    error = "error" if erred(difference) else ""
     return operation.tag, observable(contract, difference), unanswered(difference) or error
+
+
+def erred(difference: Difference) -> bool:
+    """Whether an error was seen in place of an answer."""
+    return isinstance(difference.seen, dict) and "error" in difference.seen
 
 
 def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk) -> Finding | None:
@@ -233,7 +247,7 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
         if not subject.contract.can_ask(operations, subject.capabilities):
             return None, ""
         try:
-            with probe(subject, operations):
+            with probe(subject):
                 return breach_of(subject, name, config, operations)
         except Hang:
             return None, ""

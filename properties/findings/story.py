@@ -21,7 +21,9 @@ def story(told: Document) -> str:
         out += [f"         Source: {source}."] if source else []
     out += ["", f"  {told.diagnosis}"]
     out += [f"  {told.note}"] if told.note else []
-    out += ["", *table(told.lines), "", f"  {told.replay}"]
+    out += ["", *table(told.lines)]
+    out += ["", *(f"  {line}" for line in told.traceback)] if told.traceback else []
+    out += ["", f"  {told.replay}"]
     return "\n".join(out)
 
 

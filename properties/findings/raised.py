@@ -1,0 +1,81 @@
+"""What a subject raised, and where in its own code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from traceback import TracebackException
+from types import TracebackType
+from typing import Any
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Fault
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import SECONDS
+from broker_tck.properties.isolation.resident import noted
+from broker_tck.properties.isolation.watchdog import Limit
+
+KIT = "broker_tck.properties."
+"""The modules that call a subject. Operations are made of text, and have no module."""
+MOST_FRAMES = 12
+"""Of a longer traceback, as of a recursion, so many frames are told."""
+
+
+def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> BaseException | None:
+    """What a subject, alone, raises at the last operation of a trace, or when it is looked at after it."""
+    error: BaseException | None = None
+    begun: list[Operation] = []
+    with Limit(SECONDS):
+        rig = subject.rig(config, subject.capabilities)
+        Limit.follow(begun)
+        for operation in noted(operations, rig):
+            begun.append(operation)
+            error = error_of(operation.on, rig) or error_of(rig.seen)
+    return error
+
+
+def error_of(call: Callable[..., Any], *arguments: Any) -> BaseException | None:
+    """What a call raises. A hang goes on, and what the interface knows as an answer is no error."""
+    try:
+        call(*arguments)
+    except (Hang, KeyboardInterrupt):
+        raise
+    except Fault:
+        return None
+    except BaseException as error:
+        return error
+    return None
+
+
+def own(error: BaseException) -> TracebackType | None:
+    """The traceback of an error from where it enters the subject's code; None: it never does."""
+    at = error.__traceback__
+    while at and at.tb_frame.f_globals.get("__name__", KIT).startswith(KIT):
+        at = at.tb_next
+    return at
+
+
+def traceback_of(error: BaseException) -> tuple[str, ...]:
+    """The lines of an error's traceback, the kit's own frames left out, with paths from the current folder on."""
+    told = TracebackException(type(error), error, own(error), limit=-MOST_FRAMES)
+    for frame in told.stack:
+        frame.filename = near(frame.filename)
+    return tuple("".join(told.format()).rstrip().splitlines())
+
+
+def near(path: str) -> str:
+    """A path as seen from the current folder, if it is below it."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path
+
+
+def raised_at(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[str, ...]:
+    """The traceback of what a subject raises at the end of a trace; empty where none of its code does, or it hangs."""
+    try:
+        error = raised(subject, config, operations)
+    except Hang:
+        return ()
+    return traceback_of(error) if error and own(error) else ()
