@@ -1,31 +1,25 @@
-"""Everything that is asked of one subject under one profile, for the command line and for other people's tests."""
+"""Everything that is asked of one subject under one profile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from broker_tck import fixtures
-from broker_tck.model.rules import deviations_of
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.replay import Disagreement, on_subject
-from broker_tck.properties.engine.run import SAMPLED, Progress, Run, checked, deviations, findings, run_subject
-from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
+from broker_tck.properties.engine.run import Progress, Run, findings, run_subject
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
-from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import document, finding_json
+from broker_tck.properties.findings.document import finding_json
 from broker_tck.properties.findings.fitness import see_made
 from broker_tck.properties.findings.lines import value_text
-from broker_tck.properties.findings.story import story
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
-
-WALKS = 300
-EXAMPLES = 30
 
 
 @dataclass
@@ -147,103 +141,3 @@ def asked(trace: Trace, subject: Subject) -> Trace:
     steps = zip(trace.operations, trace.outcomes, asks, strict=False)
     kept = [(o, outcome) for o, outcome, asked in steps if asked]
     return replace(trace, operations=[o for o, _ in kept], outcomes=[outcome for _, outcome in kept])
-
-
-# ---- As tests of other people: each part answers with what is wrong, in words, or with nothing
-
-
-def part_golden(run: Run) -> str:
-    """The traces that were recorded on the broker's own classes."""
-    traces = golden_traces(run.subject.contract.name, run.profile)
-    parts = (asked(trace, run.subject) for trace in traces)
-    found = next((d for trace in parts if (d := on_subject(trace, run.subject, run.profile))), None)
-    return disagreement_text(found) if found else ""
-
-
-def part_walks(run: Run) -> str:
-    """Random walks, with the laws, and every rule exercised."""
-    if any(done.difference for done in checked(run, range(WALKS), SAMPLED, SAMPLED)):
-        run.findings = findings(run)
-        return told(run)
-    return told(run) if run.complaints else not_enough(run)
-
-
-def part_machine(run: Run) -> str:
-    """The Hypothesis machine."""
-    failed, _ = run_machine(run.subject, run.model, EXAMPLES)
-    if failed is None:
-        return ""
-    run.failing.append(failed)
-    run.findings = findings(run)
-    return told(run)
-
-
-def part_deviations(run: Run) -> str:
-    """Every deviation that the profile declares is seen to be one."""
-    traces = golden_traces(run.subject.contract.name, run.profile)
-    golden = [asked(trace, run.subject) for trace in traces]
-    deviations(run, golden + witnesses(run.subject, run.profile))
-    return not_enough(run) if run.gone else ""
-
-
-def not_enough(run: Run) -> str:
-    """What did not come up, as text; empty where all did."""
-    return f"NOT ENOUGH: {'; '.join(run.unseen)} never came up" if run.unseen else ""
-
-
-def told(run: Run) -> str:
-    """What a run found, as text."""
-    return "\n\n".join([*(story(document(finding)) for finding in run.findings), *run.said])
-
-
-PARTS: dict[str, Callable[[Run], str]] = {
-    "golden": part_golden,
-    "walks": part_walks,
-    "machine": part_machine,
-    "deviations": part_deviations,
-}
-
-
-def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:
-    """The profiles, one or those that the subject declares, with the parts that have something to check."""
-    found = []
-    for name in (profile,) if profile else subject.profiles:
-        model = subject.contract.model(name)
-        nothing = set() if golden_traces(subject.contract.name, name) else {"golden"}
-        nothing |= set() if model.BREAKS or deviations_of(model) else {"deviations"}
-        found += [(name, part) for part in PARTS if part not in nothing]
-    return found
-
-
-def run_part(subject: Subject, profile: str, part: str, seed: int = 0) -> None:
-    """Run one part as a test, which fails with the story alone."""
-    import pytest
-
-    try:
-        see_made(subject)
-        wrong = PARTS[part](Run(subject, profile, seed))
-    except BadInput as error:
-        wrong = str(error)
-    if wrong:
-        pytest.fail(wrong, pytrace=False)
-
-
-def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: str | None = None, seed: int = 0) -> Any:
-    """Make a pytest test of a factory. A module that assigns it to a name with ``test_`` in front is complete.
-
-    ``factory`` is called as the contract says, or is the name of a subject. ``profile`` is one of the
-    contract's; without one, those that the factory declares are checked. One test for each profile and part: the
-    recorded traces, walks, the Hypothesis machine, the profile's deviations, as far as it has any.
-    """
-    import pytest
-
-    kit = contract_named(contract)
-    name = f"{getattr(factory, '__module__', '?')}:{getattr(factory, '__qualname__', '?')}"
-    subject = resolve(factory) if isinstance(factory, str) else declared(name, factory, kit)
-    chosen = cases(subject, profile)
-
-    @pytest.mark.parametrize(("profile", "part"), chosen, ids=["-".join(case) for case in chosen])
-    def test_conformance(profile: str, part: str) -> None:
-        run_part(subject, profile, part, seed)
-
-    return test_conformance

@@ -21,10 +21,10 @@ def pytest_generate_tests(metafunc: Any) -> None:
         return
     import pytest
 
-    from broker_tck.properties.conforming import cases
     from broker_tck.properties.contracts import CONTRACTS
     from broker_tck.properties.engine.subjects import bundled, having_profile, resolve
     from broker_tck.properties.errors import BadInput
+    from broker_tck.properties.parts import cases
 
     try:
         named = [resolve(name) for name in metafunc.config.getoption("--subject")]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from broker_tck.properties.conforming import run_part
 from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.parts import run_part
 
 
 def test_conformance(conformance_case: tuple[Subject, str, str]) -> None:

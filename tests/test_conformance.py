@@ -13,16 +13,16 @@ from conftest import Cli
 from kit import python
 
 import broker_tck.properties
-from broker_tck.properties import conforming, pytest_plugin
+from broker_tck.properties import parts, pytest_plugin
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, resolve
 
 PLUGIN = ("-p", "no:broker-tck", "-p", "broker_tck.properties.pytest_plugin")
 """By its module: a working copy that is not installed has no entry point. The example's tests go through that."""
 FASTER = """
-from broker_tck.properties import conforming
+from broker_tck.properties import parts
 
-conforming.WALKS, conforming.EXAMPLES = 90, 8
+parts.WALKS, parts.EXAMPLES = 90, 8
 """
 
 
@@ -85,6 +85,7 @@ def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
     assert status == 0, out
     for part in ("golden", "walks", "machine", "deviations"):
         assert f"test_conformance[heap-heap-{part}] PASSED" in out
+    assert "test_conformance[heap-heap-DD-28] PASSED" in out
     broken(folder)
     status, out = pytest_in(folder, *arguments, "--subject", "tracker:MyTracker", "--profile", "timebucket-ideal")
     assert status == 1, out
@@ -149,10 +150,12 @@ def test_plugin_asks_for_one_test_a_part() -> None:
     assert other.ids == []
     function = Function("conformance_case", **{"--subject": ["time-bucket"]})
     pytest_plugin.pytest_generate_tests(function)
-    assert function.ids == [f"time-bucket-timebucket-ideal-{part}" for part in ("walks", "machine")]
+    assert function.ids[:2] == [f"time-bucket-timebucket-ideal-{part}" for part in ("walks", "machine")]
+    assert "time-bucket-timebucket-ideal-DD-05" in function.ids[2:]
     function = Function("conformance_case", **{"--subject": [], "--profile": "heap"})
     pytest_plugin.pytest_generate_tests(function)
-    assert len(function.ids) == 4 * len(list(bundled(CONTRACTS["delayed-delivery"])))
+    golden = [name for name in function.ids if name.endswith("golden")]
+    assert len(golden) == len(list(bundled(CONTRACTS["delayed-delivery"])))
     with pytest.raises(pytest.UsageError, match="broker-tck: unknown subject 'x'"):
         pytest_plugin.pytest_generate_tests(Function("conformance_case", **{"--subject": ["x"]}))
 
@@ -160,9 +163,10 @@ def test_plugin_asks_for_one_test_a_part() -> None:
 def test_case_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from broker_tck.properties.test_conformance import test_conformance as of_the_kit
 
-    monkeypatch.setattr(conforming, "WALKS", 1)
-    with pytest.raises(pytest.fail.Exception, match="NOT ENOUGH: DD-"):
-        of_the_kit((resolve("heap"), "heap", "walks"))
+    monkeypatch.setattr(parts, "WALKS", 1)
+    of_the_kit((resolve("heap"), "heap", "walks"))
+    with pytest.raises(pytest.fail.Exception, match="NOT ENOUGH: DD-08 never came up"):
+        of_the_kit((resolve("heap"), "heap", "DD-08"))
     of_the_kit((resolve("heap"), "heap", "golden"))
 
 

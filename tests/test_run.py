@@ -14,20 +14,13 @@ from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
 from broker_tck.model.rules import deviations_of, replaced, rules_of
-from broker_tck.properties import conforming
-from broker_tck.properties.conforming import (
-    PARTS,
-    Checked,
-    cases,
-    check_subject,
-    conformance,
-    golden_traces,
-    run_part,
-)
+from broker_tck.properties import conforming, parts
+from broker_tck.properties.conforming import Checked, check_subject, golden_traces
 from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine import run as runs
 from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.parts import PARTS, cases, conformance, of_rule, run_part
 from broker_tck.properties.verdict import NOT_ENOUGH
 from broker_tck.properties.worth import deviating
 from broker_tck.properties.worth.exercised import Exercised
@@ -256,21 +249,21 @@ def test_machine_s_failure_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conforming, "WALKS", 60)
-    monkeypatch.setattr(conforming, "EXAMPLES", 30)
+    monkeypatch.setattr(parts, "WALKS", 60)
+    monkeypatch.setattr(parts, "EXAMPLES", 30)
 
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", PARTS)
 def test_parts_have_nothing_to_say_of_what_conforms(part: str) -> None:
-    assert PARTS[part](Run(subject_of(TimeBucket2026Tracker), TimeBucket2026.PROFILE, 0)) == ""
+    assert PARTS[part](subject_of(TimeBucket2026Tracker), TimeBucket2026.PROFILE, 0) == ""
 
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_tell_a_story(part: str) -> None:
     subject = wrong("DD-28 index.count: of_buckets")
-    said = PARTS[part](Run(subject, IDEAL, 0))
+    said = PARTS[part](subject, IDEAL, 0)
     assert said.startswith("DD-28 is broken by DD-28 index.count: of_buckets (timebucket-ideal; ")
     assert "  broker-tck replay --subject" in said
     with pytest.raises(pytest.fail.Exception, match=r"DD-28 is broken by DD-28 index\.count: of_buckets"):
@@ -281,42 +274,58 @@ def test_parts_tell_a_story(part: str) -> None:
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_say_what_does_not_happen_again(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
-    assert "the subject does not always do the same" in PARTS[part](Run(subject_of(kit.Flaky), IDEAL, 0))
+    assert "the subject does not always do the same" in PARTS[part](subject_of(kit.Flaky), IDEAL, 0)
 
 
 def test_golden_part_says_where() -> None:
-    said = PARTS["golden"](Run(subject_of(TimeBucketTracker), "heap", 0))
+    said = PARTS["golden"](subject_of(TimeBucketTracker), "heap", 0)
     assert re.search(r"heap.jsonl:\d+: step \d+: \w+: expected .*, seen ", said)
 
 
-def test_walks_part_wants_every_rule_exercised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conforming, "WALKS", 1)
-    said = PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0))
-    assert said.startswith("NOT ENOUGH: DD-")
-    assert said.endswith(" never came up")
+def test_rules_have_to_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "WALKS", 1)
+    subject = subject_of(TimeBucketTracker)
+    assert PARTS["walks"](subject, IDEAL, 0) == ""
+    assert of_rule(subject, IDEAL, "DD-28", 0) == ""
+    assert of_rule(subject, IDEAL, "DD-15", 0) == "NOT ENOUGH: DD-15 never came up"
+
+
+@pytest.mark.usefixtures("small")
+def test_rule_that_is_broken_tells_its_story_and_no_other_does() -> None:
+    subject = wrong("DD-28 index.count: of_buckets")
+    assert of_rule(subject, IDEAL, "DD-28", 0).startswith("DD-28 is broken by ")
+    assert {of_rule(subject, IDEAL, rule.number, 0) for rule in Run(subject, IDEAL, 0).rules} - {
+        of_rule(subject, IDEAL, "DD-28", 0)
+    } == {""}
 
 
 def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conforming, "WALKS", 1)
+    monkeypatch.setattr(parts, "WALKS", 1)
     monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((5, "DD-08", "bounced")))
-    assert PARTS["walks"](Run(subject_of(TimeBucketTracker), IDEAL, 0)) == "DD-08 does not hold: bounced (walk 5)"
+    said = "DD-08 does not hold: bounced (walk 5)"
+    subject = subject_of(TimeBucketTracker, "judged")
+    assert (PARTS["walks"](subject, IDEAL, 0), of_rule(subject, IDEAL, "DD-08", 0)) == (said, said)
 
 
 def test_deviations_part_tells_of_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 200)
     monkeypatch.setattr(runs, "happens", lambda subject, model, way, seed, known: False)
-    said = PARTS["deviations"](Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0))
+    said = PARTS["deviations"](subject_of(TimeBucket2026Tracker), "timebucket-2026", 0)
     assert "DD-33 (buckets.wake) otherwise, as timebucket-2026 has it" in said
 
 
 def test_conformance_makes_a_test_for_each_profile_and_part() -> None:
     both = type("Both", (TimeBucketTracker,), {"profiles": ("timebucket-ideal", "heap")})
-    expected = ["timebucket-ideal-walks", "timebucket-ideal-machine", *(f"heap-{part}" for part in PARTS)]
-    assert ["-".join(case) for case in cases(subject_of(both), None)] == expected
+    subject = subject_of(both)
+    expected = ["timebucket-ideal-walks", "timebucket-ideal-machine"]
+    expected += [f"timebucket-ideal-{rule.number}" for rule in Run(subject, IDEAL, 0).rules]
+    expected += [f"heap-{part}" for part in PARTS]
+    expected += [f"heap-{rule.number}" for rule in Run(subject, "heap", 0).rules]
+    assert ["-".join(case) for case in cases(subject, None)] == expected
     (mark,) = conformance("delayed-delivery", both).pytestmark
     assert mark.kwargs["ids"] == expected
     (mark,) = conformance("delayed-delivery", "heap", profile="timebucket-2026").pytestmark
-    assert mark.kwargs["ids"] == [f"timebucket-2026-{part}" for part in PARTS]
+    assert mark.kwargs["ids"][: len(PARTS)] == [f"timebucket-2026-{part}" for part in PARTS]
     with pytest.raises(ValueError, match="unknown profile 'x' of delayed-delivery"):
         conformance("delayed-delivery", "heap", profile="x")
 

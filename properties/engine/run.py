@@ -98,12 +98,17 @@ class Run:
     @property
     def unseen(self) -> list[str]:
         """What has to come up and did not, in words."""
-        return [*self.vacuous, *(f"{name} otherwise, as {self.profile} has it" for name in self.gone)]
+        return [*self.vacuous, *self.gone_in_words]
+
+    @property
+    def gone_in_words(self) -> list[str]:
+        """Declared deviations that no longer happen, in words."""
+        return [f"{name} otherwise, as {self.profile} has it" for name in self.gone]
 
     @property
     def said(self) -> list[str]:
         """What there is to say besides findings, a sentence each."""
-        said = [f"{law} does not hold: {text} (walk {seed})" for seed, law, text in self.complaints[:3]]
+        said = [complaint_text(*complaint) for complaint in self.complaints[:3]]
         return said + self.fickle[:1]
 
     @property
@@ -122,6 +127,11 @@ class Run:
     def green(self) -> bool:
         """Whether there is nothing to report."""
         return self.verdict == CONFORMS
+
+
+def complaint_text(seed: int | None, law: str, text: str) -> str:
+    """What a law said of a walk, in a sentence."""
+    return f"{law} does not hold: {text} (walk {seed})"
 
 
 def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
