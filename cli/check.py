@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Sequence
 from os import cpu_count
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from broker_tck.cli import formats
 from broker_tck.cli.options import (
     chosen_contracts,
     chosen_profiles,
@@ -17,19 +19,23 @@ from broker_tck.cli.options import (
     json_option,
     life_option,
     living,
+    output_option,
     profile_option,
     seed_option,
     subject_option,
 )
-from broker_tck.cli.output import print_json, progress
+from broker_tck.cli.output import print_json, progress, written
 from broker_tck.properties.conforming import Checked, asked, check_subject, checked_json, golden_traces
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import Progress, Run
 from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document
+from broker_tck.properties.findings.raised import debugged
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
 from broker_tck.properties.worth.killing import processes
+from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject that is named is put through."""
@@ -58,6 +64,7 @@ class Budget(NamedTuple):
     examples: int
     fail_fast: bool
     life: str | None
+    pdb: bool = False
 
 
 class Told(NamedTuple):
@@ -92,6 +99,10 @@ class Told(NamedTuple):
     "-j", "--jobs", type=click.IntRange(1), help="Bundled subjects to check at a time. Default: one for each core."
 )
 @click.option("--fail-fast", is_flag=True, help="End at the first failing walk.")
+@output_option("Write the check as JUnit's XML too.", "--junit")
+@output_option("Write what is wrong as SARIF 2.1.0 too.", "--sarif")
+@click.option("--github", is_flag=True, help="Print what is wrong as annotations of a GitHub workflow too.")
+@click.option("--pdb", is_flag=True, help="Stop in the debugger where the first finding's subject raises, or differs.")
 @json_option
 def check(
     contract_names: tuple[str, ...],
@@ -103,6 +114,10 @@ def check(
     seed: int,
     jobs: int | None,
     fail_fast: bool,
+    junit: str | None,
+    sarif: str | None,
+    github: bool,
+    pdb: bool,
     as_json: bool,
 ) -> int:
     """Check subjects against their contract.
@@ -114,11 +129,13 @@ def check(
     Exit status 0: all conform. 1: one is broken; its trace says by which rule. 4: there was no difference, but
     it was not enough: the rules that are named never came up.
     """
+    if pdb and (as_json or not named):
+        raise BadInput("--pdb stops in one's own process, at a terminal: name a --subject, and leave out --json")
     subjects = subjects_of(contract_names, named, profile, life)
     pairs = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
     many, few = (WALKS, EXAMPLES) if named else (SHARED_WALKS, SHARED_EXAMPLES)
     reserve = 0 if named or walks else RESERVE
-    budget = Budget(seed, walks or many, reserve, few if examples is None else examples, fail_fast, life)
+    budget = Budget(seed, walks or many, reserve, few if examples is None else examples, fail_fast, life, pdb)
     told = checked_here(pairs, budget) if named else checked_apart(pairs, budget, jobs or cpu_count() or 1)
     layout = None if as_json else Layout(pairs)
     done: dict[tuple[str, str], Told] = {}
@@ -130,6 +147,7 @@ def check(
             break
     found = [done[key] for key in [(subject.name, name) for subject, name in pairs] if key in done]
     print_json(summary_json(found)) if as_json else print_end(found, budget)
+    also([each.as_json for each in found], junit, sarif, github)
     return status_of(each.verdict for each in found)
 
 
@@ -204,6 +222,10 @@ def checked(subject: Subject, profile: str, budget: Budget, told: Progress | Non
         told,
         budget.reserve,
     )
+    if budget.pdb and found.run.findings:
+        first = found.run.findings[0]
+        click.echo(story(document(first)))
+        debugged(subject, first.config, first.operations)
     name = f"{subject.name} ({profile})"
     stories = [story(document(finding)) for finding in found.run.findings]
     stories += [f"{name}: {complaint}" for complaint in found.complaints]
@@ -285,6 +307,16 @@ def print_end(done: Sequence[Told], budget: Budget) -> None:
     if len(done) == len(green) == 1:
         click.echo(f"for longer: {again(green[0])} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
     click.echo(f"{len(green)} of {len(done)} conform")
+
+
+def also(found: Sequence[dict[str, Any]], junit: str | None, sarif: str | None, github: bool) -> None:
+    """Write, and print, the check for other tools, as far as that is asked for."""
+    if junit:
+        written(junit, formats.junit(found))
+    if sarif:
+        written(sarif, json.dumps(formats.sarif(found, kit_version()), indent=2) + "\n")
+    for line in formats.workflow_lines(found) if github else ():
+        click.echo(line)
 
 
 def again(told: Told) -> str:

@@ -125,11 +125,10 @@ seed_option = click.option("--seed", default=0, show_default=True, type=click.In
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output.")
 
 
-def output_option(says: str) -> Callable[[F], F]:
+def output_option(says: str, *names: str) -> Callable[[F], F]:
     """The option of a file to write when all is done. That it can be written is seen before anything is."""
     return click.option(
-        "-o",
-        "--output",
+        *(names or ("-o", "--output")),
         type=click.Path(dir_okay=False),
         metavar="FILE",
         is_eager=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from inspect import getsourcefile, getsourcelines
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.findings.document import finding_json
 from broker_tck.properties.findings.fitness import see_made
 from broker_tck.properties.findings.lines import value_text
+from broker_tck.properties.findings.raised import near
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 
@@ -59,6 +61,7 @@ def checked_json(checked: Checked) -> dict[str, Any]:
     return {
         "subject": run.subject.name,
         "profile": run.profile,
+        "source": source_json(run.subject),
         "verdict": checked.verdict,
         "golden": {"steps": checked.golden_steps, "agreed": checked.golden_agreed},
         "rules": {"exercised": run.exercised, "vacuous": run.vacuous, "met": dict(sorted(run.met.items()))},
@@ -72,6 +75,15 @@ def checked_json(checked: Checked) -> dict[str, Any]:
         "complaints": checked.complaints,
         "unseen": checked.unseen,
     }
+
+
+def source_json(subject: Subject) -> dict[str, Any] | None:
+    """Where a subject's factory is written; None where that is not known, as of a class of Java."""
+    try:
+        lines, line = getsourcelines(subject.factory)
+        return {"file": near(getsourcefile(subject.factory) or ""), "line": max(line, 1)} if lines else None
+    except (TypeError, OSError):
+        return None
 
 
 def disagreement_text(found: Disagreement) -> str:

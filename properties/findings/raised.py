@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from pdb import Pdb
 from traceback import TracebackException
 from types import TracebackType
 from typing import Any
@@ -70,6 +72,22 @@ def near(path: str) -> str:
         return str(Path(path).relative_to(Path.cwd()))
     except ValueError:
         return path
+
+
+def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> None:
+    """Stop in the debugger where a subject raises at the end of a trace; else before the last operation is done."""
+    error = raised(subject, config, operations)
+    debugger = Pdb(skip=[f"{KIT}*"])
+    if error and own(error):
+        debugger.reset()
+        debugger.interaction(None, own(error))
+        return
+    rig = subject.rig(config, subject.capabilities)
+    for operation in operations[:-1]:
+        error_of(operation.on, rig)
+        error_of(rig.seen)
+    with suppress(Exception):
+        debugger.runcall(operations[-1].on, rig)
 
 
 def raised_at(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[str, ...]:

@@ -1,0 +1,123 @@
+"""A check in the formats of other tools: JUnit's XML, SARIF 2.1.0, and annotations of GitHub's workflows.
+
+All are made of the check's own JSON, see :func:`~broker_tck.properties.conforming.checked_json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+
+Checked = Mapping[str, Any]
+
+UNPRINTED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 has no way to write."""
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+# ---- What there is to tell, whatever the format
+
+
+def wrong(checked: Checked) -> Iterator[tuple[str, str, str]]:
+    """What is wrong: the rule, or ``check`` where none is named, a line, and the whole text."""
+    for finding in checked["findings"]:
+        rules = " or ".join(finding["rules"])
+        line = f"{rules} is broken by {checked['subject']} ({checked['profile']})"
+        yield finding["rules"][0], line, story_text(finding)
+    for complaint in checked["complaints"]:
+        yield "check", complaint, complaint
+
+
+def story_text(finding: Mapping[str, Any]) -> str:
+    """A finding's sentences, trace and replay line as text."""
+    sentences = [f"{rule}: {text}" for rule, text in zip(finding["rules"], finding["sentences"], strict=True)]
+    parts = [*sentences, finding["diagnosis"], "", *finding["story"], *finding["traceback"], "", finding["replay"]]
+    return "\n".join(parts)
+
+
+# ---- JUnit
+
+
+def junit(found: Sequence[Checked]) -> str:
+    """One test suite a subject and profile, one test case a rule; a rule that never came up was skipped."""
+    root = ET.Element("testsuites", name="broker-tck")
+    for checked in found:
+        name = f"{checked['subject']} ({checked['profile']})"
+        suite = ET.SubElement(root, "testsuite", name=printed(name))
+        broken: dict[str, list[tuple[str, str]]] = {}
+        for rule, line, text in wrong(checked):
+            broken.setdefault(rule, []).append((line, text))
+        rules = checked["rules"]
+        cases = sorted({*rules["exercised"], *rules["vacuous"], *broken, "check"})
+        for case in cases:
+            told = ET.SubElement(suite, "testcase", classname=printed(name), name=case)
+            for line, text in broken.get(case, [])[:1]:
+                ET.SubElement(told, "failure", type="broken", message=printed(line)).text = printed(text)
+            if case in rules["vacuous"] and case not in broken:
+                ET.SubElement(told, "skipped", message="never came up")
+        counts = {"tests": len(cases), "failures": len(broken), "errors": 0}
+        counts["skipped"] = len({*rules["vacuous"]} - broken.keys())
+        suite.attrib.update({key: str(value) for key, value in counts.items()})
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def printed(text: str) -> str:
+    """A text with a question mark in the place of each character that XML cannot hold."""
+    return UNPRINTED.sub("?", text)
+
+
+# ---- SARIF
+
+
+def sarif(found: Sequence[Checked], version: str) -> dict[str, Any]:
+    """One run of the kit as a tool, one result for all that is wrong; each where the subject's factory is."""
+    rules: dict[str, dict[str, Any]] = {}
+    results = []
+    for checked in found:
+        for finding in checked["findings"]:
+            told = zip(finding["rules"], finding["sentences"], finding["looks"], finding["sources"], strict=True)
+            for rule, sentence, look, source in told:
+                rules[rule] = {"id": rule, "shortDescription": {"text": sentence}}
+                rules[rule]["help"] = {"text": f"Look first at: {look}. Source: {source}."}
+        for rule, line, text in wrong(checked):
+            rules.setdefault(rule, {"id": rule})
+            result = {"ruleId": rule, "level": "error", "message": {"text": f"{line}\n\n{text}"}}
+            results.append({**result, "locations": locations(checked)})
+    driver = {"name": "broker-tck", "version": version, "rules": [*rules.values()]}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def locations(checked: Checked) -> list[dict[str, Any]]:
+    """Where a subject is declared, as SARIF says it; nothing where that is not known."""
+    if not checked["source"]:
+        return []
+    where = {"artifactLocation": {"uri": checked["source"]["file"]}, "region": {"startLine": checked["source"]["line"]}}
+    return [{"physicalLocation": where}]
+
+
+# ---- GitHub
+
+
+def workflow_lines(found: Sequence[Checked]) -> Iterator[str]:
+    """A line for all that is wrong, and for each rule that never came up, as workflows of GitHub read them."""
+    for checked in found:
+        at = f"file={value(checked['source']['file'])},line={checked['source']['line']}," if checked["source"] else ""
+        for rule, line, text in wrong(checked):
+            whole = f"{line}\n\n{text}"
+            yield f"::error {at}title={value(rule)}::{escaped(whole)}"
+        for unseen in checked["unseen"]:
+            name = f"{checked['subject']} ({checked['profile']})"
+            yield f"::warning {at}title={value(name)}::{escaped(f'never came up: {unseen}')}"
+
+
+def escaped(text: str) -> str:
+    """A text in one line."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def value(text: str) -> str:
+    """A value of a property, which ends at a comma or colon."""
+    return escaped(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,119 @@
+"""A check as JUnit's XML, as SARIF, as annotations of GitHub, and in the debugger."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from broker_tck.cli import formats
+
+BROKEN = "check", "--subject", "kit:OneTooMany", "--fail-fast"
+SUITE = "kit:OneTooMany (timebucket-ideal)"
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    """One rule is broken, a complaint has a character that XML lacks, and a rule never came up."""
+    finding = {
+        "rules": ["DD-20", "DD-28"],
+        "sentences": ["Some.", "Others."],
+        "looks": ["a", "b"],
+        "sources": ["c", "d"],
+        "diagnosis": "Behaves as if.",
+        "story": ["  1  get 1  [0 0]"],
+        "traceback": [],
+        "replay": "broker-tck replay",
+    }
+    return {
+        "subject": "a:B",
+        "profile": "heap",
+        "source": {"file": "a,b.py", "line": 7},
+        "findings": [finding],
+        "complaints": ["strange: 5 % of \x00\nall"],
+        "rules": {"exercised": ["DD-01", "DD-20"], "vacuous": ["DD-09"]},
+        "unseen": ["DD-09"],
+    }
+
+
+def test_each_rule_is_a_test_case(found: dict[str, Any]) -> None:
+    (suite,) = ET.fromstring(formats.junit([found]))
+    assert suite.attrib == {"name": "a:B (heap)", "tests": "4", "failures": "2", "errors": "0", "skipped": "1"}
+    told = {case.attrib["name"]: [(child.tag, child.attrib["message"]) for child in case] for case in suite}
+    assert told == {
+        "DD-01": [],
+        "DD-09": [("skipped", "never came up")],
+        "DD-20": [("failure", "DD-20 or DD-28 is broken by a:B (heap)")],
+        "check": [("failure", "strange: 5 % of ?\nall")],
+    }
+
+
+def test_sarif_says_where(found: dict[str, Any]) -> None:
+    (run,) = formats.sarif([found, {**found, "source": None, "complaints": []}], "1.2")["runs"]
+    driver = run["tool"]["driver"]
+    assert (driver["version"], [rule["id"] for rule in driver["rules"]]) == ("1.2", ["DD-20", "DD-28", "check"])
+    assert [result["ruleId"] for result in run["results"]] == ["DD-20", "check", "DD-20"]
+    (where,) = run["results"][0]["locations"]
+    assert where["physicalLocation"]["artifactLocation"] == {"uri": "a,b.py"}
+    assert run["results"][-1]["locations"] == []
+
+
+def test_annotation_is_one_line(found: dict[str, Any]) -> None:
+    first, second, third = formats.workflow_lines([found])
+    assert first.startswith("::error file=a%2Cb.py,line=7,title=DD-20::DD-20 or DD-28 is broken by a:B (heap)%0A%0A")
+    assert second.startswith("::error file=a%2Cb.py,line=7,title=check::strange: 5 %25 of ")
+    assert third == "::warning file=a%2Cb.py,line=7,title=a%3AB (heap)::never came up: DD-09"
+    assert not any("\n" in line for line in (first, second, third))
+    (bare, *_) = formats.workflow_lines([{**found, "source": None}])
+    assert bare.startswith("::error title=DD-20::")
+
+
+def test_check_writes_them(cli: Any, tmp_path: Path) -> None:
+    junit, sarif = tmp_path / "junit.xml", tmp_path / "check.sarif"
+    status, out, _ = cli(*BROKEN, "--junit", str(junit), "--sarif", str(sarif), "--github")
+    assert status == 1
+    (annotation,) = (line for line in out.splitlines() if line.startswith("::error"))
+    file, line = (part.partition("=")[2] for part in annotation.split(" ")[1].split(",")[:2])
+    assert (Path(file).name, Path(file).read_text().splitlines()[int(line) - 1]) == (
+        "kit.py",
+        "class OneTooMany(TimeBucketTracker):",
+    )
+    (suite,) = ET.parse(junit).getroot()
+    assert (suite.attrib["name"], suite.attrib["failures"]) == (SUITE, "1")
+    (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    assert "broker-tck replay --subject kit:OneTooMany" in result["message"]["text"]
+
+
+def test_file_that_cannot_be_written_is_told_before_the_check(cli: Any, tmp_path: Path) -> None:
+    status, out, err = cli(*BROKEN, "--junit", str(tmp_path / "none" / "junit.xml"))
+    assert (status, out) == (2, "")
+    assert "cannot be written: No such file or directory" in err
+
+
+def debugging(cli: Any, monkeypatch: pytest.MonkeyPatch, subject: str, typed: str) -> str:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    status, out, _ = cli("check", "--subject", subject, "--fail-fast", "--pdb")
+    assert status == 1
+    return str(out)
+
+
+def test_debugger_stops_where_the_subject_raises(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = debugging(cli, monkeypatch, "kit:Raising", "p entry_id % 5\nq\n")
+    assert '-> raise LookupError("entry")\n(Pdb) 4\n' in out
+
+
+def test_debugger_stops_before_the_operation_that_differs(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = debugging(cli, monkeypatch, "kit:OneTooMany", "s\ns\np max_messages\nq\n")
+    assert "-> return super().get_scheduled_messages(max_messages + 1)\n(Pdb) 0\n" in out
+
+
+def test_debugger_needs_a_subject_and_a_terminal(cli: Any) -> None:
+    for arguments in (("check", "--pdb"), (*BROKEN, "--pdb", "--json")):
+        status, out, err = cli(*arguments)
+        assert (status, out) == (2, "")
+        assert "name a --subject, and leave out --json" in err
