@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from broker_tck import fixtures
+from broker_tck.implementations.interface import Position
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
+from broker_tck.implementations.topic_delivery.tracker import View
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
 from broker_tck.model.reference import UNDEFINED
 from broker_tck.model.rules import Way, deviations_of, ways_of
@@ -20,13 +22,14 @@ from broker_tck.model.topic_delivery import wrong_ways
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
-from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.check import Difference, first_difference, record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.replay import MODEL, declaring, on_subject, replay
-from broker_tck.properties.engine.subjects import as_subject, resolve
+from broker_tck.properties.engine.subjects import as_subject, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load, operation_text
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.findings.finding import failure
 from broker_tck.properties.findings.shorter import Shorter
 from broker_tck.properties.worth.deviating import broken_by, happens
 
@@ -264,3 +267,27 @@ def test_subscriptions_are_named_in_order_at_the_end(text: str, tried: str) -> N
     assert shorter[-1] == tried
     again = from_text(f"topic-delivery; {tried}").operations
     assert all(len(each) < len(again) for each in TOPICS.rewrites(again))
+
+
+class OnlyWhereAsked(SharedIndexManager):
+    """Hands out nothing to a view that was not asked before whether it has something."""
+
+    asked = False
+
+    def is_available(self, view: View) -> bool:
+        self.asked = True
+        return super().is_available(view)
+
+    def hand_out(self, view: View, most: int) -> list[Position]:
+        return super().hand_out(view, most) if self.asked else []
+
+
+def test_trace_that_fails_where_it_is_not_looked_at_is_found_out() -> None:
+    subject = declared("only where asked", OnlyWhereAsked, TOPICS)
+    trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
+    rig = subject.rig(trace.config, subject.capabilities)
+    assert first_difference(trace.operations, TOPICS.specification(trace.config), rig) is None
+    assert failure(subject, TOPICS.specification, trace.config, trace.operations) == (
+        3,
+        Difference("result", [[0, 0]], []),
+    )

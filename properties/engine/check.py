@@ -155,19 +155,41 @@ def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:
     return None if len(want) == len(got) else Difference(0, plain(want[0]), plain(got[0]))
 
 
-def first_difference(operations: Iterable[Operation], model: Any, rig: Any) -> tuple[int, Difference] | None:
-    """Replay operations on both sides up to the first difference; None: there is none."""
+def first_difference(
+    operations: Iterable[Operation], model: Any, rig: Any, glimpse: bool = False
+) -> tuple[int, Difference] | None:
+    """Replay operations on both sides up to the first difference; None: there is none.
+
+    With ``glimpse``, it is looked at what is dear to ask when all is done, and not before.
+    """
     begun: list[Operation] = []
     Limit.follow(begun)
-    for i, operation in enumerate(noted(operations, rig, model)):
+    for operation in noted(operations, rig, model):
         begun.append(operation)
-        try:
-            bad = check(operation, model, rig)
-        except Hang as hang:
-            bad = no_answer(HANG, str(hang))
-        if bad:
-            return i, bad
-    return None
+        if bad := answered(operation, model, rig, glimpse):
+            return len(begun) - 1, bad
+    bad = answered(Look(), model, rig) if glimpse and begun else None
+    return (len(begun) - 1, bad) if bad else None
+
+
+def answered(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
+    """As :func:`check`; a hang is a difference, too."""
+    try:
+        return check(operation, model, rig, glimpse)
+    except Hang as hang:
+        return no_answer(HANG, str(hang))
+
+
+def replay_differs(
+    operations: Callable[[], Iterable[Operation]], model: Callable[[], Any], rig: Callable[[], Any], dear: bool
+) -> tuple[int, Difference] | None:
+    """Replay a trace, all of it made anew for that, up to the first difference; None: there is none.
+
+    It is looked at everything after each operation. Where something is ``dear`` to ask, walks do not ask it each
+    time; and a subject may go wrong where it was not asked. So a trace that does not fail is replayed once more so.
+    """
+    found = first_difference(operations(), model(), rig())
+    return first_difference(operations(), model(), rig(), glimpse=True) if dear and not found else found
 
 
 def no_answer(error: str, message: str) -> Difference:

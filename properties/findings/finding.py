@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from broker_tck.implementations.interface import Hang
@@ -12,11 +13,11 @@ from broker_tck.properties.engine.check import (
     HANG,
     RESULT,
     Difference,
-    first_difference,
     kept,
     no_answer,
     record,
     recorder,
+    replay_differs,
     unanswered,
 )
 from broker_tck.properties.engine.choices import SeededChoices
@@ -92,8 +93,8 @@ def failure(
     """Where a trace fails, and how, replayed in this process under :func:`probe`."""
     try:
         with probe(subject, seconds):
-            rig = subject.rig(config, subject.capabilities)
-            return first_difference(operations, model(config), rig)
+            made = partial(subject.rig, config, subject.capabilities)
+            return replay_differs(lambda: operations, partial(model, config), made, subject.contract.dear)
     except Hang as hang:
         return 0, no_answer(HANG, str(hang))
 

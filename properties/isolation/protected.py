@@ -7,10 +7,11 @@ Where a subject lives in this process for good, nothing is replayed in a fork of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.engine.check import HANG, Difference, first_difference, no_answer, unanswered
+from broker_tck.properties.engine.check import HANG, Difference, no_answer, replay_differs, unanswered
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.findings.finding import PROBE_SECONDS, Failure, Judge, failure
@@ -42,8 +43,9 @@ class Protected:
         isolation.seconds = patience(self.seconds, bulk(operations))
 
         def replay() -> Failure | None:
-            rig = subject.rig(config, subject.capabilities)
-            return first_difference(isolation.marking(operations), model(config), rig)
+            made = partial(subject.rig, config, subject.capabilities)
+            marked = partial(isolation.marking, operations)
+            return replay_differs(marked, partial(model, config), made, subject.contract.dear)
 
         answer = isolation.run(replay)
         return (max(isolation.mark.get(), 0), no_answer(*answer)) if isinstance(answer, Death) else answer

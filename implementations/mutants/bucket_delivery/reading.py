@@ -207,11 +207,10 @@ class TrimmedStaysHeld(PulsarBuckets50):
 
 @mutant("BD-31", source="apache/pulsar PR 25984", conditions=3)
 class ClearWaitsForNothing(PulsarBuckets50):
-    """A clear does not wait for what is under way."""
+    """A clear waits for a merge, and not for the load and the deletions that are under way."""
 
-    def clear(self) -> None:
-        """Forget every message."""
-        self._chain = self._forget_all()
+    def _all_under_way(self) -> Future[None]:
+        return completed(None)
 
 
 @mutant("BD-31", source="apache/pulsar PR 19801")
