@@ -270,13 +270,13 @@ def test_subscriptions_are_named_in_order_at_the_end(text: str, tried: str) -> N
 
 
 class OnlyWhereAsked(SharedIndexManager):
-    """Hands out nothing to a view that was not asked before whether it has something."""
+    """Hands out nothing to a view that was not asked before whether it pauses."""
 
     asked = False
 
-    def is_available(self, view: View) -> bool:
+    def pauses(self, view: View) -> bool:
         self.asked = True
-        return super().is_available(view)
+        return super().pauses(view)
 
     def hand_out(self, view: View, most: int) -> list[Position]:
         return super().hand_out(view, most) if self.asked else []
