@@ -303,6 +303,10 @@ def print_end(done: Sequence[Told], budget: Budget) -> None:
         if each.verdict == NOT_ENOUGH:
             click.echo(f"{each.subject} ({each.profile}): NOT ENOUGH: never came up: {', '.join(each.unseen)}")
             click.echo(f"  {again(each)} --walks {budget.walks * MORE}")
+    for each in done:
+        for accepted in each.as_json["accepted"]:
+            reason = f": {accepted['reason']}" if accepted["reason"] else ""
+            click.echo(f"{each.subject} is accepted to do {accepted['way']}{reason}")
     green = [each for each in done if each.verdict == CONFORMS]
     if len(done) == len(green) == 1:
         click.echo(f"for longer: {again(green[0])} --seed {budget.seed + 1} --walks {budget.walks * MORE}")

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Rule, deviations_of, replaced, rules_of
+from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.operation import Operation, able, kinds_of
+from broker_tck.properties.engine.profiles import model_of
 
 MOST_DRAINED = 10_000
 """A drain has so many operations at most: what comes out may set off more that has to come out."""
@@ -190,9 +191,9 @@ class Contract:
     """The kind of life that its walks are; empty: whatever may come."""
 
     def model(self, profile: str) -> type[Reference]:
-        """The reference model of a profile; of ``P+RULE+…`` it is that of P with these rules kept as specified.
+        """The reference model of a profile, see :mod:`~broker_tck.properties.engine.profiles`.
 
-        ValueError names the profiles, or the rules from which the profile deviates.
+        ValueError names the profiles, or the rules, or the ways, that there are.
         """
         return _model(self, profile)
 
@@ -256,17 +257,4 @@ class Contract:
 
 @cache
 def _model(contract: Contract, profile: str) -> type[Reference]:
-    name, *kept = profile.split("+")
-    if name not in contract.profiles:
-        raise ValueError(f"unknown profile {name!r} of {contract.name}; there are: {', '.join(contract.profiles)}")
-    model = contract.profiles[name]
-    ways = deviations_of(model)
-    for number in kept:
-        if number not in {way.rule.number for way in ways}:
-            known = ", ".join(sorted({way.rule.number for way in ways})) or "none"
-            raise ValueError(f"profile {name} does not deviate from {number}; of its rules {known} can be kept")
-    if not kept:
-        return model
-    clauses = {way.clause: way.instead for way in ways if way.rule.number in kept}
-    laws = {"BREAKS": (), "MOOT": (*model.MOOT, *model.BREAKS)}  # which of them it breaks now, nobody says
-    return replaced(model, {**clauses, **laws, "PROFILE": profile}, profile)
+    return model_of(profile, contract.profiles, contract.name)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,6 +20,7 @@ from broker_tck.implementations.released import released
 from broker_tck.model.reference import Reference
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation.resident import HERE
 
@@ -41,6 +40,15 @@ class Unmade:
         raise self.error
 
 
+class Accepted(NamedTuple):
+    """A rule that a subject does otherwise by its own word, how, and why."""
+
+    rule: str
+    way: str
+    """As the name of a profile has it: the known way, or its clause and the way."""
+    reason: str
+
+
 @dataclass(frozen=True)
 class Subject:
     """An implementation under test, as it declares itself."""
@@ -50,6 +58,8 @@ class Subject:
     factory: Callable[..., Any]
     profiles: tuple[str, ...]
     capabilities: Any
+    accepts: tuple[Accepted, ...] = ()
+    """What it does otherwise by its own word. Its profiles are changed accordingly."""
 
     def rig(self, config: Any, capabilities: Any) -> Any:
         """A fresh subject on a rig. Where the factory raises, or hangs, every operation does so."""
@@ -118,10 +128,10 @@ def as_subject(name: str, contract: Contract, model: type[Reference]) -> Subject
 
 
 def declared(name: str, factory: Callable[..., Any], contract: Contract | None = None) -> Subject:
-    """The subject that a factory declares by its attributes ``contract``, ``profiles`` and ``capabilities``.
+    """The subject that a factory declares by its attributes ``contract``, ``profiles``, ``capabilities``, ``accepts``.
 
-    All three are optional: the given contract or the first, its default profile and its default capabilities stand in.
-    So are ``forks``, ``files`` and ``libraries``, see :class:`Subject`.
+    All are optional: the given contract or the first, its default profile and its default capabilities stand in, and
+    what it accepts to do otherwise is nothing. So are ``forks``, ``files`` and ``libraries``, see :class:`Subject`.
     """
     contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
     if not callable(factory):
@@ -131,6 +141,9 @@ def declared(name: str, factory: Callable[..., Any], contract: Contract | None =
         raise BadInput(
             f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}"
         )
+    accepts = accepted(name, getattr(factory, "accepts", {}))
+    changed = "".join(f"{ACCEPTED}{each.rule}:{each.way}" for each in accepts)
+    profiles = [f"{profile}{changed}" for profile in profiles]
     for profile in profiles:
         try:
             contract.model(profile)
@@ -140,12 +153,23 @@ def declared(name: str, factory: Callable[..., Any], contract: Contract | None =
         capabilities = msgspec.convert(dict(getattr(factory, "capabilities", {})), contract.capabilities)
     except (msgspec.ValidationError, TypeError, ValueError) as error:
         raise BadInput(f"{name}: its capabilities are not those of {contract.name}: {error}") from None
-    return Subject(name, contract, factory, tuple(profiles), capabilities)
+    return Subject(name, contract, factory, tuple(profiles), capabilities, accepts)
+
+
+def accepted(name: str, accepts: Any) -> tuple[Accepted, ...]:
+    """What a factory declares by ``accepts``: for each rule a way, or a way and the reason."""
+    try:
+        said = msgspec.convert(accepts, dict[str, str | tuple[str, str]])
+    except msgspec.ValidationError:
+        such = '{"DD-06": ("at its start", "the reason")}'
+        raise BadInput(f"{name}: accepts is {accepts!r}; it has to be such as {such}") from None
+    pairs = [(rule, (way, "") if isinstance(way, str) else way) for rule, way in said.items()]
+    return tuple(Accepted(rule, way.replace(": ", ":").replace(" ", "_"), reason) for rule, (way, reason) in pairs)
 
 
 def having_profile(profile: str) -> list[Contract]:
     """The contracts that have a profile, rules that it keeps aside."""
-    return [contract for contract in CONTRACTS.values() if profile.partition("+")[0] in contract.profiles]
+    return [contract for contract in CONTRACTS.values() if base_of(profile) in contract.profiles]
 
 
 def contract_named(name: str) -> Contract:
@@ -185,7 +209,10 @@ def resolve(name: str) -> Subject:
     if factory := found_released(name):
         return declared(factory.name, factory)
     if ":" in name:
-        return declared(name, imported(name))
+        try:
+            return declared(name, imported(name))
+        except ValueError as error:
+            raise BadInput(str(error)) from None
     entry = plugged_in().get(name)
     if entry is None:
         known = ", ".join([*BUNDLED, *plugged_in()])
@@ -202,19 +229,3 @@ def found_released(name: str) -> Any:
         return released(name)
     except Unavailable as error:
         raise BadInput(f"{name}: {error}") from None
-
-
-def imported(name: str) -> Any:
-    """What ``package.module:Factory`` names; modules of the current folder are found as well."""
-    module, _, attribute = name.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: Any = importlib.import_module(module)
-    except (Exception, SystemExit) as error:
-        raise BadInput(f"{name}: the module {module!r} cannot be imported: {type(error).__name__}: {error}") from None
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise BadInput(f"{name}: the module {module!r} has no {attribute!r}")
-        found = getattr(found, part)
-    return found

@@ -241,6 +241,11 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
         raise BadInput(f"{where}: after {ARROW} comes a JSON array: the result and the observables") from None
 
 
+def profile_pattern(contract: Contract) -> str:
+    """What the name of a profile is like, see :mod:`~broker_tck.properties.engine.profiles`."""
+    return rf"^({'|'.join(contract.profiles)}|[\w.]+:[\w.]+)(\+[A-Z]+-[0-9]+)*(~[A-Z]+-[0-9]+:[\w.:-]+)*$"
+
+
 def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[Operation]) -> str:
     """The line of text of a trace; what has its default is left out."""
     default = contract.config()
@@ -296,7 +301,7 @@ def schema(contract: Contract) -> dict[str, Any]:
         "properties": {
             "version": {"const": VERSION},
             "contract": {"const": contract.name},
-            "profile": {"pattern": rf"^({'|'.join(contract.profiles)})(\+[A-Z]+-[0-9]+)*$"},
+            "profile": {"pattern": profile_pattern(contract)},
             "config": config,
             "name": {"type": "string"},
             "steps": {"type": "array", "items": {"anyOf": [operation, {"$ref": "#/$defs/with_outcome"}]}},

@@ -1,0 +1,103 @@
+"""The names of profiles, and the reference model that each stands for.
+
+A name is that of a contract's profile, or ``package.module:Class`` for one of somebody's own: a subclass of one of the
+contract's models in which clauses are replaced. What follows changes it: ``+RULE`` keeps a rule as specified from which
+the profile deviates, ``~RULE:WAY`` does a rule otherwise, in one of the ways that the kit knows to be wrong.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Way, deviations_of, replaced, rules_of, ways_of
+
+KEPT, ACCEPTED = "+", "~"
+
+
+def base_of(profile: str) -> str:
+    """The name that a profile's begins with, without what changes it."""
+    return profile.partition(ACCEPTED)[0].partition(KEPT)[0]
+
+
+def model_of(profile: str, known: Mapping[str, type[Reference]], contract: str) -> type[Reference]:
+    """The reference model of a profile of a contract, whose own are ``known``. ValueError says what there is."""
+    kept, *accepted = profile.split(ACCEPTED)
+    name, *rules = kept.split(KEPT)
+    model = own_profile(name, known, contract) if ":" in name else known.get(name)
+    if model is None:
+        raise ValueError(f"unknown profile {name!r} of {contract}; there are: {', '.join(known)}")
+    if rules:
+        model = keeping(model, name, rules)
+    for text in accepted:
+        model = accepting(model, name, text)
+    return model if profile == model.PROFILE else replaced(model, {"PROFILE": profile}, profile)
+
+
+def own_profile(name: str, known: Mapping[str, type[Reference]], contract: str) -> type[Reference]:
+    """A profile of somebody's own: a class with clauses of its own, below one of the contract's models."""
+    found = imported(name)
+    if not (isinstance(found, type) and any(issubclass(found, model) for model in known.values())):
+        raise ValueError(f"{name} is no subclass of a reference model of {contract}")
+    return found
+
+
+def imported(name: str) -> Any:
+    """What ``package.module:Class`` names, also in the current folder. ValueError where there is no such thing."""
+    module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{name}: the module {module!r} cannot be imported: {type(error).__name__}: {error}") from None
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"{name}: the module {module!r} has no {attribute!r}")
+        found = getattr(found, part)
+    return found
+
+
+def keeping(model: type[Reference], name: str, rules: Sequence[str]) -> type[Reference]:
+    """A model that keeps some rules as specified from which its profile deviates."""
+    ways = deviations_of(model)
+    for number in rules:
+        if number not in {way.rule.number for way in ways}:
+            known = ", ".join(sorted({way.rule.number for way in ways})) or "none"
+            raise ValueError(f"profile {name} does not deviate from {number}; of its rules {known} can be kept")
+    clauses = {way.clause: way.instead for way in ways if way.rule.number in rules}
+    laws = {"BREAKS": (), "MOOT": (*model.MOOT, *model.BREAKS)}  # which of them it breaks now, nobody says
+    return replaced(model, {**clauses, **laws}, name)
+
+
+def accepting(model: type[Reference], name: str, text: str) -> type[Reference]:
+    """A model that does a rule otherwise, as ``RULE:WAY`` or ``RULE:CLAUSE:WAY`` says."""
+    way = way_named(model, name, text)
+    changed = way.applied_to(model)
+    return replaced(changed, {"ACCEPTS": (*model.ACCEPTS, way)}, name)
+
+
+def way_named(model: type[Reference], name: str, text: str) -> Way:
+    """One known way to do a rule otherwise. ValueError says which there are, or that several are so called."""
+    number, _, wanted = text.partition(":")
+    ways = [way for way in ways_of(model) if way.rule.number == number]
+    if not ways:
+        rules = {rule.number for rule in rules_of(model)}
+        why = "knows no way to do it otherwise" if number in rules else "has no such rule"
+        raise ValueError(f"{text}: profile {name} {why}")
+    fitting = [way for way in ways if wanted in called(way)]
+    if len(fitting) != 1:
+        which = "is one of several" if fitting else "is unknown"
+        there = ", ".join(called(way)[-1] for way in fitting or ways)
+        raise ValueError(f"{text}: the way {which}; there are: {there}")
+    return fitting[0]
+
+
+def called(way: Way) -> tuple[str, str]:
+    """What a way is called in the name of a profile: alone, and with its clause."""
+    name = way.name.replace(" ", "_")
+    return name, f"{way.clause}:{name}"
