@@ -553,7 +553,7 @@ def test_interrupt_ends_in_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
         raise KeyboardInterrupt
 
     monkeypatch.setattr(checking, "check_subject", interrupted)
-    status, out, err = cli("check")
+    status, out, err = cli("check", "--subject", "heap")
     assert (status, out) == (130, "")
     assert err.strip() == "broker-tck: interrupted"
 
@@ -563,7 +563,7 @@ def test_failure_of_the_kit_ends_in_3(cli: Cli, monkeypatch: pytest.MonkeyPatch)
         raise ZeroDivisionError("the kit's own")
 
     monkeypatch.setattr(checking, "check_subject", failing)
-    status, out, err = cli("check")
+    status, out, err = cli("check", "--subject", "heap")
     assert (status, out) == (3, "")
     assert "ZeroDivisionError: the kit's own" in err
     assert err.splitlines()[-1] == "broker-tck: the kit failed; the lines above say where"
@@ -592,6 +592,27 @@ def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     with output.progress(3, "work") as tell:
         tell(3, "all")
     assert capsys.readouterr().out == ""
+
+
+def test_tables_print_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_table("of [bold]", ["[a]"], [("in [at, at + P - 1]",), ("[red]\\[/red]",)])
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()] == [
+        "of [bold]",
+        "[a]",
+        "in [at, at + P - 1]",
+        "[red]\\[/red]",
+    ]
+
+
+def test_progress_prints_brackets_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with output.progress(3, "work [a]") as tell:
+        tell(3, "one [b]")
+    told = capsys.readouterr().err
+    assert "work [a]" in told
+    assert "one [b]" in told
 
 
 def test_long_tables_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
