@@ -32,6 +32,7 @@ from broker_tck.cli.subjects import subjects
 from broker_tck.cli.walk import walk_command
 from broker_tck.cli.watch import watch
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.naming import unknown
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.isolation.resident import HERE
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
@@ -126,7 +127,7 @@ def usage_text(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     text = error.format_message().rstrip(".").replace("a valid integer range", "a whole number")
     if text.startswith("No such command") and context:
-        return f"{text.partition('.')[0]}; there are: {', '.join(context.command.list_commands(context))}"
+        return unknown("command", text.split("'")[1], context.command.list_commands(context))
     return f"{text} (see `{context.command_path} --help`)" if context else text
 
 

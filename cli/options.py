@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from broker_tck.implementations.jvm.jars import FOLDER
+from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
@@ -29,6 +30,14 @@ contract_option = click.option(
 contracts_option = click.option(
     "--contract", "contract_names", multiple=True, metavar="C", help="A contract. Repeatable. Default: all."
 )
+
+
+class Choice(click.Choice):  # type: ignore[type-arg] # older releases of click have no argument here
+    """One of a few words."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """What is said of another word."""
+        return unknown("value", value, map(str, self.choices))
 
 
 def environment(variable: str) -> Callable[[click.Context, click.Parameter, str | None], None]:

@@ -34,7 +34,13 @@ def print_json(document: Any) -> None:
 
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
     """Print a table; the columns in ``right`` hold numbers."""
-    table = Table(title=Text(title, style="table.title") if title else None, box=None, pad_edge=False, title_justify="left", header_style="bold")
+    table = Table(
+        title=Text(title, style="table.title") if title else None,
+        box=None,
+        pad_edge=False,
+        title_justify="left",
+        header_style="bold",
+    )
     for i, name in enumerate(head):
         table.add_column(Text(name), justify="right" if i in right else "left", overflow="fold")
     for row in rows:

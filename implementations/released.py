@@ -23,6 +23,7 @@ from broker_tck.implementations.jvm.jars import FOLDER, SHIPPED, folder
 from broker_tck.implementations.jvm.releases import MISSING, TRIED, Release
 from broker_tck.implementations.jvm.subject import JavaFactory, Kind
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.naming import asked_back
 from broker_tck.implementations.negative_acks import released as negative_acks
 
 ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache, bucket_delivery)
@@ -53,8 +54,10 @@ def made(version: str, name: str, classpath: str, _folder: Path | None) -> JavaF
     kind = own(name) if "." in name else KINDS.get(name)
     if kind is None or not (line := kind.line(release)):
         known = ", ".join(names(release))
+        near = asked_back(name, names(release))
+        asked = f"{near} There are: " if near else "; there are: "
         raise Unavailable(
-            f"no class {name!r} of Pulsar {version} is a subject; there are: {known}, and classes of your own by their "
+            f"no class {name!r} of Pulsar {version} is a subject{asked}{known}, and classes of your own by their "
             "full name (com.acme.MyTracker)"
             if known
             else f"no class of Pulsar {version} is a subject; releases from 3.0 on have some"

@@ -68,13 +68,13 @@ CASES = [
     Case(
         "command",
         "chek",
-        "No such command 'chek'; there are: bench, check, classpath, compare, fuzz, init, interleave, mutants, "
-        "power, pulsar, reduce, replay, report, rules, subjects, walk, watch",
+        "unknown command 'chek'; did you mean 'check'? There are: bench, check, classpath, compare, fuzz, init, "
+        "interleave, mutants, power, pulsar, reduce, replay, report, rules, subjects, walk, watch",
     ),
     Case(
         "command of bench",
         "bench x",
-        "No such command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory, topic",
+        "unknown command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory, topic",
     ),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),
@@ -98,7 +98,13 @@ CASES = [
     Case(
         "driver",
         "mutants --driver spark",
-        "Invalid value for '--driver': 'spark' is not one of 'walk', 'machine', 'both' "
+        "Invalid value for '--driver': unknown value 'spark'; there are: walk, machine, both "
+        "(see `broker-tck mutants --help`)",
+    ),
+    Case(
+        "driver mistyped",
+        "mutants --driver machin",
+        "Invalid value for '--driver': unknown value 'machin'; did you mean 'machine'? There are: walk, machine, both "
         "(see `broker-tck mutants --help`)",
     ),
     # Names
@@ -114,6 +120,58 @@ CASES = [
         "profile of a replay",
         "replay has --profile x",
         f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}",
+    ),
+    Case(
+        "contract mistyped",
+        "check --contract entry-cahce",
+        f"unknown contract 'entry-cahce'; did you mean 'entry-cache'? There are: {NAMES}",
+    ),
+    Case(
+        "profile mistyped",
+        "rules --profile time-bucket-ideal",
+        f"unknown profile 'time-bucket-ideal' of delayed-delivery; "
+        f"did you mean 'timebucket-ideal'? There are: {PROFILES}",
+    ),
+    Case(
+        "subject mistyped",
+        "check --subject time_bucket",
+        "unknown subject 'time_bucket'; did you mean 'time-bucket'? ~",
+    ),
+    Case(
+        "mutant mistyped",
+        "mutants --mutant Duplicate-Count",
+        "unknown mutant 'Duplicate-Count'; did you mean 'duplicate-counted'? `broker-tck mutants --list` names them",
+    ),
+    Case(
+        "mutant as subject mistyped",
+        "check --subject mutant:duplicate-count",
+        "unknown mutant 'duplicate-count'; did you mean 'duplicate-counted'? `broker-tck mutants --list` names them",
+    ),
+    Case(
+        "law mistyped",
+        "replay has --subject heap --law shfit",
+        "unknown law 'shfit' of delayed-delivery; did you mean 'shift'? There are: ~",
+    ),
+    Case(
+        "life mistyped",
+        "walk --subject sorted-cursors --life whle",
+        "unknown life 'whle' of active-cursors; did you mean 'whole'? There are: whole",
+    ),
+    Case(
+        "scenario mistyped",
+        "interleave --subject stepwise-queue --scenario insertion",
+        "unknown scenario 'insertion'; did you mean 'insertions'? There are: ~",
+    ),
+    Case(
+        "class of a release mistyped",
+        "check --subject pulsar-3.0.7/in-memry",
+        "pulsar-3.0.7/in-memry: no class 'in-memry' of Pulsar 3.0.7 is a subject; "
+        "did you mean 'in-memory'? There are: ~",
+    ),
+    Case(
+        "rule with another dash",
+        "rules DD_06",
+        "unknown rule 'DD_06' of delayed-delivery; did you mean 'DD-06'? There are DD-01 to DD-36",
     ),
     Case("rule", "rules DD-06 DD-99", "unknown rule 'DD-99' of delayed-delivery; there are DD-01 to DD-36"),
     Case("mutant", "mutants --mutant x", "unknown mutant 'x'; `broker-tck mutants --list` names them"),
@@ -216,7 +274,7 @@ CASES = [
     Case(
         "subject Other",
         "check --subject odd:Other",
-        f"~unknown contract 'redelivery'; there are: {NAMES}",
+        f"~unknown contract 'redelivery'; ~here are: {NAMES}",
     ),
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
@@ -255,12 +313,21 @@ CASES = [
     ),
     trace("config out of bounds", "t:1: config: tick is -1: expected int >= 0", {"config": {"tick": -1}}),
     trace("config of another type", "t:1: config: strict is 1: expected bool, got int", {"config": {"strict": 1}}),
-    trace("config unknown", "t:1: config: object contains unknown field tock", {"config": {"tock": 1}}),
+    trace(
+        "config unknown",
+        "t:1: config: unknown field 'tock'; did you mean 'tick'? There are: tick, strict, lookahead, clock",
+        {"config": {"tock": 1}},
+    ),
     trace("no operation", f"t:1: step 1: unknown operation ''; there are: {OPERATIONS}", {"steps": [[]]}),
     trace(
         "operation",
         f"t:1: step 2: unknown operation 'jump'; there are: {OPERATIONS}",
         {"steps": [["has"], ["jump", 1]]},
+    ),
+    trace(
+        "operation mistyped",
+        f"t:1: step 1: unknown operation 'gett'; did you mean 'get'? There are: {OPERATIONS}",
+        {"steps": [["gett", 1]]},
     ),
     trace("operation a number", f"t:1: step 1: unknown operation 5; there are: {OPERATIONS}", {"steps": [[5]]}),
     trace(
@@ -305,7 +372,7 @@ CASES = [
     ),
     text(
         "text field",
-        "text: unknown field 'tock'; there are: tick, strict, lookahead, clock",
+        "text: config: unknown field 'tock'; did you mean 'tick'? There are: tick, strict, lookahead, clock",
         "delayed-delivery heap tock=1; has",
     ),
     text("text config", "text: config: strict is maybe: expected bool, got str", "delayed-delivery strict=maybe; has"),

@@ -577,6 +577,14 @@ def test_command_is_a_process() -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
+def test_rules_are_found_in_lower_case(cli: Cli) -> None:
+    assert cli("rules", "ec-60", "dd-06")[2].startswith("broker-tck: unknown rule 'EC-60' of delayed-delivery; ")
+    assert cli("rules", "ec-01")[1] == cli("rules", "EC-01")[1]
+    told = cli("replay", "has", "--subject", "heap", "--law", "dd-08")
+    assert told == cli("replay", "has", "--subject", "heap", "--law", "DD-08")
+    assert told[0] == 0
+
+
 def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["broker-tck", "rules", "DD-99"])
     with pytest.raises(SystemExit) as ended:

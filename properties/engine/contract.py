@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, deviations_of, replaced, rules_of
 from broker_tck.properties.engine.choices import Choices
@@ -201,8 +202,7 @@ class Contract:
         for life in self.lives:
             if life.name == name:
                 return life.of(self)
-        known = ", ".join(life.name for life in self.lives) or "none"
-        raise ValueError(f"unknown life {name!r} of {self.name}; there are: {known}")
+        raise ValueError(unknown("life", name, (life.name for life in self.lives), of=self.name))
 
     def can_ask(self, operations: Sequence[Operation], capabilities: Any) -> bool:
         """Whether a subject with some capabilities can be asked for a whole trace."""
@@ -258,7 +258,7 @@ class Contract:
 def _model(contract: Contract, profile: str) -> type[Reference]:
     name, *kept = profile.split("+")
     if name not in contract.profiles:
-        raise ValueError(f"unknown profile {name!r} of {contract.name}; there are: {', '.join(contract.profiles)}")
+        raise ValueError(unknown("profile", name, contract.profiles, of=contract.name))
     model = contract.profiles[name]
     ways = deviations_of(model)
     for number in kept:

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from broker_tck.implementations.naming import unknown
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import undefined
 from broker_tck.properties.engine.contract import Contract
@@ -117,7 +118,7 @@ def from_json(line: str, where: str) -> Trace:
     if record.version != VERSION:
         raise BadInput(f"{where}: a trace of version {record.version}; this kit reads version {VERSION}")
     if record.contract not in CONTRACTS:
-        raise BadInput(f"{where}: unknown contract {record.contract!r}; there are: {', '.join(CONTRACTS)}")
+        raise BadInput(f"{where}: {unknown('contract', record.contract, CONTRACTS)}")
     trace = made(contract_named(record.contract), record.profile, record.config, record.steps, where, strict=True)
     return replace(trace, name=record.name)
 
@@ -128,6 +129,9 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
         contract.model(profile)
     except ValueError as error:
         raise BadInput(f"{where}: {error}") from None
+    for name in config:
+        if name not in contract.config.__struct_fields__:
+            raise BadInput(f"{where}: config: {unknown('field', name, contract.config.__struct_fields__)}")
     try:
         configured = msgspec.convert(config, contract.config, strict=strict)
     except msgspec.ValidationError as error:
@@ -150,7 +154,7 @@ def operation_of(contract: Contract, array: list[Any], where: str, strict: bool)
     known = {str(o.__struct_config__.tag): o for o in kinds_of(contract.operations)}
     name = array[0] if array else ""
     if not isinstance(name, str) or name not in known:
-        raise BadInput(f"{where}: unknown operation {name!r}; there are: {', '.join(known)}")
+        raise BadInput(f"{where}: {unknown('operation', name, known)}")
     kind = known[array[0]]
     fields = kind.__struct_fields__
     least = len(fields) - len(kind.__struct_defaults__)
@@ -199,8 +203,6 @@ def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
     for word in words:
         if "=" not in word:
             raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields_of(contract)}")
-        if word.partition("=")[0] not in contract.config.__struct_fields__:
-            raise BadInput(f"{where}: unknown field {word.partition('=')[0]!r}; there are: {fields_of(contract)}")
     return contract, profile, {w.partition("=")[0]: listed(w.partition("=")[2]) for w in words}
 
 
