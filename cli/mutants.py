@@ -12,10 +12,11 @@ import msgspec
 
 from broker_tck.cli.options import Choice, chosen_contracts, contracts_option, json_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
+from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.subjects import LISTED, mutants
+from broker_tck.properties.engine.subjects import LISTED, declared, mutants
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.worth.killing import (
     MACHINE_SEEDS,
@@ -83,6 +84,9 @@ def chosen_mutants(contracts: Sequence[Contract], names: Sequence[str]) -> dict[
     known = {contract.name: mutants(contract) for contract in contracts}
     every = [mutant.name for of in known.values() for mutant in of]
     for name in names:
+        if name in MUTANTS and name not in every:
+            home = declared(name, MUTANTS[name].factory).contract.name
+            raise BadInput(f"{name} is a mutant of {home}, not of {', '.join(known)}")
         if name not in every:
             raise BadInput(unknown("mutant", name, every, told=LISTED))
     chosen = {contract: [m for m in of if not names or m.name in names] for contract, of in known.items()}

@@ -25,6 +25,7 @@ from broker_tck.implementations.jvm.subject import JavaFactory, Kind
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.naming import asked_back
 from broker_tck.implementations.negative_acks import released as negative_acks
+from broker_tck.implementations.reachable import barred
 
 ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache, bucket_delivery)
 KINDS = {kind.name: kind for room in ROOMS for kind in room.KINDS}
@@ -79,6 +80,8 @@ def options(name: str) -> str:
 def place(written: str) -> Path:
     """A folder of classes, or a jar, on the user's class path. What was shipped lies in the folder of jars."""
     here, where = Path(written), folder()
+    if why := barred(here):
+        raise Unavailable(f"{written}: {why}")
     if not here.exists() and where is not None and (where / here.name).exists():
         return where / here.name
     if not (here.is_dir() or is_zipfile(here)):

@@ -19,6 +19,7 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.implementations.naming import unknown
+from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import released
 from broker_tck.model.reference import Reference
 from broker_tck.properties.contracts import CONTRACTS
@@ -78,6 +79,8 @@ class Subject:
         """
         found = [Path(path) for path in getattr(self.factory, "files", tuple)()]
         for path in found:
+            if why := barred(path):
+                raise BadInput(f"{self.name}: its file {path} {why}")
             if not path.exists():
                 raise BadInput(f"{self.name}: its file {path} is not there")
         return found

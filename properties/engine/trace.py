@@ -20,15 +20,19 @@ from typing import Any
 import msgspec
 
 from broker_tck.implementations.naming import unknown
+from broker_tck.implementations.reachable import barred
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import undefined
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.malformed import malformed
 from broker_tck.properties.engine.operation import TIME, Operation, clock_of, kinds_of, marked
 from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.errors import BadInput
 
 VERSION = 1
 ARROW = "->"
+MARK = "\ufeff"
+"""What some editors put before a text in UTF-8."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ def load(source: str) -> list[Trace]:
     """The traces in a file, on standard input (``-``), or in a line of text. BadInput says what is wrong, and where."""
     if is_text(source):
         return [from_text(source)]
+    if source != "-" and (why := barred(source)):
+        raise BadInput(f"{short(source)}: {why}")
     if source != "-" and not exists(source):
         raise BadInput(f"{short(source)!r}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')")
     where = "standard input" if source == "-" else source
@@ -99,7 +105,8 @@ def tags() -> set[str]:
 def from_lines(lines: Any, where: str) -> Iterator[Trace]:
     """The traces of JSON lines; blank lines are skipped."""
     found = False
-    for number, line in enumerate(lines, 1):
+    for number, read in enumerate(lines, 1):
+        line = read.removeprefix(MARK) if number == 1 else read
         if line.strip():
             found = True
             yield from_json(line, f"{where}:{number}")
@@ -114,7 +121,7 @@ def from_json(line: str, where: str) -> Trace:
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: not a trace: {error}") from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadInput(f"{where}: not JSON ({error}); is the file cut off?") from None
+        raise BadInput(f"{where}: {malformed(line, error)}") from None
     if record.version != VERSION:
         raise BadInput(f"{where}: a trace of version {record.version}; this kit reads version {VERSION}")
     if record.contract not in CONTRACTS:
@@ -203,7 +210,12 @@ def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
     for word in words:
         if "=" not in word:
             raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields_of(contract)}")
-    return contract, profile, {w.partition("=")[0]: listed(w.partition("=")[2]) for w in words}
+    config: dict[str, Any] = {}
+    for name, _, value in (word.partition("=") for word in words):
+        if name in config:
+            raise BadInput(f"{where}: config: {name} is given twice, as {config[name]} and as {value}")
+        config[name] = listed(value)
+    return contract, profile, config
 
 
 def listed(text: str) -> Any:
