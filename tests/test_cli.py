@@ -16,6 +16,7 @@ import refresh
 from conftest import Cli
 from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of, wrong
 
+import broker_tck
 from broker_tck.bench import drivers as bench
 from broker_tck.cli import check as checking
 from broker_tck.cli import main as cli_main
@@ -583,6 +584,20 @@ def test_rules_are_found_in_lower_case(cli: Cli) -> None:
     told = cli("replay", "has", "--subject", "heap", "--law", "dd-08")
     assert told == cli("replay", "has", "--subject", "heap", "--law", "DD-08")
     assert told[0] == 0
+
+
+def test_module_is_the_command_line() -> None:
+    code = "import broker_tck, sys; print(broker_tck.__version__, len([m for m in sys.modules if 'broker_tck.' in m]))"
+    assert python("-c", code).stdout == f"{fingerprint.kit_version()} 0\n"
+    done = python("-m", "broker_tck", "rules", "DD-99")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("broker-tck: unknown rule 'DD-99' ")
+
+
+def test_package_has_no_other_names() -> None:
+    with pytest.raises(AttributeError, match="module 'broker_tck' has no attribute 'no_such'"):
+        _ = broker_tck.no_such
+    assert broker_tck.__version__ == fingerprint.kit_version()
 
 
 def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
