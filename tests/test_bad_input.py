@@ -457,6 +457,11 @@ CASES = [
         "p/test_tracker.py: exists already; init writes into a folder that has no tracker.py, test_tracker.py, "
         "pyproject.toml",
     ),
+    Case(
+        "init of no contract",
+        "init new --contract active-cursor",
+        f"unknown contract 'active-cursor'; did you mean 'active-cursors'? There are: {NAMES}",
+    ),
     Case("init over a file", "init t", "t: cannot be written: File exists", "mine"),
     Case(
         "nothing to reduce",

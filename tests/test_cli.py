@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+import runpy
 import shlex
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 from typing import Any
 
 import click
@@ -23,11 +27,13 @@ from broker_tck.cli import main as cli_main
 from broker_tck.cli import output
 from broker_tck.cli import power as proving
 from broker_tck.cli.main import cli as group
+from broker_tck.cli.plugin import KINDS, methods
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.subjects import Subject, mutants, resolve
+from broker_tck.properties.engine.run import Run, checked
+from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
 from broker_tck.properties.engine.trace import load
 from broker_tck.properties.findings.document import replay_command
 from broker_tck.properties.worth import killing
@@ -544,6 +550,39 @@ def test_init_writes_a_plug_in(cli: Cli, tmp_path: Any) -> None:
         "pyproject.toml",
     }
     assert out.splitlines()[-1].startswith("next: cd ")
+
+
+@pytest.mark.parametrize("contract", [name for name in CONTRACTS if name != "delayed-delivery"])
+def test_init_writes_a_subject_of_any_contract(
+    cli: Cli, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, contract: str
+) -> None:
+    status, out, err = cli("init", tmp_path, "--contract", contract)
+    assert (status, err) == (0, "")
+    kind = KINDS[contract]
+    assert out.startswith(f"wrote {tmp_path / kind.noun}.py, {tmp_path / f'test_{kind.noun}'}.py, ")
+    code = compile((tmp_path / f"{kind.noun}.py").read_text(), "written", "exec")
+    module = ModuleType(kind.noun)
+    exec(code, vars(module))
+    factory = getattr(module, f"My{kind.noun.title()}")
+    for protocol in kind.protocols:
+        for name, method in methods(protocol):
+            assert inspect.signature(getattr(factory, name)) == inspect.signature(method)
+            assert inspect.getdoc(getattr(factory, name)) == inspect.getdoc(method)
+    subject = declared("written", factory)
+    run = Run(subject, subject.profiles[0], 0)
+    assert not [done.difference for done in checked(run, range(12), judged=6) if done.difference]
+    assert run.operations > 500
+    monkeypatch.setitem(sys.modules, kind.noun, module)
+    test = runpy.run_path(str(tmp_path / f"test_{kind.noun}.py"))[f"test_my_{kind.noun}"]
+    (mark,) = test.pytestmark
+    assert f"{subject.profiles[0]}-walks" in (mark.kwargs["ids"] or [])
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())
+    points = project["project"]["entry-points"]["broker_tck.subjects"]
+    assert points == {f"my-{kind.noun}": f"{kind.noun}:My{kind.noun.title()}"}
+
+
+def test_init_knows_each_contract() -> None:
+    assert set(KINDS) == set(CONTRACTS)
 
 
 # ---- How it ends
