@@ -1,4 +1,7 @@
-"""The folders at the top are the subpackages of one namespace package, `broker_tck`; all else is in pyproject.toml."""
+"""The folders at the top are the subpackages of one package, `broker_tck`; all else is in pyproject.toml.
+
+What the package has besides them, its version and `python -m broker_tck`, is in `package`.
+"""
 
 import shutil
 
@@ -20,8 +23,7 @@ class FreshBuild(build_py):
 
 setup(
     cmdclass={"build_py": FreshBuild},
-    package_dir={f"broker_tck.{folder}": folder for folder in FOLDERS},
-    packages=[
-        f"broker_tck.{package}" for folder in FOLDERS for package in find_packages(include=[folder, f"{folder}.*"])
-    ],
+    package_dir={"broker_tck": "package"} | {f"broker_tck.{folder}": folder for folder in FOLDERS},
+    packages=["broker_tck"]
+    + [f"broker_tck.{package}" for folder in FOLDERS for package in find_packages(include=[folder, f"{folder}.*"])],
 )

@@ -196,9 +196,10 @@ def checked_apart(pairs: Sequence[tuple[Subject, str]], budget: Budget, jobs: in
                 found = each.result()
                 told += 1
                 yield found
-        except BaseException:
+        except BaseException as ended:
             pool.shutdown(wait=False, cancel_futures=True)
-            yield from (each.result() for each in futures[told:] if each.done() and not each.cancelled())
+            if isinstance(ended, KeyboardInterrupt):
+                yield from (each.result() for each in futures[told:] if each.done() and not each.cancelled())
             raise
 
 

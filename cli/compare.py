@@ -63,8 +63,8 @@ def compare(
     with progress(len(subjects), "comparing") as tell:
         for subject in subjects:
 
-            def told(rule: str, name: str = subject.name) -> None:
-                tell(len(columns), f"{name} {rule}".strip())
+            def told(what: str, name: str = subject.name) -> None:
+                tell(len(columns), f"{name} {what}".strip())
 
             columns.append(column(subject, count, seed, told))
     if as_json:

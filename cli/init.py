@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 import click
 
+from broker_tck.cli.plugin import WRITTEN, plugin
+from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.errors import BadInput
 
-NAMES = ("tracker.py", "test_tracker.py", "pyproject.toml")
+EXAMPLES = """\b
+Examples:
+  broker-tck init my-tracker
+  cd my-tracker && pytest
+  broker-tck init my-cache --contract entry-cache
+"""
 
 
-@click.command(epilog="\b\nExamples:\n  broker-tck init my-tracker\n  cd my-tracker && pytest\n")
+@click.command(epilog=EXAMPLES)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def init(folder: Path) -> None:
-    """Write the three files of a plug-in: a tracker to begin with, its test, and a pyproject.toml."""
-    taken = [name for name in NAMES if (folder / name).exists()]
+@click.option("--contract", "name", default=WRITTEN, show_default=True, metavar="C", help="The contract.")
+def init(folder: Path, name: str) -> None:
+    """Write the three files of a plug-in: a subject to begin with, its test, and a pyproject.toml.
+
+    The subject conforms as it is written. That of delayed-delivery is a small tracker; those of the other contracts
+    hand each call on to a bundled subject, until you replace it.
+    """
+    texts = plugin(contract_named(name))
+    taken = [file for file in texts if (folder / file).exists()]
     if taken:
-        raise BadInput(f"{folder / taken[0]}: exists already; init writes into a folder that has no {', '.join(NAMES)}")
+        raise BadInput(f"{folder / taken[0]}: exists already; init writes into a folder that has no {', '.join(texts)}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in NAMES:
-            text = files("broker_tck.cli").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
-            (folder / name).write_text(text, encoding="utf-8")
+        for file, text in texts.items():
+            (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
-    click.echo(f"wrote {', '.join(str(folder / name) for name in NAMES)}")
+    click.echo(f"wrote {', '.join(str(folder / file) for file in texts)}")
     click.echo(f"next: cd {folder} && pip install -e . && pytest")

@@ -8,6 +8,7 @@ import click
 
 from broker_tck.cli.options import json_option, known_profile, one_subject_option, profile_option, seed_option
 from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
 from broker_tck.properties.engine.operation import able
 from broker_tck.properties.engine.subjects import Subject
@@ -46,7 +47,7 @@ def interleave(
     known = {scenario.name: scenario for scenario in subject.contract.scenarios}
     for name in names:
         if name not in known:
-            raise BadInput(f"unknown scenario {name!r}; there are: {', '.join(known)}")
+            raise BadInput(unknown("scenario", name, known))
     model = subject.contract.model(known_profile(subject.contract, profile or subject.profiles[0]))
     shown: list[Shown] = []
     chosen = tuple(dict.fromkeys(names or known))

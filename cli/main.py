@@ -1,9 +1,13 @@
-"""The command line. Exit status 0: no finding; 1: a finding; 2: bad input; 3: the kit failed; 130: interrupted."""
+"""The command line, and its exit status.
+
+0: conforms; 1: a finding; 2: bad input; 3: the kit failed; 4: not enough; 130: interrupted; 141: nobody reads on.
+"""
 
 from __future__ import annotations
 
 import sys
 import traceback
+from contextlib import suppress
 from functools import partial
 
 import click
@@ -23,10 +27,12 @@ from broker_tck.cli.reduce import reduce_command
 from broker_tck.cli.replay import replay_command
 from broker_tck.cli.report import report
 from broker_tck.cli.rules import rules
+from broker_tck.cli.streams import UNREAD, Unwritten, flush, silence, tell_errors
 from broker_tck.cli.subjects import subjects
 from broker_tck.cli.walk import walk_command
 from broker_tck.cli.watch import watch
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.naming import unknown
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.isolation.resident import HERE
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
@@ -71,7 +77,13 @@ for command in (
 def main() -> None:
     """Run the command line and exit with its status."""
     HERE.give_up = partial(give_up, as_json="--json" in sys.argv)
-    sys.exit(run(sys.argv[1:]))
+    tell_errors()
+    try:
+        status = run(sys.argv[1:])
+        flush()
+    except Unwritten as error:
+        status = unwritten(error)
+    sys.exit(status)
 
 
 def run(arguments: list[str]) -> int:
@@ -90,6 +102,8 @@ def run(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("broker-tck: interrupted", err=True)
         return 130
+    except Unwritten:
+        raise
     except Exception:
         traceback.print_exc()
         click.echo("broker-tck: the kit failed; the lines above say where", err=True)
@@ -97,12 +111,23 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+def unwritten(error: Unwritten) -> int:
+    """End where what is printed goes nowhere: without a word where nobody reads on; answers with the exit status."""
+    status = UNREAD
+    if not error.unread:
+        status = 2
+        with suppress(Unwritten):
+            complain(str(error))
+    silence()
+    return status
+
+
 def usage_text(error: click.ClickException) -> str:
     """What is wrong with the arguments, and where it says what would be right."""
     context = getattr(error, "ctx", None)
     text = error.format_message().rstrip(".").replace("a valid integer range", "a whole number")
     if text.startswith("No such command") and context:
-        return f"{text.partition('.')[0]}; there are: {', '.join(context.command.list_commands(context))}"
+        return unknown("command", text.split("'")[1], context.command.list_commands(context))
     return f"{text} (see `{context.command_path} --help`)" if context else text
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import click
 import msgspec
 
-from broker_tck.cli.options import chosen_contracts, contracts_option, json_option
+from broker_tck.cli.options import Choice, chosen_contracts, contracts_option, json_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
+from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.implementations.mutants.mutant import Mutant
+from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.engine.subjects import LISTED, declared, mutants
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.worth.killing import (
     MACHINE_SEEDS,
@@ -34,7 +36,7 @@ Examples:
 
 @click.command("mutants", epilog=MUTANTS_EXAMPLES)
 @contracts_option
-@click.option("--driver", type=click.Choice(["walk", "machine", "both"]), default="both", show_default=True)
+@click.option("--driver", type=Choice(["walk", "machine", "both"]), default="both", show_default=True)
 @click.option("--mutant", "names", multiple=True, metavar="NAME", help="One mutant. Repeatable. Default: all.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help=f"Seeds. Default: {SEEDS} walks, {MACHINE_SEEDS} machines.")
 @click.option("--list", "listed", is_flag=True, help="Only list the mutants.")
@@ -80,9 +82,13 @@ def mutants_command(
 def chosen_mutants(contracts: Sequence[Contract], names: Sequence[str]) -> dict[str, list[Mutant]]:
     """The mutants that were named, else all, by contract. BadInput where there is none of a name."""
     known = {contract.name: mutants(contract) for contract in contracts}
+    every = [mutant.name for of in known.values() for mutant in of]
     for name in names:
-        if not any(mutant.name == name for of in known.values() for mutant in of):
-            raise BadInput(f"unknown mutant {name!r}; `broker-tck mutants --list` names them")
+        if name in MUTANTS and name not in every:
+            home = declared(name, MUTANTS[name].factory).contract.name
+            raise BadInput(f"{name} is a mutant of {home}, not of {', '.join(known)}")
+        if name not in every:
+            raise BadInput(unknown("mutant", name, every, told=LISTED))
     chosen = {contract: [m for m in of if not names or m.name in names] for contract, of in known.items()}
     return {contract: of for contract, of in chosen.items() if of}
 

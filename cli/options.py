@@ -11,10 +11,13 @@ from typing import Any, TypeVar
 import click
 
 from broker_tck.implementations.jvm.jars import FOLDER
+from broker_tck.implementations.naming import unknown
+from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, having_profile, resolve
+from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,6 +32,14 @@ contract_option = click.option(
 contracts_option = click.option(
     "--contract", "contract_names", multiple=True, metavar="C", help="A contract. Repeatable. Default: all."
 )
+
+
+class Choice(click.Choice):  # type: ignore[type-arg] # older releases of click have no argument here
+    """One of a few words."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """What is said of another word."""
+        return unknown("value", value, map(str, self.choices))
 
 
 def environment(variable: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
@@ -52,10 +63,20 @@ def put_back(variable: str, value: str | None) -> None:
         os.environ[variable] = value
 
 
+class Folder(click.Path):
+    """A folder that is there. One that cannot be looked at is not said to be missing."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The folder's name."""
+        if why := barred(value):
+            self.fail(f"{value} {why}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 jars_option = click.option(
     "--pulsar",
     metavar="DIR",
-    type=click.Path(exists=True, file_okay=False),
+    type=Folder(exists=True, file_okay=False),
     is_eager=True,
     expose_value=False,
     callback=environment(FOLDER),
@@ -158,6 +179,13 @@ def chosen_subjects(contract: Contract, named: Sequence[Subject]) -> list[Subjec
         if subject.contract is not contract:
             raise BadInput(f"{subject.name} is a subject of {subject.contract.name}, not of {contract.name}")
     return subjects
+
+
+def asked_with(trace: Trace, subject: Subject) -> None:
+    """BadInput where a trace is of another contract than a subject."""
+    if subject.contract.name != trace.contract.name:
+        where = f"{trace.where}: a trace of {trace.contract.name}"
+        raise BadInput(f"{where}; {subject.name} is a subject of {subject.contract.name}")
 
 
 def living(subjects: Sequence[Subject], life: str | None) -> list[Subject]:

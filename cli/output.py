@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from broker_tck.properties.errors import BadInput
 
@@ -33,11 +34,17 @@ def print_json(document: Any) -> None:
 
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
     """Print a table; the columns in ``right`` hold numbers."""
-    table = Table(title=title or None, box=None, pad_edge=False, title_justify="left", header_style="bold")
+    table = Table(
+        title=Text(title, style="table.title") if title else None,
+        box=None,
+        pad_edge=False,
+        title_justify="left",
+        header_style="bold",
+    )
     for i, name in enumerate(head):
-        table.add_column(name, justify="right" if i in right else "left", overflow="fold")
+        table.add_column(Text(name), justify="right" if i in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(str, row))
+        table.add_row(*(Text(str(cell)) for cell in row))  # not markup, which takes brackets for its own
     console().print(table)
 
 
@@ -50,7 +57,8 @@ def progress(total: float | None, what: str, width: int = 40) -> Iterator[Any]:
     if not sys.stderr.isatty():
         yield lambda done, says="": None
         return
-    columns = TextColumn("{task.description}"), BarColumn(width), TextColumn("{task.fields[says]}"), TimeElapsedColumn()
+    name, says = (TextColumn(f"{{task.{it}}}", markup=False) for it in ("description", "fields[says]"))
+    columns = name, BarColumn(width), says, TimeElapsedColumn()
     with Progress(*columns, console=console(err=True), transient=True) as bar:
         task = bar.add_task(what, total=total, says="")
         yield lambda done, says="": bar.update(task, completed=done, says=says)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from broker_tck.cli.options import json_option, known_profile, one_subject_option, trace_profile_option
+from broker_tck.cli.options import asked_with, json_option, known_profile, one_subject_option, trace_profile_option
 from broker_tck.cli.output import print_json
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.replay import SECONDS
@@ -31,11 +31,8 @@ Examples:
 def reduce_command(trace: str, subject: Subject, profile: str | None, as_json: bool) -> int:
     """Reduce the first failing trace of a file, or a text, to the shortest that breaks the same rule."""
     for candidate in load(trace):
+        asked_with(candidate, subject)
         model = candidate.contract.model(known_profile(candidate.contract, profile or candidate.profile))
-        if candidate.contract is not subject.contract:
-            raise BadInput(
-                f"{candidate.where}: a trace of {candidate.contract.name}; {subject.name} is no such subject"
-            )
         diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
         finding = found_in(subject, diagnoser, candidate)
         if finding:

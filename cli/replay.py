@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from broker_tck.cli.options import Named, java_options, json_option, known_profile, trace_profile_option
+from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import print_json, progress
 from broker_tck.properties.engine.check import plain
 from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
@@ -89,6 +89,7 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
     if profile:
         known_profile(trace.contract, profile)
     for subject in named:
+        asked_with(trace, subject)
         if lacks := unasked(trace, subject):
             raise BadInput(f"{trace.where}: {subject.name} declares to lack what {lacks.tag!r} asks for")
     return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]

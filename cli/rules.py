@@ -9,6 +9,7 @@ import click
 
 from broker_tck.cli.options import chosen_contract, chosen_profile, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
+from broker_tck.implementations.naming import unknown
 from broker_tck.model.rules import Rule, Strength, by_number, embodiments, rules_of, standing_before
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
@@ -30,6 +31,7 @@ Examples:
 @json_option
 def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | None, as_json: bool) -> None:
     """List a contract's rules; with numbers, all that is known of these."""
+    numbers = tuple(number.upper() for number in numbers)
     contract = chosen_contract(contract_name, rules=numbers)
     model = contract.model(chosen_profile(contract, profile))
     known = {rule.number: rule for rule in rules_of(model)}
@@ -37,7 +39,8 @@ def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | No
         known = contract.rules
     for number in numbers:
         if number not in known:
-            raise BadInput(f"unknown rule {number!r} of {contract.name}; there are {families(known)}")
+            near = [each for each in known if by_number(each)[1] == by_number(number)[1]]
+            raise BadInput(unknown("rule", number, near, of=contract.name, told=f"there are {families(known)}"))
     models = {number: model if profile else contract.model(contract.having(number)) for number in numbers or known}
     told = [rule_json(contract, models[number], known[number]) for number in numbers or known]
     if as_json:

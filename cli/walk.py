@@ -91,12 +91,15 @@ class Recorder:
             raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
 
     def write(self, run: Run, config: Any, operations: list[Any]) -> None:
-        """Write a walk."""
+        """Write a walk. BadInput where the file cannot be written any more."""
         steps = recorded(operations, run.model(config))
         outcomes = [[step.result, *step.seen] for step in steps]
         trace = Trace(run.subject.contract, run.profile, config, operations, outcomes)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(to_json(trace) + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(to_json(trace) + "\n")
+        except OSError as error:
+            raise BadInput(f"{self.path}: cannot be written: {error.strerror}") from None
 
 
 def walked(run: Run, count: int, operations: int | None, recorder: Recorder | None) -> Run:

@@ -38,10 +38,12 @@ What `broker-tck --help` and `broker-tck COMMAND --help` print. The same for eve
 | exit status | means |
 | --- | --- |
 | 0 | no finding |
-| 1 | a finding; of a campaign also a required rule that was never exercised |
+| 1 | a finding |
 | 2 | bad input: one line says what is wrong, where, and what would be right |
 | 3 | the kit itself failed |
+| 4 | not enough: no finding, but a required rule never came up |
 | 130 | interrupted |
+| 141 | whoever read standard output stopped reading (`head`, say); nothing is said of the subject |
 
 Results are on standard output. With `--json` that is one JSON document, and everything else is on standard
 error.

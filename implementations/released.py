@@ -23,7 +23,9 @@ from broker_tck.implementations.jvm.jars import FOLDER, SHIPPED, folder
 from broker_tck.implementations.jvm.releases import MISSING, TRIED, Release
 from broker_tck.implementations.jvm.subject import JavaFactory, Kind
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.naming import asked_back
 from broker_tck.implementations.negative_acks import released as negative_acks
+from broker_tck.implementations.reachable import barred
 
 ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache, bucket_delivery)
 KINDS = {kind.name: kind for room in ROOMS for kind in room.KINDS}
@@ -53,8 +55,10 @@ def made(version: str, name: str, classpath: str, _folder: Path | None) -> JavaF
     kind = own(name) if "." in name else KINDS.get(name)
     if kind is None or not (line := kind.line(release)):
         known = ", ".join(names(release))
+        near = asked_back(name, names(release))
+        asked = f"{near} There are: " if near else "; there are: "
         raise Unavailable(
-            f"no class {name!r} of Pulsar {version} is a subject; there are: {known}, and classes of your own by their "
+            f"no class {name!r} of Pulsar {version} is a subject{asked}{known}, and classes of your own by their "
             "full name (com.acme.MyTracker)"
             if known
             else f"no class of Pulsar {version} is a subject; releases from 3.0 on have some"
@@ -76,6 +80,8 @@ def options(name: str) -> str:
 def place(written: str) -> Path:
     """A folder of classes, or a jar, on the user's class path. What was shipped lies in the folder of jars."""
     here, where = Path(written), folder()
+    if why := barred(here):
+        raise Unavailable(f"{written}: {why}")
     if not here.exists() and where is not None and (where / here.name).exists():
         return where / here.name
     if not (here.is_dir() or is_zipfile(here)):

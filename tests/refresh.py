@@ -16,8 +16,9 @@ import msgspec
 from broker_tck.cli.main import run
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.schema import schema
 from broker_tck.properties.engine.subjects import bundled
-from broker_tck.properties.engine.trace import Trace, schema, to_json
+from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
 from broker_tck.spark_fuzz.worker.shard import shard_rows

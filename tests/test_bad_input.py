@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -68,13 +69,13 @@ CASES = [
     Case(
         "command",
         "chek",
-        "No such command 'chek'; there are: bench, check, classpath, compare, fuzz, init, interleave, mutants, "
-        "power, pulsar, reduce, replay, report, rules, subjects, walk, watch",
+        "unknown command 'chek'; did you mean 'check'? There are: bench, check, classpath, compare, fuzz, init, "
+        "interleave, mutants, power, pulsar, reduce, replay, report, rules, subjects, walk, watch",
     ),
     Case(
         "command of bench",
         "bench x",
-        "No such command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory, topic",
+        "unknown command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory, topic",
     ),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),
@@ -98,7 +99,13 @@ CASES = [
     Case(
         "driver",
         "mutants --driver spark",
-        "Invalid value for '--driver': 'spark' is not one of 'walk', 'machine', 'both' "
+        "Invalid value for '--driver': unknown value 'spark'; there are: walk, machine, both "
+        "(see `broker-tck mutants --help`)",
+    ),
+    Case(
+        "driver mistyped",
+        "mutants --driver machin",
+        "Invalid value for '--driver': unknown value 'machin'; did you mean 'machine'? There are: walk, machine, both "
         "(see `broker-tck mutants --help`)",
     ),
     # Names
@@ -115,8 +122,75 @@ CASES = [
         "replay has --profile x",
         f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}",
     ),
+    Case(
+        "contract mistyped",
+        "check --contract entry-cahce",
+        f"unknown contract 'entry-cahce'; did you mean 'entry-cache'? There are: {NAMES}",
+    ),
+    Case(
+        "profile mistyped",
+        "rules --profile time-bucket-ideal",
+        f"unknown profile 'time-bucket-ideal' of delayed-delivery; "
+        f"did you mean 'timebucket-ideal'? There are: {PROFILES}",
+    ),
+    Case(
+        "subject mistyped",
+        "check --subject time_bucket",
+        "unknown subject 'time_bucket'; did you mean 'time-bucket'? ~",
+    ),
+    Case(
+        "mutant mistyped",
+        "mutants --mutant Duplicate-Count",
+        "unknown mutant 'Duplicate-Count'; did you mean 'duplicate-counted'? `broker-tck mutants --list` names them",
+    ),
+    Case(
+        "mutant as subject mistyped",
+        "check --subject mutant:duplicate-count",
+        "unknown mutant 'duplicate-count'; did you mean 'duplicate-counted'? `broker-tck mutants --list` names them",
+    ),
+    Case(
+        "law mistyped",
+        "replay has --subject heap --law shfit",
+        "unknown law 'shfit' of delayed-delivery; did you mean 'shift'? There are: ~",
+    ),
+    Case(
+        "life mistyped",
+        "walk --subject sorted-cursors --life whle",
+        "unknown life 'whle' of active-cursors; did you mean 'whole'? There are: whole",
+    ),
+    Case(
+        "scenario mistyped",
+        "interleave --subject stepwise-queue --scenario insertion",
+        "unknown scenario 'insertion'; did you mean 'insertions'? There are: ~",
+    ),
+    Case(
+        "class of a release mistyped",
+        "check --subject pulsar-3.0.7/in-memry",
+        "pulsar-3.0.7/in-memry: no class 'in-memry' of Pulsar 3.0.7 is a subject; "
+        "did you mean 'in-memory'? There are: ~",
+    ),
+    Case(
+        "rule with another dash",
+        "rules DD_06",
+        "unknown rule 'DD_06' of delayed-delivery; did you mean 'DD-06'? There are DD-01 to DD-36",
+    ),
     Case("rule", "rules DD-06 DD-99", "unknown rule 'DD-99' of delayed-delivery; there are DD-01 to DD-36"),
     Case("mutant", "mutants --mutant x", "unknown mutant 'x'; `broker-tck mutants --list` names them"),
+    Case(
+        "mutant of another contract",
+        "mutants --contract entry-cache --mutant duplicate-counted",
+        "duplicate-counted is a mutant of delayed-delivery, not of entry-cache",
+    ),
+    Case(
+        "subject of another contract",
+        "check --contract entry-cache --contract active-cursors --subject mutant:duplicate-counted",
+        "mutant:duplicate-counted is a subject of delayed-delivery, not of entry-cache",
+    ),
+    Case(
+        "interleaving of a mutant without steps",
+        "interleave --subject mutant:duplicate-counted",
+        "mutant:duplicate-counted has no calls that can be gone on with step by step (capability steps)",
+    ),
     Case("mutant as subject", "check --subject mutant:x", "unknown mutant 'x'; `broker-tck mutants --list` names them"),
     Case("row", "bench memory --row x", "unknown row 'x'; there are: heap, 1-10, 4-10, 8-10, 8-15, random"),
     Case(
@@ -216,7 +290,7 @@ CASES = [
     Case(
         "subject Other",
         "check --subject odd:Other",
-        f"~unknown contract 'redelivery'; there are: {NAMES}",
+        f"~unknown contract 'redelivery'; ~here are: {NAMES}",
     ),
     subject("Wide", "its capabilities are not those of delayed-delivery: ~`$.entry_id_bits`"),
     subject("More", "its capabilities are not those of delayed-delivery: ~`entries`"),
@@ -231,15 +305,57 @@ CASES = [
         "text: stepwise-queue declares to lack what 'fetch' asks for",
     ),
     # Trace files
+    Case(
+        "subject of another contract than the trace",
+        ["replay", "has", "--subject", "sorted-cursors"],
+        "text: a trace of delayed-delivery; sorted-cursors is a subject of active-cursors",
+    ),
+    Case(
+        "law on a subject of another contract",
+        ["replay", "has", "--subject", "sorted-cursors", "--law", "shift"],
+        "text: a trace of delayed-delivery; sorted-cursors is a subject of active-cursors",
+    ),
+    Case(
+        "reduction of another contract's trace",
+        ["reduce", "has", "--subject", "sorted-cursors"],
+        "text: a trace of delayed-delivery; sorted-cursors is a subject of active-cursors",
+    ),
     Case("file missing", "replay no.jsonl", f"'no.jsonl': no such file, {TEXT}"),
     Case("no name", ["replay", ""], f"'': no such file, {TEXT}"),
     Case("long name", ["replay", "x" * 5000], f"'{'x' * 59}…': no such file, {TEXT}"),
     Case("directory", "replay d", "d: cannot be read: Is a directory"),
+    Case("file in a file", "replay ending.py/t", "ending.py/t: cannot be read: Not a directory"),
+    Case("link to itself", "replay loop", "loop: cannot be read: Too many levels of symbolic links"),
+    Case(
+        "jars in a link to itself",
+        "check --subject pulsar-4.2.4/in-memory --pulsar loop",
+        "Invalid value for '--pulsar': loop cannot be read: Too many levels of symbolic links "
+        "(see `broker-tck check --help`)",
+    ),
+    Case(
+        "classes in a link to itself",
+        "check --subject pulsar-4.2.4/in-memory --classpath loop",
+        "pulsar-4.2.4/in-memory: loop: cannot be read: Too many levels of symbolic links",
+    ),
+    Case("store in a link to itself", "watch loop", "loop: cannot be read: Too many levels of symbolic links"),
     trace("file empty", "t: empty; a trace file has one JSON object a line", "\n"),
     trace("file binary", "t: not text in UTF-8, so no trace; traces are JSON lines", b"\xff\xfe\x00\x01"),
+    trace("file of words", "t:1: text, not JSON; a trace file has one JSON object a line", "add 1 0 +2000; get 1"),
+    trace("file of wrong JSON", "t:1: not JSON (JSON is malformed: ~)", "{'version': 1}"),
+    trace(
+        "NaN in a step",
+        "t:1: step 2: NaN is no value of JSON",
+        json.dumps(GOOD | {"steps": [["has"], ["get", float("nan")]]}),
+    ),
+    trace(
+        "infinity in a configuration",
+        "t:1: config: tick: -Infinity is no value of JSON",
+        json.dumps(GOOD | {"config": {"tick": -float("inf")}}),
+    ),
+    trace("NaN elsewhere", "t:1: NaN is no value of JSON", json.dumps(GOOD | {"version": float("nan")})),
     trace("truncated", "t:1: not JSON (~); is the file cut off?", json.dumps(GOOD)[:60]),
     trace("second line", "t:2: not JSON (~); is the file cut off?", json.dumps(GOOD) + "\n{"),
-    trace("deep", "t:1: not JSON (~); is the file cut off?", '{"steps":' + "[" * 100_000),
+    trace("deep", "t:1: not a trace: nested too deep", '{"steps":' + "[" * 100_000),
     trace("array", "t:1: not a trace: Expected `object`, got `array`", "[]"),
     trace("unknown part", "t:1: not a trace: Object contains unknown field `more`", {"more": 1}),
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
@@ -255,12 +371,21 @@ CASES = [
     ),
     trace("config out of bounds", "t:1: config: tick is -1: expected int >= 0", {"config": {"tick": -1}}),
     trace("config of another type", "t:1: config: strict is 1: expected bool, got int", {"config": {"strict": 1}}),
-    trace("config unknown", "t:1: config: object contains unknown field tock", {"config": {"tock": 1}}),
+    trace(
+        "config unknown",
+        "t:1: config: unknown field 'tock'; did you mean 'tick'? There are: tick, strict, lookahead, clock",
+        {"config": {"tock": 1}},
+    ),
     trace("no operation", f"t:1: step 1: unknown operation ''; there are: {OPERATIONS}", {"steps": [[]]}),
     trace(
         "operation",
         f"t:1: step 2: unknown operation 'jump'; there are: {OPERATIONS}",
         {"steps": [["has"], ["jump", 1]]},
+    ),
+    trace(
+        "operation mistyped",
+        f"t:1: step 1: unknown operation 'gett'; did you mean 'get'? There are: {OPERATIONS}",
+        {"steps": [["gett", 1]]},
     ),
     trace("operation a number", f"t:1: step 1: unknown operation 5; there are: {OPERATIONS}", {"steps": [[5]]}),
     trace(
@@ -305,8 +430,13 @@ CASES = [
     ),
     text(
         "text field",
-        "text: unknown field 'tock'; there are: tick, strict, lookahead, clock",
+        "text: config: unknown field 'tock'; did you mean 'tick'? There are: tick, strict, lookahead, clock",
         "delayed-delivery heap tock=1; has",
+    ),
+    text(
+        "text field twice",
+        "text: config: tick is given twice, as 1 and as 2",
+        "delayed-delivery heap tick=1 strict=true tick=2; has",
     ),
     text("text config", "text: config: strict is maybe: expected bool, got str", "delayed-delivery strict=maybe; has"),
     text("text bounds", "text: config: clock is 0: expected int >= 1", "delayed-delivery clock=0; add 1 0 +5"),
@@ -327,6 +457,11 @@ CASES = [
         "p/test_tracker.py: exists already; init writes into a folder that has no tracker.py, test_tracker.py, "
         "pyproject.toml",
     ),
+    Case(
+        "init of no contract",
+        "init new --contract active-cursor",
+        f"unknown contract 'active-cursor'; did you mean 'active-cursors'? There are: {NAMES}",
+    ),
     Case("init over a file", "init t", "t: cannot be written: File exists", "mine"),
     Case(
         "nothing to reduce",
@@ -338,10 +473,14 @@ CASES = [
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a directory ``d``, a folder ``p`` that has a test already, and a module that ends the process."""
+    """A folder with a directory ``d``, a link ``loop`` to itself, a folder ``p`` that has a test already, and a module.
+
+    The module ends the process.
+    """
     (tmp_path / "d").mkdir()
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "test_tracker.py").write_text("mine")
+    (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "ending.py").write_text("raise SystemExit(5)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -389,3 +528,25 @@ def test_file_that_may_not_be_read(cli: Cli, folder: Path, monkeypatch: pytest.M
     (folder / "t").write_text("{}")
     monkeypatch.setattr(Path, "open", refused)
     assert cli("replay", "t") == (2, "", "broker-tck: t: cannot be read: Permission denied\n")
+
+
+def test_folder_that_may_not_be_searched(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Any, **options: Any) -> Any:
+        if str(path) == "closed/t":
+            raise PermissionError(13, "Permission denied")
+        return stat(path, **options)
+
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", refused)
+    assert cli("replay", "closed/t") == (2, "", "broker-tck: closed/t: cannot be read: Permission denied\n")
+
+
+def test_mark_of_utf_8_is_read_over(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from io import BytesIO, TextIOWrapper
+
+    marked = b"\xef\xbb\xbf" + json.dumps(GOOD).encode()
+    (folder / "t").write_bytes(marked)
+    status, out, err = cli("replay", "t", "--subject", "heap")
+    assert (status, err) == (0, "")
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(marked), encoding="utf-8"))
+    assert cli("replay", "-", "--subject", "heap") == (status, out, err)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+import runpy
 import shlex
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 from typing import Any
 
 import click
@@ -16,17 +20,20 @@ import refresh
 from conftest import Cli
 from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of, wrong
 
+import broker_tck
 from broker_tck.bench import drivers as bench
 from broker_tck.cli import check as checking
 from broker_tck.cli import main as cli_main
 from broker_tck.cli import output
 from broker_tck.cli import power as proving
 from broker_tck.cli.main import cli as group
+from broker_tck.cli.plugin import KINDS, methods
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.subjects import Subject, mutants, resolve
+from broker_tck.properties.engine.run import Run, checked
+from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
 from broker_tck.properties.engine.trace import load
 from broker_tck.properties.findings.document import replay_command
 from broker_tck.properties.worth import killing
@@ -545,6 +552,39 @@ def test_init_writes_a_plug_in(cli: Cli, tmp_path: Any) -> None:
     assert out.splitlines()[-1].startswith("next: cd ")
 
 
+@pytest.mark.parametrize("contract", [name for name in CONTRACTS if name != "delayed-delivery"])
+def test_init_writes_a_subject_of_any_contract(
+    cli: Cli, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, contract: str
+) -> None:
+    status, out, err = cli("init", tmp_path, "--contract", contract)
+    assert (status, err) == (0, "")
+    kind = KINDS[contract]
+    assert out.startswith(f"wrote {tmp_path / kind.noun}.py, {tmp_path / f'test_{kind.noun}'}.py, ")
+    code = compile((tmp_path / f"{kind.noun}.py").read_text(), "written", "exec")
+    module = ModuleType(kind.noun)
+    exec(code, vars(module))
+    factory = getattr(module, f"My{kind.noun.title()}")
+    for protocol in kind.protocols:
+        for name, method in methods(protocol):
+            assert inspect.signature(getattr(factory, name)) == inspect.signature(method)
+            assert inspect.getdoc(getattr(factory, name)) == inspect.getdoc(method)
+    subject = declared("written", factory)
+    run = Run(subject, subject.profiles[0], 0)
+    assert not [done.difference for done in checked(run, range(12), judged=6) if done.difference]
+    assert run.operations > 500
+    monkeypatch.setitem(sys.modules, kind.noun, module)
+    test = runpy.run_path(str(tmp_path / f"test_{kind.noun}.py"))[f"test_my_{kind.noun}"]
+    (mark,) = test.pytestmark
+    assert f"{subject.profiles[0]}-walks" in (mark.kwargs["ids"] or [])
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())
+    points = project["project"]["entry-points"]["broker_tck.subjects"]
+    assert points == {f"my-{kind.noun}": f"{kind.noun}:My{kind.noun.title()}"}
+
+
+def test_init_knows_each_contract() -> None:
+    assert set(KINDS) == set(CONTRACTS)
+
+
 # ---- How it ends
 
 
@@ -577,6 +617,28 @@ def test_command_is_a_process() -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
+def test_rules_are_found_in_lower_case(cli: Cli) -> None:
+    assert cli("rules", "ec-60", "dd-06")[2].startswith("broker-tck: unknown rule 'EC-60' of delayed-delivery; ")
+    assert cli("rules", "ec-01")[1] == cli("rules", "EC-01")[1]
+    told = cli("replay", "has", "--subject", "heap", "--law", "dd-08")
+    assert told == cli("replay", "has", "--subject", "heap", "--law", "DD-08")
+    assert told[0] == 0
+
+
+def test_module_is_the_command_line() -> None:
+    code = "import broker_tck, sys; print(broker_tck.__version__, len([m for m in sys.modules if 'broker_tck.' in m]))"
+    assert python("-c", code).stdout == f"{fingerprint.kit_version()} 0\n"
+    done = python("-m", "broker_tck", "rules", "DD-99")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("broker-tck: unknown rule 'DD-99' ")
+
+
+def test_package_has_no_other_names() -> None:
+    with pytest.raises(AttributeError, match="module 'broker_tck' has no attribute 'no_such'"):
+        _ = broker_tck.no_such
+    assert broker_tck.__version__ == fingerprint.kit_version()
+
+
 def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["broker-tck", "rules", "DD-99"])
     with pytest.raises(SystemExit) as ended:
@@ -592,6 +654,27 @@ def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     with output.progress(3, "work") as tell:
         tell(3, "all")
     assert capsys.readouterr().out == ""
+
+
+def test_tables_print_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_table("of [bold]", ["[a]"], [("in [at, at + P - 1]",), ("[red]\\[/red]",)])
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()] == [
+        "of [bold]",
+        "[a]",
+        "in [at, at + P - 1]",
+        "[red]\\[/red]",
+    ]
+
+
+def test_progress_prints_brackets_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with output.progress(3, "work [a]") as tell:
+        tell(3, "one [b]")
+    told = capsys.readouterr().err
+    assert "work [a]" in told
+    assert "one [b]" in told
 
 
 def test_long_tables_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,9 @@ from msgspec import structs
 from broker_tck import fixtures
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.operation import TIME, Operation, marked, shifted
+from broker_tck.properties.engine.schema import schema
 from broker_tck.properties.engine.subjects import bundled
-from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, schema, to_json, to_text
+from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json, to_text
 
 SUBJECTS = {profile: s for s in bundled(CONTRACT) for profile in s.profiles}
 

@@ -12,7 +12,7 @@ from broker_tck.bench.buckets import BucketRow, Result, Spread
 from broker_tck.bench.drivers import machine_words
 from broker_tck.bench.pictures import check_plot, draw_buckets
 from broker_tck.cli.bench.plots import plot_option
-from broker_tck.cli.options import json_option
+from broker_tck.cli.options import Folder, json_option
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.properties.errors import BadInput
 
@@ -41,7 +41,7 @@ Examples:
 )
 @click.option(
     "--folder",
-    type=click.Path(exists=True, file_okay=False, writable=True),
+    type=Folder(exists=True, file_okay=False, writable=True),
     metavar="DIR",
     help="Where snapshots are put meanwhile. Default: the system's folder for temporary files.",
 )

@@ -13,6 +13,7 @@ from broker_tck.bench.pictures import check_plot, draw_comparisons
 from broker_tck.cli.bench.plots import plot_option
 from broker_tck.cli.options import json_option
 from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.implementations.naming import unknown
 from broker_tck.properties.errors import BadInput
 
 EXAMPLES = """\b
@@ -36,7 +37,7 @@ def bench_cursors(names: tuple[str, ...], plot: str | None, as_json: bool) -> in
     """
     for name in names:
         if name not in cursor_bench.CANDIDATES:
-            raise BadInput(f"unknown container {name!r}; there are: {', '.join(cursor_bench.CANDIDATES)}")
+            raise BadInput(unknown("container", name, cursor_bench.CANDIDATES))
     check_plot(plot)
     chosen = names or tuple(cursor_bench.CANDIDATES)
     table: list[cursor_bench.CursorRow] = []

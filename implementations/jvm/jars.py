@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from zipfile import is_zipfile
 
 from broker_tck.implementations.jvm.unavailable import NotThere, Unavailable
+from broker_tck.implementations.reachable import barred
 
 FOLDER = "BROKER_TCK_JARS"
 SHIPPED = "shipped/jars"
@@ -42,6 +43,8 @@ class Jar(NamedTuple):
 def folder() -> Path | None:
     """The folder of jars that the user named. Unavailable: it is not there."""
     named = os.environ.get(FOLDER)
+    if named and (why := barred(named)):
+        raise Unavailable(f"{FOLDER} names {named}, which {why}")
     if named and not Path(named).is_dir():
         raise Unavailable(f"{FOLDER} names {named}, which is no folder")
     return Path(named) if named else None

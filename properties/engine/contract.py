@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.choices import Choices
@@ -202,8 +203,7 @@ class Contract:
         for life in self.lives:
             if life.name == name:
                 return life.of(self)
-        known = ", ".join(life.name for life in self.lives) or "none"
-        raise ValueError(f"unknown life {name!r} of {self.name}; there are: {known}")
+        raise ValueError(unknown("life", name, (life.name for life in self.lives), of=self.name))
 
     def can_ask(self, operations: Sequence[Operation], capabilities: Any) -> bool:
         """Whether a subject with some capabilities can be asked for a whole trace."""

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Way, deviations_of, replaced, rules_of, ways_of
 
@@ -30,7 +31,7 @@ def model_of(profile: str, known: Mapping[str, type[Reference]], contract: str) 
     name, *rules = kept.split(KEPT)
     model = own_profile(name, known, contract) if ":" in name else known.get(name)
     if model is None:
-        raise ValueError(f"unknown profile {name!r} of {contract}; there are: {', '.join(known)}")
+        raise ValueError(unknown("profile", name, known, of=contract))
     if rules:
         model = keeping(model, name, rules)
     for text in accepted:

@@ -16,6 +16,8 @@ from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.implementations.mutants.mutant import Mutant
+from broker_tck.implementations.naming import unknown
+from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import released
 from broker_tck.model.reference import Reference
 from broker_tck.properties.contracts import CONTRACTS
@@ -28,6 +30,7 @@ GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
 RELEASED = "pulsar-VERSION/CLASS"
 """How a class of a release is named."""
+LISTED = "`broker-tck mutants --list` names them"
 
 
 class Unmade:
@@ -86,6 +89,8 @@ class Subject:
         """
         found = [Path(path) for path in getattr(self.factory, "files", tuple)()]
         for path in found:
+            if why := barred(path):
+                raise BadInput(f"{self.name}: its file {path} {why}")
             if not path.exists():
                 raise BadInput(f"{self.name}: its file {path} is not there")
         return found
@@ -175,7 +180,7 @@ def having_profile(profile: str) -> list[Contract]:
 def contract_named(name: str) -> Contract:
     """A contract by name."""
     if name not in CONTRACTS:
-        raise BadInput(f"unknown contract {name!r}; there are: {', '.join(CONTRACTS)}")
+        raise BadInput(unknown("contract", name, CONTRACTS))
     return CONTRACTS[name]
 
 
@@ -204,7 +209,7 @@ def resolve(name: str) -> Subject:
     if name.startswith("mutant:"):
         mutant = MUTANTS.get(name.removeprefix("mutant:"))
         if mutant is None:
-            raise BadInput(f"unknown mutant {name.removeprefix('mutant:')!r}; `broker-tck mutants --list` names them")
+            raise BadInput(unknown("mutant", name.removeprefix("mutant:"), MUTANTS, told=LISTED))
         return declared(name, mutant.factory)
     if factory := found_released(name):
         return declared(factory.name, factory)
@@ -215,8 +220,9 @@ def resolve(name: str) -> Subject:
             raise BadInput(str(error)) from None
     entry = plugged_in().get(name)
     if entry is None:
-        known = ", ".join([*BUNDLED, *plugged_in()])
-        raise BadInput(f"unknown subject {name!r}; there are: {known}, mutant:NAME, {RELEASED}, package.module:Factory")
+        known = [*BUNDLED, *plugged_in()]
+        told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
+        raise BadInput(unknown("subject", name, known, told=told))
     try:
         return declared(name, entry.load())
     except (Exception, SystemExit) as error:

@@ -19,15 +19,20 @@ from typing import Any
 
 import msgspec
 
+from broker_tck.implementations.naming import unknown
+from broker_tck.implementations.reachable import barred
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import undefined
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.malformed import malformed
 from broker_tck.properties.engine.operation import TIME, Operation, clock_of, kinds_of, marked
 from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.errors import BadInput
 
 VERSION = 1
 ARROW = "->"
+MARK = "\ufeff"
+"""What some editors put before a text in UTF-8."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ def load(source: str) -> list[Trace]:
     """The traces in a file, on standard input (``-``), or in a line of text. BadInput says what is wrong, and where."""
     if is_text(source):
         return [from_text(source)]
+    if source != "-" and (why := barred(source)):
+        raise BadInput(f"{short(source)}: {why}")
     if source != "-" and not exists(source):
         raise BadInput(f"{short(source)!r}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')")
     where = "standard input" if source == "-" else source
@@ -98,7 +105,8 @@ def tags() -> set[str]:
 def from_lines(lines: Any, where: str) -> Iterator[Trace]:
     """The traces of JSON lines; blank lines are skipped."""
     found = False
-    for number, line in enumerate(lines, 1):
+    for number, read in enumerate(lines, 1):
+        line = read.removeprefix(MARK) if number == 1 else read
         if line.strip():
             found = True
             yield from_json(line, f"{where}:{number}")
@@ -113,11 +121,11 @@ def from_json(line: str, where: str) -> Trace:
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: not a trace: {error}") from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadInput(f"{where}: not JSON ({error}); is the file cut off?") from None
+        raise BadInput(f"{where}: {malformed(line, error)}") from None
     if record.version != VERSION:
         raise BadInput(f"{where}: a trace of version {record.version}; this kit reads version {VERSION}")
     if record.contract not in CONTRACTS:
-        raise BadInput(f"{where}: unknown contract {record.contract!r}; there are: {', '.join(CONTRACTS)}")
+        raise BadInput(f"{where}: {unknown('contract', record.contract, CONTRACTS)}")
     trace = made(contract_named(record.contract), record.profile, record.config, record.steps, where, strict=True)
     return replace(trace, name=record.name)
 
@@ -128,6 +136,9 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
         contract.model(profile)
     except ValueError as error:
         raise BadInput(f"{where}: {error}") from None
+    for name in config:
+        if name not in contract.config.__struct_fields__:
+            raise BadInput(f"{where}: config: {unknown('field', name, contract.config.__struct_fields__)}")
     try:
         configured = msgspec.convert(config, contract.config, strict=strict)
     except msgspec.ValidationError as error:
@@ -150,7 +161,7 @@ def operation_of(contract: Contract, array: list[Any], where: str, strict: bool)
     known = {str(o.__struct_config__.tag): o for o in kinds_of(contract.operations)}
     name = array[0] if array else ""
     if not isinstance(name, str) or name not in known:
-        raise BadInput(f"{where}: unknown operation {name!r}; there are: {', '.join(known)}")
+        raise BadInput(f"{where}: {unknown('operation', name, known)}")
     kind = known[array[0]]
     fields = kind.__struct_fields__
     least = len(fields) - len(kind.__struct_defaults__)
@@ -199,9 +210,12 @@ def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
     for word in words:
         if "=" not in word:
             raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields_of(contract)}")
-        if word.partition("=")[0] not in contract.config.__struct_fields__:
-            raise BadInput(f"{where}: unknown field {word.partition('=')[0]!r}; there are: {fields_of(contract)}")
-    return contract, profile, {w.partition("=")[0]: listed(w.partition("=")[2]) for w in words}
+    config: dict[str, Any] = {}
+    for name, _, value in (word.partition("=") for word in words):
+        if name in config:
+            raise BadInput(f"{where}: config: {name} is given twice, as {config[name]} and as {value}")
+        config[name] = listed(value)
+    return contract, profile, config
 
 
 def listed(text: str) -> Any:
@@ -241,11 +255,6 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
         raise BadInput(f"{where}: after {ARROW} comes a JSON array: the result and the observables") from None
 
 
-def profile_pattern(contract: Contract) -> str:
-    """What the name of a profile is like, see :mod:`~broker_tck.properties.engine.profiles`."""
-    return rf"^({'|'.join(contract.profiles)}|[\w.]+:[\w.]+)(\+[A-Z]+-[0-9]+)*(~[A-Z]+-[0-9]+:[\w.:-]+)*$"
-
-
 def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[Operation]) -> str:
     """The line of text of a trace; what has its default is left out."""
     default = contract.config()
@@ -283,39 +292,3 @@ def to_json(trace: Trace) -> str:
     config = msgspec.to_builtins(trace.config)
     record = Record(VERSION, trace.contract.name, trace.profile, config, steps, trace.name)
     return msgspec.json.encode(record, enc_hook=undefined).decode()
-
-
-# ---- The schema
-
-
-def schema(contract: Contract) -> dict[str, Any]:
-    """The JSON Schema of a line of a contract's trace files."""
-    (config, operation), definitions = msgspec.json.schema_components(
-        [contract.config, contract.operations], ref_template="#/$defs/{name}"
-    )
-    outcome = [operation, {}, *({} for _ in contract.observables)]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"A trace of contract {contract.name}",
-        "type": "object",
-        "properties": {
-            "version": {"const": VERSION},
-            "contract": {"const": contract.name},
-            "profile": {"pattern": profile_pattern(contract)},
-            "config": config,
-            "name": {"type": "string"},
-            "steps": {"type": "array", "items": {"anyOf": [operation, {"$ref": "#/$defs/with_outcome"}]}},
-        },
-        "required": ["version", "contract", "profile", "config", "steps"],
-        "additionalProperties": False,
-        "$defs": {
-            **definitions,
-            "with_outcome": {
-                "description": f"An operation, its result, and what was seen then: {', '.join(contract.observables)}.",
-                "type": "array",
-                "prefixItems": outcome,
-                "minItems": len(outcome),
-                "maxItems": len(outcome),
-            },
-        },
-    }

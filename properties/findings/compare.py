@@ -16,7 +16,7 @@ from broker_tck.properties.worth.deviating import behaves_as, broken_rules, devi
 from broker_tck.properties.worth.exercised import deviating
 
 Told = Callable[[str], None]
-"""Is told what is being looked at."""
+"""Is told what is being looked at: a rule, or how many walks there were."""
 
 
 class Verdict(StrEnum):
@@ -56,12 +56,13 @@ def column(subject: Subject, count: int, seed: int, told: Told) -> Column:
     told("")
     profile = behaves_as(subject, seed)
     if profile is None:
-        run = run_subject(subject, contract.default, seed, count)
+        run = run_subject(subject, contract.default, seed, count, progress=lambda run: told(so_far(run)))
         found = {finding.rule: finding for finding in run.findings}
         return Column(subject, None, verdicts | dict.fromkeys(found, Verdict.BREAKS), found, run.walks, run.operations)
     run = Run(subject, profile, seed)
     for _ in checked(run, range(count), SAMPLED, SAMPLED):
-        pass
+        if run.walks % 8 == 1:
+            told(so_far(run))
     exercised = {*run.exercised, *(v.name for v in contract.variations if run.met[v.name])} - {*run.model.MOOT}
     verdicts |= dict.fromkeys(exercised - deviating(run.model), Verdict.KEEPS)
     found = {finding.rule: finding for finding in findings(run)}
@@ -72,3 +73,8 @@ def column(subject: Subject, count: int, seed: int, told: Told) -> Column:
         found |= {number: finding} if finding else {}
     verdicts |= dict.fromkeys(found, Verdict.BREAKS)
     return Column(subject, profile, verdicts, found, run.walks, run.operations)
+
+
+def so_far(run: Run) -> str:
+    """How many walks there were."""
+    return f"{run.walks:,} walks"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from broker_tck.implementations.interface import Hang
+from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.replay import SECONDS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
@@ -26,8 +27,9 @@ class Judgement(msgspec.Struct, frozen=True):
 def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
     """Have a law judge a trace on a subject alone. BadInput where the contract has no such law."""
     known = [*(each.number for each in trace.contract.laws), *(each.name for each in trace.contract.variations)]
+    law = next((name for name in known if name.lower() == law.lower()), law)
     if law not in known:
-        raise BadInput(f"unknown law {law!r} of {trace.contract.name}; there are: {', '.join(known)}")
+        raise BadInput(unknown("law", law, known, of=trace.contract.name))
     try:
         with probe(subject, SECONDS):
             at, complaint = breach_of(subject, law, trace.config, tuple(trace.operations))

@@ -45,6 +45,9 @@ def ship(subjects: Iterable[str], to: Path) -> Path:
 
 def files(subjects: Iterable[str]) -> Files:
     """All files to ship, with their names in the archive."""
+    itself = importlib.import_module(KIT).__file__
+    if itself is not None:  # or the executors would take an installed kit for the one that was shipped
+        yield f"{KIT}/__init__.py", Path(itself)
     for name in KIT_PACKAGES:
         folder = Path(importlib.import_module(f"{KIT}.{name}").__path__[0])
         yield from below(folder, f"{KIT}/{name}")

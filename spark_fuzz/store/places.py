@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
+from broker_tck.implementations.reachable import barred
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.manifest import Manifest, decoded, encoded
 from broker_tck.spark_fuzz.driver.session import cause
@@ -144,6 +145,8 @@ class Folder(Store):
     def __init__(self, where: str) -> None:
         self.where = where
         self.folder = Path(where.removeprefix("file://")).absolute()
+        if why := barred(self.folder):
+            raise BadInput(f"{where}: {why}")
         if self.folder.exists() and not self.folder.is_dir():
             raise BadInput(f"{where}: a file; the store of a campaign is a folder")
 

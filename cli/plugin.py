@@ -1,0 +1,187 @@
+"""The files of a plug-in for any contract: a subject to begin with, its test, and a pyproject.toml.
+
+The subject hands each call on to a bundled one, so that it conforms as it is written; what it offers is read off the
+protocols of the interface.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+
+from broker_tck.implementations import interface
+from broker_tck.implementations.interface import (
+    ActiveCursors,
+    ActiveCursorsFactory,
+    BucketDelayedDeliveryTracker,
+    BucketDeliveryFactory,
+    DelayedDeliveryFactory,
+    DelayedDeliveryTracker,
+    Durables,
+    EntryCaches,
+    EntryCachesFactory,
+    NegativeAcksFactory,
+    NegativeAcksTracker,
+    Ranks,
+    ReadingCaches,
+    ShowsBuckets,
+    ShowsIndex,
+    TopicDeliveryFactory,
+    TopicManager,
+    Versions,
+)
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import Subject, bundled
+
+WIDTH = 120
+GENERIC = ("Callable", "Collection", "Iterator", "Mapping", "Sequence")
+"""What signatures have of `collections.abc`."""
+WRITTEN = "delayed-delivery"
+"""The contract whose subject is not made here: a tracker that was written by hand, and hands nothing on."""
+
+
+HEAD = '''"""A subject of the contract `{contract}` to begin with: right, since it hands each call on to one that is."""
+
+from __future__ import annotations
+'''
+SUBJECT = '''class {name}:
+    """Offers what these ask for: {protocols}.
+
+    Make it yours: write what each method does in place of the call of `inner`.
+    """
+
+    contract = "{contract}"
+    profiles = ("{profile}",)
+    capabilities = {capabilities}  # of what may be lacked; `broker-tck subjects` shows it of others
+
+{init}
+        """Made by the kit for each walk. Time and timers come from what is given, and from nowhere else."""
+        self.inner: Any = BUNDLED["{inner}"]({arguments})
+'''
+
+
+class Kind(NamedTuple):
+    """What a subject of a contract is."""
+
+    noun: str
+    factory: Any
+    """The type of what makes it."""
+    protocols: tuple[type, ...]
+    """What it offers: the contract's own, then those of capabilities that the subject behind it has."""
+
+
+KINDS = {
+    "delayed-delivery": Kind("tracker", DelayedDeliveryFactory, (DelayedDeliveryTracker,)),
+    "topic-delivery": Kind("manager", TopicDeliveryFactory, (TopicManager, ShowsIndex)),
+    "bucket-delivery": Kind("tracker", BucketDeliveryFactory, (BucketDelayedDeliveryTracker, ShowsBuckets)),
+    "negative-acks": Kind("tracker", NegativeAcksFactory, (NegativeAcksTracker,)),
+    "entry-cache": Kind("caches", EntryCachesFactory, (EntryCaches, ReadingCaches)),
+    "active-cursors": Kind("container", ActiveCursorsFactory, (ActiveCursors, Ranks, Versions, Durables)),
+}
+
+
+def plugin(contract: Contract) -> dict[str, str]:
+    """The text of each file, by its name."""
+    noun = KINDS[contract.name].noun
+    subject = template("tracker.py") if contract.name == WRITTEN else handing_on(contract)
+    test = template("test_tracker.py").replace(WRITTEN, contract.name)
+    others = {f"test_{noun}.py": test, "pyproject.toml": template("pyproject.toml")}
+    changed = {
+        name: re.sub("(?<!sub)tracker", noun, text).replace("Tracker", noun.title()) for name, text in others.items()
+    }
+    return {f"{noun}.py": subject, **changed}
+
+
+def template(name: str) -> str:
+    """A file as it was written by hand."""
+    return files("broker_tck.cli").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
+
+
+def handing_on(contract: Contract) -> str:
+    """The module of a subject that hands each call on."""
+    kind, inner = KINDS[contract.name], inner_of(contract)
+    calls = "\n\n".join(call(name, method) for protocol in kind.protocols for name, method in methods(protocol))
+    declared = msgspec.structs.asdict(inner.capabilities)
+    usual = msgspec.structs.asdict(contract.capabilities())
+    body = SUBJECT.format(
+        contract=contract.name,
+        noun=kind.noun,
+        name=f"My{kind.noun.title()}",
+        protocols=", ".join(f"`{protocol.__name__}`" for protocol in kind.protocols),
+        profile=contract.default,
+        capabilities=literal({f: value for f, value in declared.items() if value != usual[f]}),
+        init=signature("__init__", ["self", *given(contract)], "None"),
+        inner=inner.name,
+        arguments=", ".join(each.partition(":")[0] for each in given(contract)),
+    )
+    return f"{HEAD.format(contract=contract.name)}\n{imports(body + calls)}\n\n\n{body}\n{calls}\n"
+
+
+def literal(fields: dict[str, Any]) -> str:
+    """A dictionary as people write it."""
+    inside = ", ".join(f'"{name}": {value!r}' for name, value in fields.items())
+    return "{" + inside + "}"
+
+
+def inner_of(contract: Contract) -> Subject:
+    """The bundled subject that a plug-in begins with: the first that declares the contract's own profile."""
+    return next(subject for subject in bundled(contract) if contract.default in subject.profiles)
+
+
+def given(contract: Contract) -> list[str]:
+    """What a factory is given: `name: Type`, each."""
+    names = contract.call.partition("(")[2].removesuffix(")").split(", ")
+    types = get_args(KINDS[contract.name].factory)[0]
+    return [f"{name}: {type_name(each)}" for name, each in zip(names, types, strict=True)]
+
+
+def type_name(wanted: Any) -> str:
+    """The name under which the interface has a type."""
+    return next(name for name, each in vars(interface).items() if each == wanted)
+
+
+def methods(protocol: type) -> Iterator[tuple[str, Any]]:
+    """What a protocol asks for."""
+    for name, member in vars(protocol).items():
+        if inspect.isfunction(member) and (name == "__iter__" or not name.startswith("_")):
+            yield name, member
+
+
+def call(name: str, method: Any) -> str:
+    """A method that hands its call on, with the signature and the docstring of the interface."""
+    parameters = list(inspect.signature(method).parameters.values())
+    annotated = [str(each).replace("'", "") for each in parameters]
+    returns = str(inspect.signature(method).return_annotation)
+    passed = ", ".join(each.name for each in parameters[1:])
+    handed = "iter(self.inner)" if name == "__iter__" else f"self.inner.{name}({passed})"
+    says = (inspect.getdoc(method) or "").replace("\n", "\n        ")
+    says += "\n        " if "\n" in says else ""
+    lines = [signature(name, annotated, returns)]
+    lines += [f'        """{says}"""'] if says else []
+    lines += [f"        {'' if returns == 'None' else 'return '}{handed}"]
+    return re.sub(r"[ ]+$", "", "\n".join(lines), flags=re.MULTILINE)
+
+
+def signature(name: str, parameters: list[str], returns: str) -> str:
+    """The first line of a method, or its lines where one is too long."""
+    line = f"    def {name}({', '.join(parameters)}) -> {returns}:"
+    if len(line) <= WIDTH:
+        return line
+    inside = "".join(f"        {each},\n" for each in parameters)
+    return f"    def {name}(\n{inside}    ) -> {returns}:"
+
+
+def imports(code: str) -> str:
+    """The imports of what signatures name."""
+    words = {*re.findall(r"\w+", "".join(re.findall(r"def (?:[^:]|:(?!\n))*:\n", code)))}
+    generic = sorted(words & {*GENERIC})
+    ours = sorted(words & {*vars(interface)} - {*GENERIC})
+    lines = [f"from collections.abc import {', '.join(generic)}"] if generic else []
+    lines += ["from typing import Any", "", "from broker_tck.implementations.bundled import BUNDLED"]
+    names = "".join(f"    {name},\n" for name in ours)
+    return "\n".join([*lines, f"from broker_tck.implementations.interface import (\n{names})"])

@@ -1,0 +1,72 @@
+"""Standard output and standard error, where they cannot be written: nobody reads on, or the disk is full."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+UNREAD = 141
+"""The exit status where nobody reads on: that of a program which SIGPIPE ended."""
+
+
+class Unwritten(Exception):
+    """A standard stream cannot be written."""
+
+    def __init__(self, error: OSError, where: str) -> None:
+        super().__init__(f"{where}: cannot be written: {error.strerror}")
+        self.unread = isinstance(error, BrokenPipeError)
+
+
+class Told(io.RawIOBase):
+    """Writes what a stream writes, and tells its errors from those of all other files and pipes."""
+
+    def __init__(self, stream: Any, where: str) -> None:
+        self.stream = stream  # closed with the last reference to it
+        self.raw = getattr(stream.buffer, "raw", stream.buffer)
+        self.where = where
+
+    def write(self, data: Any) -> int:
+        """Write bytes; answers with how many. Unwritten where that fails."""
+        try:
+            return int(self.raw.write(data))
+        except OSError as error:
+            raise Unwritten(error, self.where) from None
+
+    def writable(self) -> bool:
+        """It can be written."""
+        return True
+
+    def fileno(self) -> int:
+        """The number of the file."""
+        return int(self.raw.fileno())
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return bool(self.raw.isatty())
+
+
+def tell_errors() -> None:
+    """Have errors of standard output and standard error raised as Unwritten; one that was closed goes nowhere."""
+    for name, where in (("stdout", "standard output"), ("stderr", "standard error")):
+        stream = getattr(sys, name) or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        binary = io.BufferedWriter(Told(stream, where))
+        lines = stream.line_buffering
+        setattr(sys, name, io.TextIOWrapper(binary, stream.encoding, stream.errors, line_buffering=lines))
+
+
+def flush() -> None:
+    """Write what was printed and not yet written. Unwritten where that fails."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def silence() -> None:
+    """Let both go nowhere, so that Python finds nothing to complain of as it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            os.dup2(nowhere, stream.fileno())

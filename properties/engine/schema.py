@@ -1,0 +1,48 @@
+"""The JSON Schema of traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.trace import VERSION
+
+
+def schema(contract: Contract) -> dict[str, Any]:
+    """The JSON Schema of a line of a contract's trace files."""
+    (config, operation), definitions = msgspec.json.schema_components(
+        [contract.config, contract.operations], ref_template="#/$defs/{name}"
+    )
+    outcome = [operation, {}, *({} for _ in contract.observables)]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A trace of contract {contract.name}",
+        "type": "object",
+        "properties": {
+            "version": {"const": VERSION},
+            "contract": {"const": contract.name},
+            "profile": {"pattern": profile_pattern(contract)},
+            "config": config,
+            "name": {"type": "string"},
+            "steps": {"type": "array", "items": {"anyOf": [operation, {"$ref": "#/$defs/with_outcome"}]}},
+        },
+        "required": ["version", "contract", "profile", "config", "steps"],
+        "additionalProperties": False,
+        "$defs": {
+            **definitions,
+            "with_outcome": {
+                "description": f"An operation, its result, and what was seen then: {', '.join(contract.observables)}.",
+                "type": "array",
+                "prefixItems": outcome,
+                "minItems": len(outcome),
+                "maxItems": len(outcome),
+            },
+        },
+    }
+
+
+def profile_pattern(contract: Contract) -> str:
+    """What the name of a profile is like, see :mod:`~broker_tck.properties.engine.profiles`."""
+    return rf"^({'|'.join(contract.profiles)}|[\w.]+:[\w.]+)(\+[A-Z]+-[0-9]+)*(~[A-Z]+-[0-9]+:[\w.:-]+)*$"
