@@ -8,6 +8,7 @@ from signal import ITIMER_REAL, SIGALRM, getitimer, getsignal
 from threading import Event, Thread
 from time import monotonic, perf_counter
 from typing import Any
+from weakref import finalize
 
 import pytest
 from hypothesis import given
@@ -503,6 +504,24 @@ def test_hang_is_not_told_to_a_callback_of_hypothesis() -> None:
 
     with pytest.raises(Hang), Limit(0.05):
         called_back()
+    assert ended == [True]
+
+
+def test_hang_is_not_lost_in_the_callback_of_an_object_that_goes() -> None:
+    class Thing:
+        pass
+
+    def called_back() -> None:
+        sum(range(10_000_000))
+        ended.append(True)
+
+    def goes_and_hangs() -> None:
+        finalize(Thing(), called_back)
+        forever()
+
+    ended: list[bool] = []
+    with pytest.raises(Hang), Limit(0.05):
+        goes_and_hangs()
     assert ended == [True]
 
 

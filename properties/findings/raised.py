@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -67,11 +68,10 @@ def traceback_of(error: BaseException) -> tuple[str, ...]:
 
 
 def near(path: str) -> str:
-    """A path as seen from the current folder, if it is below it."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except ValueError:
-        return path
+    """A path as seen from the current folder if it is below it, else from where modules are found."""
+    folders = [Path.cwd(), *sorted(map(Path, filter(None, sys.path)), key=lambda folder: -len(folder.parts))]
+    below = next((folder for folder in folders if Path(path).is_relative_to(folder)), None)
+    return str(Path(path).relative_to(below)) if below else path
 
 
 def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> None:

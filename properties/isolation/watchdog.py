@@ -19,6 +19,10 @@ SOON = 0.01
 """In seconds: when to look again where an exception would do harm."""
 TOOLS = "hypothesis.", "coverage."
 """Modules that do something of their own while a subject runs."""
+CALLS_BACK = "weakref"
+"""The module that is called where an object goes, and whatever is raised there is lost."""
+DEEP = 6
+"""So many calls deep it is looked for."""
 
 
 class Limit:
@@ -72,14 +76,15 @@ class Limit:
     def bite(self, _signal: int, frame: FrameType | None) -> None:
         """Raise :class:`Hang`, or look again later: also where it would do harm.
 
-        Hypothesis has a callback of the garbage collector, which would swallow it; coverage has locks. Nothing is left
-        to be put away when it is raised, as that may be where the block has just ended.
+        Hypothesis has a callback of the garbage collector, which would swallow it, as those of weak references would;
+        coverage has locks. Nothing is left to be put away when it is raised, as that may be where the block has just
+        ended.
         """
         code = frame.f_code if frame else None
         if code is Limit.__exit__.__code__:
             return
         where = frame.f_globals.get("__name__", "") if frame else ""
-        if code is Limit.__enter__.__code__ or where.startswith(TOOLS):
+        if code is Limit.__enter__.__code__ or where.startswith(TOOLS) or is_lost(frame):
             signal.setitimer(signal.ITIMER_REAL, SOON)
             return
         if len(self.begun) != self.seen:
@@ -95,6 +100,17 @@ class Limit:
         self.idle += now - self.last < idle(self.seconds / 2)
         self.last = now
         return now - self.used < self.allowed / 2 and self.idle < WAITING * self.allowed / self.seconds
+
+
+def is_lost(frame: FrameType | None) -> bool:
+    """Whether what is raised here would be lost: an object goes, and its callback runs."""
+    for _ in range(DEEP):
+        if frame is None:
+            return False
+        if frame.f_globals.get("__name__") == CALLS_BACK:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
