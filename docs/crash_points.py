@@ -39,7 +39,7 @@ def met_in() -> Counter[str]:
     met: Counter[str] = Counter()
     for number in range(WALKS):
         choices, capabilities, points = SeededChoices(walk_seed(0, number)), contract.capabilities(), CrashPoints()
-        model: Any = contract.specification(contract.draw_config(choices, capabilities))
+        model: Any = contract.specification(contract.configured(choices, capabilities))
         found: set[str] = set()
         body = generated(contract, model, choices, capabilities, OPERATIONS)
         for operation in chain(body, contract.ending(model, choices, capabilities)):

@@ -152,7 +152,7 @@ def test_walks_crash_wherever_a_broker_can() -> None:
     found: set[str] = set()
     for choices in choices_of:
         capabilities, points = Capabilities(), CrashPoints()
-        model: Any = BucketDelivery(BUCKETS.draw_config(choices, capabilities))
+        model: Any = BucketDelivery(BUCKETS.configured(choices, capabilities))
         made = generated(BUCKETS, model, choices, capabilities, 400)
         for operation in chain(made, BUCKETS.ending(model, choices, capabilities)):
             found |= points.at(model, operation)

@@ -105,9 +105,9 @@ class DelayedDelivery(Reference):
         """Look at whether all delays are alike."""
         self.fixed_delay.taken(self.compared(at), self.buckets.tick)
 
-    def fill(self, ledger: int, entry: int, step: int, n: int, at: int) -> int:
-        """Track n messages of one ledger, every ``step``-th entry, all for one time; answers how many were taken."""
-        return sum([self.add(ledger, entry + i * step, at) for i in range(n)])
+    def fill(self, ledger: int, entry: int, step: int, n: int, at: int, apart: int) -> int:
+        """Track n messages of one ledger, every ``step``-th entry, their times ``apart``; answers how many were taken."""
+        return sum([self.add(ledger, entry + i * step, at + i * apart) for i in range(n)])
 
     # ---- Handing out
 

@@ -14,6 +14,7 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.edges import AtEdges, Edges, Number, edged_config, is_edged, numbers_of
 from broker_tck.properties.engine.operation import Operation, able, kinds_of
 from broker_tck.properties.engine.profiles import model_of
 
@@ -160,6 +161,7 @@ class Contract:
     rig: Callable[[Any, Any, Any], Any]
     """Puts a subject, made by a factory for a configuration, behind the names of the operations."""
     draw_config: Callable[[Choices, Any], Any]
+    """Draws a configuration, given the capabilities; see :meth:`configured`."""
     makers: Callable[[Any, Choices, Any], Sequence[Maker]]
     drain: Callable[[Any, Choices, Any], Iterator[Operation]]
     abstract: Callable[[Any], tuple[int, ...]]
@@ -170,6 +172,10 @@ class Contract:
     variations: tuple[Variation, ...]
     blame_table: tuple[Blame, ...]
     """What :meth:`blame` goes by: the first row that fits. The last one fits everything."""
+    edges: Edges = Edges()
+    """What is to be said of the numbers that it takes, so that walks can draw them at their edges."""
+    ebb: Callable[[Any, Choices, Any], Iterator[Operation]] | None = None
+    """Takes everything out, so that it can be filled once more; None: walks do not."""
     rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
     """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
     names: Callable[[Any], Names] | None = None
@@ -209,18 +215,37 @@ class Contract:
         """Whether a subject with some capabilities can be asked for a whole trace."""
         return all(asked for _, asked in zip(operations, self.asks(operations, capabilities), strict=False))
 
+    def configured(self, choices: Choices, capabilities: Any) -> Any:
+        """A configuration for a walk; in some walks with numbers at their edges."""
+        config = self.draw_config(choices, capabilities)
+        return edged_config(self.edges, config, choices, capabilities) if is_edged(choices) else config
+
     def offered(self, model: Any, choices: Choices, capabilities: Any) -> list[Maker]:
-        """The makers of all that a subject with some capabilities can be asked for."""
+        """The makers of all that a subject with some capabilities can be asked for.
+
+        In some walks numbers of what they make are at their edges.
+        """
         lacked = {kind.__struct_config__.tag for kind in kinds_of(self.operations) if not able(kind, capabilities)}
-        return [maker for maker in self.makers(model, choices, capabilities) if maker.name not in lacked]
+        makers = [maker for maker in self.makers(model, choices, capabilities) if maker.name not in lacked]
+        if not is_edged(choices):
+            return makers
+        numbers = [number for number in self.numbers(capabilities) if not number.edge.left]
+        edged = AtEdges(self.edges, model, choices, capabilities, numbers)
+        return [maker._replace(make=edged.makes(maker.make)) for maker in makers]
+
+    def numbers(self, capabilities: Any) -> list[Number]:
+        """The numbers of all operations that a subject with some capabilities can be asked for."""
+        given = self.edges.numbers(capabilities)
+        kinds = [kind for kind in kinds_of(self.operations) if able(kind, capabilities)]
+        return [n for kind in kinds for n in numbers_of(kind, str(kind.__struct_config__.tag), given)]
 
     def ending(self, model: Any, choices: Choices, capabilities: Any) -> Iterator[Operation]:
         """How a walk ends, as far as a subject with some capabilities can be asked for it, unless it has ended."""
-        for operation in islice(self.drain(model, choices, capabilities), MOST_DRAINED):
-            if model.ended:
-                return
-            if able(operation, capabilities):
-                yield operation
+        return until_ended(self.drain(model, choices, capabilities), model, capabilities)
+
+    def emptying(self, model: Any, choices: Choices, capabilities: Any) -> Iterator[Operation]:
+        """How everything is taken out in the midst of a walk, likewise."""
+        return until_ended(self.ebb(model, choices, capabilities), model, capabilities) if self.ebb else iter(())
 
     def blame(self, operations: Sequence[Operation], observed: str) -> str:
         """The rule to name for a difference that no wrong way explains, at the end of a trace."""
@@ -253,6 +278,15 @@ class Contract:
         """The first profile, the contract's own before all others, that has a rule."""
         profiles = (self.default, *self.profiles)
         return next(name for name in profiles if number in {rule.number for rule in rules_of(self.profiles[name])})
+
+
+def until_ended(operations: Iterator[Operation], model: Any, capabilities: Any) -> Iterator[Operation]:
+    """Those operations, not too many, that a subject with some capabilities can be asked for, until the model ends."""
+    for operation in islice(operations, MOST_DRAINED):
+        if model.ended:
+            return
+        if able(operation, capabilities):
+            yield operation
 
 
 @cache

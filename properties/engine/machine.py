@@ -51,7 +51,7 @@ class Machine(RuleBasedStateMachine):
         """Draw a configuration, and put a fresh subject beside a fresh model."""
         contract = self.subject.contract
         self.choices = ByteChoices(entropy)
-        self.config: Any = contract.draw_config(self.choices, self.subject.capabilities)
+        self.config: Any = contract.configured(self.choices, self.subject.capabilities)
         self.reference: Any = self.model(self.config)
         with Limit(SECONDS):
             self.rig = self.subject.rig(self.config, self.subject.capabilities)

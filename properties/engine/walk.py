@@ -18,6 +18,11 @@ from broker_tck.properties.isolation.watchdog import Limit
 
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
+NARROW = 6
+"""In one walk of so many a third of all kinds of operations do not come up: time stands still, say, or no call ends."""
+EBBING = 5
+"""In one walk of so many everything is taken out now and then, and the walk goes on."""
+MOST_EBBS = 3
 LOOKED = 16
 """After one operation of so many it is looked at what is dear to ask."""
 SECONDS = 5.0
@@ -48,15 +53,27 @@ def walk_seed(seed: int, number: int) -> int:
 
 def to_draw_from(makers: Sequence[Maker], choices: Choices) -> list[Callable[[], Operation]]:
     """What makes a walk's operations, each as often as a weight that is drawn for it says; all once, if none does."""
-    makes = weighted((maker.make, one_of(choices, maker.weights)) for maker in makers)
+    narrow = choices.below(NARROW) == NARROW - 1
+    left = [narrow and choices.below(3) == 0 for _ in makers]
+    makes = weighted((m.make, 0 if out else one_of(choices, m.weights)) for m, out in zip(makers, left, strict=True))
     return makes or [maker.make for maker in makers]
+
+
+def ebbs(choices: Choices, steps: int) -> frozenset[int]:
+    """Before which steps of a walk everything is taken out."""
+    if choices.below(EBBING) < EBBING - 1:
+        return frozenset()
+    return frozenset(choices.below(steps) for _ in range(1 + choices.below(MOST_EBBS)))
 
 
 def generated(contract: Contract, model: Any, choices: Choices, capabilities: Any, steps: int) -> Iterator[Operation]:
     """The operations of a walk, each made with the model's state as it is then."""
     makes = to_draw_from(contract.offered(model, choices, capabilities), choices)
     below, kinds = choices.below, len(makes)
-    for _ in range(steps):
+    emptied = ebbs(choices, steps) if contract.ebb else frozenset()
+    for step in range(steps):
+        if step in emptied:
+            yield from contract.emptying(model, choices, capabilities)
         if model.ended:
             return
         yield makes[below(kinds)]()
@@ -74,7 +91,7 @@ def walk(
 ) -> Walk:
     """Walk a subject along its model. ``subject`` puts a fresh one on a rig: ``subject(config, capabilities)``."""
     choices = SeededChoices(seed)
-    config = contract.draw_config(choices, capabilities)
+    config = contract.configured(choices, capabilities)
     reference: Any = model(config)
     operations: list[Operation] = []
     difference: Difference | None = None

@@ -46,7 +46,7 @@ def see_made(subject: Subject) -> None:
 def rigged(subject: Subject, choices: SeededChoices) -> Any:
     """A subject on its rig for a configuration that is drawn."""
     with Limit(SECONDS):
-        return subject.rig(subject.contract.draw_config(choices, subject.capabilities), subject.capabilities)
+        return subject.rig(subject.contract.configured(choices, subject.capabilities), subject.capabilities)
 
 
 def see_whole(subject: Subject, config: Any, operations: Sequence[Operation], difference: Difference) -> None:

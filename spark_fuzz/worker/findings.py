@@ -135,7 +135,7 @@ class Finder:
             file.seek(0)
             operations = [msgspec.json.decode(line, type=contract.operations) for line in file]
         choices = SeededChoices(seed)
-        config = contract.draw_config(choices, capabilities)
+        config = contract.configured(choices, capabilities)
         if not operations:  # it dies as soon as it is made
             operations = [next(generated(contract, self.model(config), choices, capabilities, OPERATIONS))]
         return Walk(seed, config, operations, no_answer(*death))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from broker_tck.implementations.interface import DelayedDeliveryTracker
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
-from broker_tck.properties.contracts.delayed_delivery.generator import drain, draw_config, makers
+from broker_tck.properties.contracts.delayed_delivery.generator import EDGES, drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.delayed_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.delayed_delivery.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.delayed_delivery.rig import Rig
@@ -40,6 +40,8 @@ DELAYED_DELIVERY = Contract(
     draw_config=draw_config,
     makers=makers,
     drain=drain,
+    edges=EDGES,
+    ebb=ebb,
     abstract=abstract,
     observables={
         "count": "The number of delayed messages.",

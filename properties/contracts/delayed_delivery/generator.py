@@ -29,6 +29,7 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
 )
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.edges import Edge, Edges
 
 TICKS = (1000, 1000, 1, 2, 3, 8, 64, 100, 500, 512, 1000, 1024, 5000, 60_000)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 1_699_999_999_744, 1_700_000_000_001, 2**41 - 5_000)
@@ -43,6 +44,10 @@ FILLS = weighted(
         ((4_096, 65_535, 65_536, 65_537), 1),
     ]
 )
+MOST_APART = 300
+"""So many messages at most are added at once for different times: whoever looks at all buckets has many to look at."""
+POOLS = weighted([((n, size), 1) for n in (1, 2, 3, 4) for size in (3, 8, 12, 24)] + [((20, 40), 1), ((150, 300), 1)])
+"""How many ledgers a walk has, and how many positions. Many are rare, as they do not meet again."""
 STYLES = (
     ((4, 3, 3, 0, 1), 12),
     ((2, 6, 1, 1, 1), 60),
@@ -139,14 +144,16 @@ class Adds:
         self.at = times.at
         largest = 2**capabilities.entry_id_bits - 1
         base = one_of(choices, [b for b in ENTRY_BASES if b + 64 < largest or b + 12 == largest + 1])
-        ledger = one_of(choices, LEDGER_BASES)
-        ledgers = one_of(choices, (1, 2, 3, 4))
-        size = one_of(choices, (3, 8, 12, 24))
+        ledgers, size = one_of(choices, POOLS)
+        ledger = min(one_of(choices, LEDGER_BASES), 2**63 - ledgers)
         self.pool = [(ledger + i % ledgers, min(base + i // ledgers, largest)) for i in range(size)]
         self.recent: deque[Add] = deque(
             [Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
         )
         self.largest = largest
+        tick, width = times.buckets.tick, times.buckets.width
+        self.aparts = (0, 0, 0, 1, -1, width, -width, tick, 7)
+        """How far apart the times of many adds are."""
 
     def add(self) -> Add:
         """An add of a position out of the pool."""
@@ -166,7 +173,9 @@ class Adds:
         step = one_of(self.choices, (1, 1, 1, 2, 16))
         if entry + n * step > self.largest:
             entry, n = 0, min(n, self.largest // step)
-        return Fill(ledger, entry, step, n, self.at())
+        at, apart = self.at(), one_of(self.choices, self.aparts)
+        few = n <= MOST_APART and 0 <= at + n * apart <= LAST
+        return Fill(ledger, entry, step, n, at, apart if few else 0)
 
 
 def budget(model: DelayedDelivery, choices: Choices) -> int:
@@ -203,11 +212,20 @@ class Ticks:
 
 def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: everything comes out, in pieces, and the tracker is closed."""
-    yield Has()
     if choices.below(8) == 0:
+        yield Has()
         yield Clear()
         yield Close()
         return
+    yield from ebb(model, choices, capabilities)
+    yield Close()
+    if choices.below(4) == 0:
+        yield Close()
+
+
+def ebb(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """Everything comes out, in pieces."""
+    yield Has()
     last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
     yield Advance(max(0, last + model.buckets.width + model.buckets.tick - model.timer.now))
     yield Has()
@@ -216,6 +234,34 @@ def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) 
         yield Memory()
     yield Get(1)
     yield Has()
-    yield Close()
-    if choices.below(4) == 0:
-        yield Close()
+
+
+# ---- Numbers at their edges
+
+
+def numbers(capabilities: Capabilities) -> dict[str, Edge]:
+    """What there is to say of the numbers that this subject is asked for."""
+    last = 2**capabilities.entry_id_bits - 1
+    entries = Edge((4_096, 65_536), "the containers of a bitmap", high=last)
+    containers = Edge((256, 4_096), "the containers of a bitmap", high=70_000)
+    return {
+        "add.entry": entries,
+        "fill.entry": entries,
+        "fill.n": containers,
+        "add.at": Edge((LAST,), "DD-05: where rounding overflows", low=-1),
+        "fill.at": Edge((LAST,), "DD-05: where rounding overflows", low=-1),
+        "adv.ms": Edge(high=2**45, why="the clock is to have times ahead of it"),
+        "config.lookahead": Edge((2, 1_000), "DD-16: how many of one delay are held"),
+    }
+
+
+def may(model: DelayedDelivery, operation: AnyOperation, capabilities: Capabilities) -> bool:
+    """Whether all positions and times of an operation are there."""
+    if not isinstance(operation, Fill):
+        return True
+    last, at, apart = operation.entry + operation.n * operation.step, operation.at, operation.apart
+    spread = apart == 0 or (operation.n <= MOST_APART and 0 <= at + operation.n * apart <= LAST)
+    return last < 2**capabilities.entry_id_bits and spread
+
+
+EDGES = Edges(numbers, now=lambda model: model.timer.now, may=may)

@@ -51,7 +51,9 @@ def adds_of(step: Step) -> list[tuple[tuple[int, int], int]]:
     o = step.operation
     if isinstance(o, Add):
         return [((o.ledger, o.entry), o.at)]
-    return [((o.ledger, o.entry + i * o.step), o.at) for i in range(o.n)] if isinstance(o, Fill) else []
+    if isinstance(o, Fill):
+        return [((o.ledger, o.entry + i * o.step), o.at + i * o.apart) for i in range(o.n)]
+    return []
 
 
 def one_timeout(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:

@@ -47,13 +47,17 @@ class Add(Operation, frozen=True, tag="add"):
 
 
 class Fill(Operation, frozen=True, tag="fill"):
-    """Add n messages of one ledger for one time, from ``entry`` on every ``step``-th; result: how many it took."""
+    """Add n messages of one ledger, from ``entry`` on every ``step``-th, each ``apart`` ms later than the one before.
+
+    Result: how many it took. Below 0 they come earlier and earlier.
+    """
 
     ledger: LedgerId
     entry: EntryId
     step: Annotated[int, Meta(ge=1, le=65_536)]
     n: Bulk
     at: Time
+    apart: Annotated[int, Meta(ge=-(2**40), le=2**40)] = 0
 
 
 class Has(Operation, frozen=True, tag="has"):

@@ -23,12 +23,12 @@ class Rig(DispatcherTimer):
         """Track a message."""
         return self.tracker.add_message(ledger, entry, at)
 
-    def fill(self, ledger: int, entry: int, step: int, n: int, at: int) -> int:
+    def fill(self, ledger: int, entry: int, step: int, n: int, at: int, apart: int) -> int:
         """Track n messages, in one call where the subject has batch adds."""
-        entries = range(entry, entry + n * step, step)
+        entries, times = range(entry, entry + n * step, step), [at + i * apart for i in range(n)]
         if self.batch_adds:
-            return sum(cast(BatchAdds, self.tracker).add_messages(ledger, entries, [at] * n))
-        return sum([self.tracker.add_message(ledger, e, at) for e in entries])
+            return sum(cast(BatchAdds, self.tracker).add_messages(ledger, entries, times))
+        return sum([self.tracker.add_message(ledger, e, t) for e, t in zip(entries, times, strict=True)])
 
     def has(self) -> bool:
         """Whether a message is available."""
