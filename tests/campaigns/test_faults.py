@@ -188,6 +188,11 @@ DAMAGES = {
 }
 
 
+def test_store_behind_a_link_to_itself_is_not_called_missing(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    refused(cli("watch", tmp_path / "loop"), "loop: cannot be read: Too many levels of symbolic links")
+
+
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_store_that_is_not_understood_is_left_alone(
     reference: Path, cli: Cli, run: Run, tmp_path: Path, kind: str
