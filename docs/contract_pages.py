@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.edges import Number, numbers_of
 from broker_tck.properties.engine.operation import Operation, kinds_of
 from broker_tck.properties.engine.replay import declaring
 
@@ -51,6 +52,7 @@ def contract_page(contract: Contract) -> Iterator[str]:
         yield from table("What is seen after each operation", ("observable", "what it is"), seen)
     fields = ((f"`{name}`", value, text) for name, value, text in described(contract.config))
     yield from table("Configuration", ("field", "default", "what it is"), fields)
+    yield from numbers(contract)
     yield from capabilities(contract)
     profiles = ((f"`{name}`", prose(model), declared(contract, name)) for name, model in contract.profiles.items())
     yield from table("Profiles", ("profile", "what it is", "bundled subjects"), profiles)
@@ -77,6 +79,38 @@ def capabilities(contract: Contract) -> Iterator[str]:
         for name, value, text in described(contract.capabilities)
     ]
     yield from table("Capabilities", ("capability", "default", "what it says", "rules that need it"), rows)
+
+
+def numbers(contract: Contract) -> Iterator[str]:
+    """The numbers that walks draw at their edges, of the configuration and of operations."""
+    able = contract.capabilities()
+    given = contract.edges.numbers(able)
+    rows = [
+        (f"`{n.name}`", *(("as it is made", "") if n.edge.left else (bounds(n), thresholds(n))), n.edge.why)
+        for n in (*numbers_of(contract.config, "config", given), *contract.numbers(able))
+    ]
+    yield from table("Numbers at their edges", ("number", "from, to", "besides", "why"), rows)
+    yield from ("See [how walks reach the edges](../how-it-is-built.md#numbers-at-their-edges).", "")
+
+
+def bounds(number: Number) -> str:
+    """The least and the most that is drawn of a number."""
+    return f"{power(number.low)}, {power(number.high)}"
+
+
+def thresholds(number: Number) -> str:
+    """Where a number has edges besides those that all numbers have."""
+    return ", ".join(map(power, number.edge.thresholds))
+
+
+def power(value: int) -> str:
+    """A number; a power of two, or one beside it, as such where it is large."""
+    for by in (0, -1, 1):
+        large = abs(value) - by
+        if large >= 2**20 and large & (large - 1) == 0:
+            exponent = f"2^{large.bit_length() - 1}{f' {chr(45) if by < 0 else chr(43)} 1' if by else ''}"
+            return exponent if value > 0 else f"-({exponent})" if by else f"-{exponent}"
+    return f"{value:,}"
 
 
 def declared(contract: Contract, profile: str) -> str:
