@@ -118,8 +118,10 @@ class RemovalByNameWaits(LazyList):
 
     def remove_cursor(self, name: str) -> bool:
         """Remove a cursor."""
-        self._removals.add(name)
-        return super().remove_cursor(name)
+        removed = super().remove_cursor(name)
+        if removed:
+            self._removals.add(name)
+        return removed
 
     def _bring_up_to_date(self) -> None:
         for name in sorted(self._removals & {*self._by_name}):
@@ -149,27 +151,28 @@ class LeastOfTheLifeBefore(SortedCursors):
         self._least: Position | None = None
 
     def _place(self, slot: Slot, position: Position | None) -> None:
+        before = slot.position
         super()._place(slot, position)
-        self._look()
+        if before is not None:
+            self._has_left(before)
+        if position is not None:
+            self._least = position if self._least is None else min(self._least, position)
 
     def remove_cursor(self, name: str) -> bool:
         """Remove a cursor."""
         slot = self._by_name.get(name)
-        was_least = slot is not None and slot.position == self._least
         removed = super().remove_cursor(name)
-        if was_least:
-            self._look()
+        if slot is not None and slot.position is not None:
+            self._has_left(slot.position)
         return removed
 
     def get_slowest_cursor_position(self) -> Position | None:
         """The least position, if there is any."""
         return self._least if self._order else None
 
-    def _look(self) -> None:
-        if len(self._order) > 1:
+    def _has_left(self, position: Position) -> None:
+        if position == self._least and self._order:
             self._least = self._order[0][0]
-        elif self._order:
-            self._least = min(self._order[0][0], self._least or self._order[0][0])
 
 
 @mutant("CC-13", conditions=3)

@@ -6,14 +6,15 @@ from collections import deque
 from collections.abc import Sequence
 
 from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, Running
-from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
+from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, Position
-from broker_tck.implementations.mutants.entry_cache.caches import of_topic
+from broker_tck.implementations.mutants.entry_cache.caches import InParts, of_topic
 from broker_tck.implementations.mutants.entry_cache.reads import around_cache, around_reads
 from broker_tck.implementations.mutants.mutant import mutant
 
 PAGE_BITS = 6
 """Entries whose ids differ in so many low bits only are in one page."""
+MOST_LOOKS = 100
 MOST_LISTENERS = 8
 MOST_LEDGERS = 16
 
@@ -39,16 +40,19 @@ class RangeEndsAtAnEmptyPage(TopicCache):
 
 
 @mutant("EC-21", conditions=3, deep=True)
-class HundredAPass(RemovalQueue):
+class HundredAPass(InParts):
     """A pass looks at 100 entries at most, and leaves the others to the next one."""
 
+    _looks = 0
+
     def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
-        rest = deque[object]()
-        while len(self.queue) > 100:
-            rest.appendleft(self.queue.pop())
-        taken = super()._take_from_head(before, wanted)
-        self.queue.extend(rest)  # type: ignore[arg-type]
-        return taken
+        self._looks = 0
+        return super()._take_from_head(before, wanted)
+
+    def stops(self, slot: Slot, before: float, wanted: float, removed: list[int]) -> bool:
+        """Whether the pass ends at a slot."""
+        self._looks += 1
+        return self._looks > MOST_LOOKS or super().stops(slot, before, wanted, removed)
 
 
 @mutant("EC-23", conditions=3, deep=True)
