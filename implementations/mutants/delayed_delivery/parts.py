@@ -60,3 +60,11 @@ def in_heap(broken: type[DeliveryTimer]) -> type[HeapTracker]:
             self._timer = broken(clock, timer)
 
     return Tracker
+
+
+class OneByOne(TimeBucketIndex):
+    """An index that knows of no runs."""
+
+    def add_run(self, key: int, ledger_id: int, first_entry: int, last_entry: int) -> int:
+        """Add positions one by one."""
+        return sum(self.add(key, ledger_id, entry) for entry in range(first_entry, last_entry + 1))

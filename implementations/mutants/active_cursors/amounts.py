@@ -1,0 +1,194 @@
+"""Mutants that go wrong by how much there is: tables and bytes that are full, names that come again, third lives."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from broker_tck.implementations.active_cursors.lazy_list import Group, LazyList
+from broker_tck.implementations.active_cursors.parts import Slot
+from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
+from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
+from broker_tck.implementations.mutants.mutant import mutant
+
+SLOTS = 64
+PAGE = 1_000
+
+# ---- Tables
+
+
+@mutant("CC-09", conditions=3, deep=True)
+class RemovalEndsTheProbe(SortedCursors):
+    """Names are in a table of 64 slots: one that had to go on to the next is not found when the first has left."""
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._slots: dict[int, str] = {}
+        self._has_grown = False
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor, in the first slot that is free."""
+        if cursor.name not in self._by_name:
+            slot = crc32(cursor.name.encode()) % SLOTS
+            while slot in self._slots:
+                slot += 1
+            self._slots[slot] = cursor.name
+            self._has_grown = self._has_grown or len(self._slots) > SLOTS * 3 // 4
+        super().add(cursor, position)
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor, and free its slot."""
+        self._slots = {slot: each for slot, each in self._slots.items() if each != name}
+        return super().remove_cursor(name)
+
+    def get(self, name: str) -> Cursor | None:
+        """The cursor of a name, as far as probing finds it. A table that has grown is sparse enough."""
+        slot = crc32(name.encode()) % SLOTS
+        while self._slots.get(slot, name) != name:
+            slot += 1
+        return super().get(name) if slot in self._slots or self._has_grown else None
+
+
+@mutant("CC-02", conditions=2, deep=True)
+class PagesAreTakenForFull(SortedCursors):
+    """Positions are in pages of 1,000 that are halved when they are full; a rank takes all pages before it for full."""
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor, by page."""
+        rank = super().get_number_of_cursors_at_same_position_or_before(cursor)
+        if len(self._order) <= PAGE:
+            return rank
+        page, place = divmod(rank - 1, PAGE // 2)
+        return page * PAGE + place + 1 if rank else 0
+
+
+@mutant("CC-03", conditions=3, deep=True)
+class MembersAreAByte(LazyList):
+    """The cursors at one position are counted in eight bits: where 256 are left, the position is taken for empty."""
+
+    @staticmethod
+    def _leave(group: Group) -> None:
+        group.members -= 1
+        if group.members % 256 == 0:
+            group.preceding.following, group.following.preceding = group.following, group.preceding
+
+
+# ---- Many
+
+
+@mutant("CC-13", conditions=3, deep=True)
+class DurablesInAWord(SortedCursors):
+    """Durable cursors are bits of a word of 64: the 64th cursor after one shares its bit, and takes it along."""
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._numbers: dict[str, int] = {}
+        self._added = 0
+        self._word = 0
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor, and set its bit."""
+        if cursor.name not in self._by_name:
+            self._numbers[cursor.name] = self._added % 64
+            self._word |= cursor.durable << self._added % 64
+            self._added += 1
+        super().add(cursor, position)
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor, and clear its bit if it is durable."""
+        slot = self._by_name.get(name)
+        if slot is not None and slot.cursor.durable:
+            self._word &= ~(1 << self._numbers[name])
+        return super().remove_cursor(name)
+
+    def has_durable_cursors(self) -> bool:
+        """Whether a bit is set."""
+        return self._word != 0
+
+
+# ---- Lives
+
+
+@mutant("CC-09", source="apache/pulsar, ActiveManagedCursorContainerImpl: removals wait by name", conditions=3)
+class RemovalByNameWaits(LazyList):
+    """A removal waits by its name until somebody asks: it takes the order of a new cursor that has the name by then."""
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._removals: set[str] = set()
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
+        removed = super().remove_cursor(name)
+        if removed:
+            self._removals.add(name)
+        return removed
+
+    def _bring_up_to_date(self) -> None:
+        for name in sorted(self._removals & {*self._by_name}):
+            self._want(self._by_name[name], None)
+        self._removals.clear()
+        super()._bring_up_to_date()
+
+
+@mutant("CC-12", conditions=3)
+class VersionBeginsAnew(SortedCursors):
+    """When the last cursor is removed, the version begins anew."""
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
+        removed = super().remove_cursor(name)
+        if not self._by_name:
+            self._version = 0
+        return removed
+
+
+@mutant("CC-02", conditions=3)
+class LeastOfTheLifeBefore(SortedCursors):
+    """The least position is kept; it is looked up anew when its cursor moves or leaves, but not when that was all."""
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._least: Position | None = None
+
+    def _place(self, slot: Slot, position: Position | None) -> None:
+        before = slot.position
+        super()._place(slot, position)
+        if before is not None:
+            self._has_left(before)
+        if position is not None:
+            self._least = position if self._least is None else min(self._least, position)
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
+        slot = self._by_name.get(name)
+        removed = super().remove_cursor(name)
+        if slot is not None and slot.position is not None:
+            self._has_left(slot.position)
+        return removed
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        """The least position, if there is any."""
+        return self._least if self._order else None
+
+    def _has_left(self, position: Position) -> None:
+        if position == self._least and self._order:
+            self._least = self._order[0][0]
+
+
+@mutant("CC-13", conditions=3)
+class DurableForItsName(SortedCursors):
+    """A name that was durable in an earlier life is so again, whatever cursor comes under it, and not counted down."""
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._names: set[str] = set()
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        """Add a cursor; a name is noted when it comes, and forgotten by nobody."""
+        if cursor.durable and cursor.name not in self._by_name:
+            self._names.add(cursor.name)
+        super().add(cursor, position)
+
+    def has_durable_cursors(self) -> bool:
+        """Whether a cursor has a name that was durable."""
+        return bool(self._names & {*self._by_name})

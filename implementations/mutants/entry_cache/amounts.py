@@ -1,0 +1,174 @@
+"""Mutants that go wrong by how much there is: empty pages, long passes, many ledgers, many readers, what differs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, Running
+from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache
+from broker_tck.implementations.interface import Entry, Position
+from broker_tck.implementations.mutants.entry_cache.caches import InParts, of_topic
+from broker_tck.implementations.mutants.entry_cache.reads import around_cache, around_reads
+from broker_tck.implementations.mutants.mutant import mutant
+
+PAGE_BITS = 6
+"""Entries whose ids differ in so many low bits only are in one page."""
+MOST_LOOKS = 100
+MOST_LISTENERS = 8
+MOST_LEDGERS = 16
+
+# ---- Sizes
+
+
+@mutant("EC-10", source="RangeCache of 2026, which has pages of 64 entries", inside=of_topic, conditions=2)
+class RangeEndsAtAnEmptyPage(TopicCache):
+    """Entries are in pages of 64: a range ends at the first page after its first entry in which nothing is cached."""
+
+    def get_range(self, first: Position, last: Position) -> list[Entry]:
+        """The values of a range, as far as one page follows on another."""
+        found: list[Entry] = []
+        for value in super().get_range(first, last):
+            if found and self._skips_a_page(found[-1].position, value.position):
+                value.release()
+            else:
+                found.append(value)
+        return found
+
+    def _skips_a_page(self, one: Position, other: Position) -> bool:
+        return one[0] == other[0] and (other[1] >> PAGE_BITS) - (one[1] >> PAGE_BITS) > 1
+
+
+@mutant("EC-21", conditions=3, deep=True)
+class HundredAPass(InParts):
+    """A pass looks at 100 entries at most, and leaves the others to the next one."""
+
+    _looks = 0
+
+    def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
+        self._looks = 0
+        return super()._take_from_head(before, wanted)
+
+    def stops(self, slot: Slot, before: float, wanted: float, removed: list[int]) -> bool:
+        """Whether the pass ends at a slot."""
+        self._looks += 1
+        return self._looks > MOST_LOOKS or super().stops(slot, before, wanted, removed)
+
+
+@mutant("EC-23", conditions=3, deep=True)
+class BlanksAreFilledFromTheTail(RemovalQueue):
+    """Where more than 64 entries have left their cache, the queue is rid of them by moving the last ones forward."""
+
+    def removed(self, entries: int, size: int, blanks: int = 0) -> None:
+        """Slots left their caches."""
+        super().removed(entries, size, blanks)
+        if self._blanks > 64:
+            live = deque(slot for slot in self.queue if slot.value is not None)
+            self.queue = deque()
+            while live:
+                self.queue.append(live.pop())
+            self._blanks = 0
+
+
+# ---- Entries that differ
+
+
+@mutant("EC-46", inside=around_reads)
+class MissesHaveTheSizeOfTheFirst(CacheReads):
+    """The bytes of a storage read's misses are those of its first entry, times as many as there are."""
+
+    def completed(self, running: Running, values: Sequence[Entry]) -> None:
+        """Entries have come."""
+        if values:
+            self.counters[3] += len(values) * values[0].length - sum(value.length for value in values)
+        super().completed(running, values)
+
+
+@mutant("EC-47", inside=around_reads, conditions=3)
+class PopulationEndsAtACachedOne(CacheReads):
+    """What the storage answered is cached up to the first entry that is cached already."""
+
+    _met = False
+
+    def completed(self, running: Running, values: Sequence[Entry]) -> None:
+        """Entries have come."""
+        self._met = False
+        super().completed(running, values)
+
+    def populate(self, value: Entry) -> None:
+        """Put an entry into the cache, if those before it were new."""
+        ledger, entry = value.position
+        cached = self.cache.get_range((ledger, entry), (ledger, entry)) if not self._met else ()
+        for each in cached:
+            self._met = True
+            each.release()
+        if not self._met:
+            super().populate(value)
+
+
+# ---- Many
+
+
+@mutant("EC-14", inside=of_topic, conditions=3, deep=True)
+class SixteenLedgersAreInvalidated(TopicCache):
+    """What is invalidated up to a position goes from the first 16 ledgers."""
+
+    def invalidate_entries(self, last: Position) -> None:
+        """Remove what is before a position."""
+        before = sorted(ledger for ledger in self.ledgers if 0 <= ledger <= last[0])
+        if len(before) > MOST_LEDGERS:
+            last = before[MOST_LEDGERS], 0
+        super().invalidate_entries(last)
+
+
+@mutant("EC-50", inside=around_reads, conditions=3, deep=True)
+class NinthListenerReadsAlone(CacheReads):
+    """A storage read has room for eight listeners: who comes then asks the storage once more."""
+
+    def join_or_read(self, reader: Reader, first: int, last: int) -> None:
+        """Join, or start a storage read."""
+        ledger = reader.handle.ledger_id
+        running = self.running.get(ledger, [])
+        full = [other for other in running if len(other.listeners) >= MOST_LISTENERS]
+        if full:
+            self.running[ledger] = [other for other in running if other not in full]
+        super().join_or_read(reader, first, last)
+        if full:
+            self.running[ledger] = [*full, *self.running.get(ledger, [])]
+
+
+# ---- Lives
+
+
+@mutant("EC-55", inside=around_cache, conditions=3, deep=True)
+class AverageOutlivesItsEntries(TopicCache):
+    """The average of added entries, by which permits are taken, is of those cached now, once any have been cleared."""
+
+    def clear(self) -> tuple[int, int]:
+        """Remove everything, and begin the average anew."""
+        removed = super().clear()
+        self.added = self.added_size = 0
+        return removed
+
+
+@mutant("EC-11", inside=of_topic, conditions=3)
+class AccessedInAnEarlierLife(TopicCache):
+    """An entry that was read, removed and inserted again counts as accessed from the start."""
+
+    def __init__(self, broker: RemovalQueue) -> None:
+        super().__init__(broker)
+        self._accessed: set[Position] = set()
+
+    def get(self, position: Position) -> Entry | None:
+        """The value of a position, retained."""
+        value = super().get(position)
+        if value is not None:
+            self._accessed.add(position)
+        return value
+
+    def put(self, position: Position, value: Entry) -> bool:
+        """Insert a value, with the mark that its position has."""
+        inserted = super().put(position, value)
+        if inserted and position in self._accessed:
+            self.ledgers[position[0]][position[1]].accessed = True
+        return inserted

@@ -1,0 +1,193 @@
+"""Mutants that go wrong at the edges of numbers: widths of integers, clocks, nothing and one, extreme settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from broker_tck.implementations.entry_cache.reads import ReadLimiter
+from broker_tck.implementations.entry_cache.removal_queue import Count, RemovalQueue, Slot, TopicCache
+from broker_tck.implementations.interface import (
+    Clock,
+    Entry,
+    EntryCacheConfig,
+    Execute,
+    ExpectedReads,
+    LedgerHandle,
+    Position,
+    ReadAnswered,
+    ReadCount,
+)
+from broker_tck.implementations.mutants.entry_cache.caches import of_topic
+from broker_tck.implementations.mutants.entry_cache.reads import around_cache, around_limiter
+from broker_tck.implementations.mutants.mutant import mutant
+
+DEFAULT_WATERMARK = 90
+
+
+def signed(number: int, bits: int) -> int:
+    """The low bits of a number, the highest of them for the sign."""
+    half = 1 << bits - 1
+    return (number + half) % (2 * half) - half
+
+
+# ---- Widths
+
+
+@mutant("EC-04", conditions=2)
+class SizeIsAnInt(RemovalQueue):
+    """The bytes of all caches are kept in 32 bits, signed: beyond 2^31 there seem to be less than none."""
+
+    def added(self, slot: Slot) -> None:
+        """A slot was made."""
+        self.size = signed(self.size + slot.size, 32) - slot.size
+        super().added(slot)
+
+    def removed(self, entries: int, size: int, blanks: int = 0) -> None:
+        """Slots left their caches."""
+        self.size = signed(self.size - size, 32) + size
+        super().removed(entries, size, blanks)
+
+
+@mutant("RC-01", conditions=2, deep=True)
+class CountIsAShort(RemovalQueue):
+    """The reads that are expected of an entry are kept in 16 bits, signed: 2^15 of them are less than none."""
+
+    def new_read_count(self, expected: int) -> ReadCount | None:
+        """A count, if reads are expected."""
+        return Count(signed(expected, 16)) if expected > 0 else None
+
+
+@mutant("EC-24", conditions=3, deep=True)
+class MostRequeuesAreAByte(RemovalQueue):
+    """How often an entry is requeued at most is kept in eight bits: 256 times is never."""
+
+    def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
+        super().__init__(config, clock, execute)
+        self.update_max_requeue_count(config.max_requeue_count)
+
+    def update_max_requeue_count(self, count: int) -> None:
+        """Set how often, in eight bits."""
+        super().update_max_requeue_count(count % 256)
+
+
+@mutant("EC-31", conditions=3, deep=True)
+class WatermarkIsAFraction(RemovalQueue):
+    """The watermark is kept as a fraction, in floating point: 29 % of 100 bytes are 28, and a pass takes too much."""
+
+    def _set_max_size(self, size: int | None) -> None:
+        super()._set_max_size(size)
+        if size is not None:
+            self._goal = int(size * (self._watermark / 100))
+
+
+# ---- Clocks
+
+
+@mutant("EC-20", conditions=2)
+class ThresholdIsNotNegative(RemovalQueue):
+    """As long as the clock shows less than the TTL, a scheduled run takes what is older than the very start for old."""
+
+    def do_cache_eviction(self) -> None:
+        """The scheduled run."""
+        self.evict_entries_before_timestamp((self.clock() - self._ttl) % 2**64)
+        self._relieve()
+
+
+@mutant("EC-55", inside=around_limiter, conditions=3, deep=True)
+class TimeoutIsAnInt(ReadLimiter):
+    """How long a read waits for permits is kept in 32 bits, signed: 2^31 ms are for ever."""
+
+    def __init__(self, limit: int, most_waiting: int, timeout: int, clock: Clock) -> None:
+        super().__init__(limit, most_waiting, max(signed(timeout, 32), 0), clock)
+
+
+@mutant("EC-22", conditions=3)
+class RequeuedInTheSameMomentIsFree(RemovalQueue):
+    """An entry that is requeued in the millisecond in which it was queued last is not counted as requeued."""
+
+    def requeues(self, slot: Slot) -> bool:
+        """Whether a slot at the head is given another turn."""
+        again = super().requeues(slot)
+        if again and slot.stamp == self.clock() and slot.accessed:
+            slot.requeued -= 1
+        return again
+
+
+# ---- Nothing and one
+
+
+@mutant("EC-04", inside=of_topic)
+class EmptyEntriesAreRefused(TopicCache):
+    """An entry of no bytes is not inserted."""
+
+    def put(self, position: Position, value: Entry) -> bool:
+        """Insert a value that has any bytes."""
+        return (value.position != position or value.length > 0) and super().put(position, value)
+
+
+@mutant("EC-47", inside=around_cache)
+class RangeOfOneIsSingle(TopicCache):
+    """A cursor's read of one entry is made as a single read, of which no reads are expected: it does not populate."""
+
+    def read_entries(
+        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
+    ) -> None:
+        """Answer a reader."""
+        if first == last:
+            self.read_entry(handle, first, answered)
+        else:
+            super().read_entries(handle, first, last, expected, answered)
+
+
+@mutant("EC-31", conditions=2)
+class NoWatermarkIsTheDefault(RemovalQueue):
+    """A watermark of 0 is taken for none that was set, and a pass goes down to 90 %."""
+
+    def _set_max_size(self, size: int | None) -> None:
+        watermark = self._watermark
+        self._watermark = watermark or DEFAULT_WATERMARK
+        super()._set_max_size(size)
+        self._watermark = watermark
+
+
+# ---- Settings
+
+
+@mutant("EC-31", conditions=2)
+class AtLeastAByteIsEvicted(RemovalQueue):
+    """With a watermark above the trigger, where nothing is to be removed, a pass is asked for one byte."""
+
+    def _relieve(self) -> None:
+        if self._trigger < self.size <= self._goal < inf:
+            self._counters[2] += 1
+            self.evict_least_accessed_entries(1)
+        else:
+            super()._relieve()
+
+
+@mutant("EC-55", source="apache/pulsar PR 23524", inside=around_limiter, conditions=2)
+class LargerThanTheLimitGoes(ReadLimiter):
+    """A read for more than the whole limit goes as soon as nobody else reads."""
+
+    def __init__(self, limit: int, most_waiting: int, timeout: int, clock: Clock) -> None:
+        super().__init__(limit, most_waiting, timeout, clock)
+        self._limit = limit
+
+    def acquire(self, permits: int, go: Callable[[bool], None]) -> None:
+        """Take permits, as many as there can be at most."""
+        if self.remaining == self._limit < permits:
+            self.remaining -= permits
+            go(True)
+        else:
+            super().acquire(permits, go)
+
+
+@mutant("EC-30", conditions=2, deep=True)
+class SmallSizesHaveNoTrigger(RemovalQueue):
+    """The trigger is 98 hundredths of the largest size, each rounded down: below 100 bytes it is 0."""
+
+    def _set_max_size(self, size: int | None) -> None:
+        super()._set_max_size(size)
+        if size is not None:
+            self._trigger = size // 100 * 98

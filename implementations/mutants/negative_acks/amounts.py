@@ -1,0 +1,168 @@
+"""Mutants that go wrong by how much there is: a full request, many buckets, second lives, chunks that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pyroaring import BitMap64
+
+from broker_tck.implementations.interface import (
+    Clocks,
+    Consumer,
+    MessageId,
+    NackTimer,
+    NegativeAcksConfig,
+    Position,
+    Timeout,
+)
+from broker_tck.implementations.mutants.mutant import mutant
+from broker_tck.implementations.mutants.negative_acks.trackers import LaterFirst
+from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
+from broker_tck.implementations.negative_acks.parts import IDS_A_REQUEST
+from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
+
+BITS_OF_A_WORD = 64
+
+# ---- Sizes
+
+
+@mutant("NA-33", conditions=2, deep=True)
+class RequestAfterAFullOne(SortedBucketsTracker):
+    """After a request of exactly 1,000 ids that is the last one it sends another, of none."""
+
+    def _fired(self, timeout: Timeout) -> None:
+        if timeout is self._timeout:
+            self._timeout = None
+            now = self._wall()
+            ids = self._take(now)
+            self._arm_for_first(now)
+            if ids:
+                self._consumer.on_negative_acks_send(ids)
+                for start in range(0, len(ids) + 1, IDS_A_REQUEST):
+                    self._consumer.redeliver_unacknowledged_messages(ids[start : start + IDS_A_REQUEST])
+
+
+@mutant("NA-33", conditions=2, deep=True)
+class LastIdIsNotRequested(SortedBucketsTracker):
+    """Where requests of 1,000 ids leave a single one over, that is not requested."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._consumer = LeavesOneOver(consumer)
+
+
+class LeavesOneOver:
+    """A consumer that is not asked for what is left over of full requests, if that is one id alone."""
+
+    def __init__(self, consumer: Consumer) -> None:
+        self._consumer = consumer
+        self._ids = 0
+
+    def on_negative_acks_send(self, ids: Collection[Position]) -> None:
+        """Call the application."""
+        self._ids = len(ids)
+        self._consumer.on_negative_acks_send(ids)
+
+    def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
+        """Send one request, unless nothing but one id is left of many."""
+        if len(ids) > 1 or self._ids == 1:
+            self._consumer.redeliver_unacknowledged_messages(ids)
+
+
+# ---- Many
+
+
+@mutant("NA-30", conditions=3, deep=True)
+class SixteenBucketsAFiring(LaterFirst):
+    """A firing takes 16 buckets at most, and what else is due a millisecond later."""
+
+    def _take(self, now: int) -> list[Position]:
+        ids: set[Position] = set()
+        for _ in range(16):
+            first = self._buckets.first()
+            if first is None or first > now:
+                break
+            ids.update(super()._take(first))
+        return [*ids]
+
+
+# ---- Second lives
+
+
+class KeepsBitmaps(NackBuckets):
+    """Buckets that use the bitmaps of emitted ones again, as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spare: dict[int, BitMap64] = {}
+
+    def add_dense(self, ledgers: dict[int, BitMap64], ledger: int, entry: int) -> None:
+        """Add an entry to a bucket of bitmaps, the spare one of its ledger if there is one."""
+        if ledger not in ledgers and ledger in self._spare:
+            ledgers[ledger] = self._spare.pop(ledger)
+            self.count += len(ledgers[ledger])
+        super().add_dense(ledgers, ledger, entry)
+
+    def take(self, last: int) -> list[Position]:
+        """Remove the buckets up to the last one, and keep their bitmaps."""
+        for bucket in self.dense.irange(None, last):
+            self._spare.update(self.dense[bucket])
+        return super().take(last)
+
+
+@mutant("NA-30", conditions=3, deep=True)
+class BitmapsAreUsedAgain(SortedBucketsTracker):
+    """The bitmaps of a bucket of more than 24 entries are used again without being emptied."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._buckets = KeepsBitmaps()
+
+
+# ---- Items that differ
+
+
+@mutant("NA-01", conditions=2, deep=True)
+class IndexesBeyondAWord(SortedBucketsTracker):
+    """Of a batch the messages from index 64 on, for which a word has no bits, are counted as an item of their own."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._beyond: set[Position] = set()
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message."""
+        super().add_message(message_id, redelivery_count)
+        if message_id.batch_index >= BITS_OF_A_WORD and not self._closed:
+            self._beyond.add(message_id[:2])
+
+    def _take(self, now: int) -> list[Position]:
+        ids = super()._take(now)
+        self._beyond.difference_update(ids)
+        return ids
+
+    def get_nacked_messages_count(self) -> int:
+        """How many items are tracked."""
+        return super().get_nacked_messages_count() + len(self._beyond)
+
+    def close(self) -> None:
+        """Disarm and forget, for good."""
+        super().close()
+        self._beyond.clear()
+
+
+@mutant("NA-06", conditions=3)
+class ChunksByEntryAlone(SortedBucketsTracker):
+    """Chunks are kept by the entry that is the last, whatever its ledger: two ledgers share those of the first."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._by_entry: dict[tuple[int, int], Sequence[int]] = {}
+
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
+        chunks = self._by_entry.setdefault((bucket, position[1]), chunks)
+        super()._note_chunks(bucket, position, chunks)
+
+    def _take(self, now: int) -> list[Position]:
+        self._by_entry = {key: chunks for key, chunks in self._by_entry.items() if key[0] > now}
+        return super()._take(now)
