@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pyroaring import BitMap
-from sortedcontainers import SortedDict
+from sortedcontainers import SortedList
 
 from broker_tck.implementations.interface import Position
 
@@ -24,6 +24,8 @@ ENTRY_BYTES = 2
 ENTRY_BITS = 32
 MAX_ENTRY = (1 << ENTRY_BITS) - 1
 NOTHING = BitMap()
+NEVER = 1 << 64
+"""The first bucket where there is none."""
 CHUNK_BITS = 8
 """So many low bits of an entry id are the same chunk's."""
 CHUNK = 1 << CHUNK_BITS
@@ -51,13 +53,19 @@ class Chunk:
 class SharedIndex:
     """Entries by bucket and ledger. ``count`` is the number of copies that are held."""
 
-    __slots__ = ("_chunks", "buckets", "count", "sets")
+    __slots__ = ("_chunks", "_keys", "_numbers", "buckets", "count", "first", "sets")
 
     def __init__(self) -> None:
-        self.buckets: Any = SortedDict()
+        self.buckets: dict[int, dict[int, BitMap]] = {}
         """By the key of a bucket, and the id of a ledger, the entries."""
-        self._chunks: Any = SortedDict()
+        self._keys: Any = SortedList()
+        """The keys of all buckets."""
+        self.first = NEVER
+        """The first of them, or :data:`NEVER`."""
+        self._chunks: dict[int, Chunk] = {}
         """By ledger and number, the chunks that have copies."""
+        self._numbers: Any = SortedList()
+        """The numbers of all chunks."""
         self.count = 0
         self.sets = 0
 
@@ -68,6 +76,9 @@ class SharedIndex:
         ledgers = self.buckets.get(key)
         if ledgers is None:
             ledgers = self.buckets[key] = {}
+            self._keys.add(key)
+            if key < self.first:
+                self.first = key
         entries = ledgers.get(ledger)
         if entries is None:
             ledgers[ledger] = BitMap((entry,))
@@ -77,10 +88,11 @@ class SharedIndex:
         else:
             entries.add(entry)
         self.count += 1
-        number = chunk_of(ledger, entry)
+        number = ledger << CHUNKS_BITS | entry >> CHUNK_BITS
         chunk = self._chunks.get(number)
         if chunk is None:
             chunk = self._chunks[number] = Chunk()
+            self._numbers.add(number)
         chunk.count += 1
         chunk.keys.add(key)
         return True
@@ -94,7 +106,8 @@ class SharedIndex:
         """Remove copies that are held. What is left empty goes with them."""
         key, ledger, entries = gone
         ledgers = self.buckets[key]
-        left = ledgers[ledger] - entries
+        held = ledgers[ledger]
+        left = held - entries if len(held) > len(entries) else NOTHING
         self.count -= len(entries)
         self._took(gone, left)
         if left:
@@ -102,8 +115,11 @@ class SharedIndex:
         else:
             del ledgers[ledger]
             self.sets -= 1
-        if not ledgers:
-            del self.buckets[key]
+            if not ledgers:
+                del self.buckets[key]
+                self._keys.remove(key)
+                if key == self.first:
+                    self.first = self._keys[0] if self.buckets else NEVER
 
     def _took(self, gone: Entries, left: BitMap) -> None:
         """Take copies that were removed off their chunks, chunk by chunk."""
@@ -119,13 +135,17 @@ class SharedIndex:
             chunk.count -= count
             if not chunk.count:
                 del self._chunks[number]
+                self._numbers.remove(number)
             elif not left.range_cardinality(*span):
                 chunk.keys.discard(key)
 
     def clear(self) -> None:
         """Remove everything."""
         self.buckets.clear()
+        self._keys.clear()
+        self.first = NEVER
         self._chunks.clear()
+        self._numbers.clear()
         self.count = self.sets = 0
 
     # ---- What is held
@@ -138,7 +158,7 @@ class SharedIndex:
     def between(self, first: Position | None, last: Position | None) -> Iterator[Entries]:
         """What is held behind one position and up to another one, in any bucket, by ledger; None: no such end."""
         keys: dict[int, set[int]] = {}
-        for number in self._chunks.irange(first and chunk_of(*first), last and chunk_of(*last)):
+        for number in self._numbers.irange(first and chunk_of(*first), last and chunk_of(*last)):
             keys.setdefault(number >> CHUNKS_BITS, set()).update(self._chunks[number].keys)
         for ledger, some in keys.items():
             for key in sorted(some):
@@ -154,18 +174,19 @@ class SharedIndex:
         """How many copies are held up to a position."""
         ledger, entry = position
         last = chunk_of(ledger, entry)
-        before: int = sum(self._chunks[number].count for number in self._chunks.irange(None, last, (True, False)))
+        before: int = sum(self._chunks[number].count for number in self._numbers.irange(None, last, (True, False)))
         start = min(max(entry, 0), MAX_ENTRY) >> CHUNK_BITS << CHUNK_BITS
         return before + sum(len(each.entries) for each in self.between((ledger, start - 1), position))
 
     def from_bucket(self, first: int, last: int) -> Iterator[tuple[int, list[Entries]]]:
         """Each bucket between two keys with what is in it, by ledger."""
-        for key in self.buckets.irange(first, last):
-            yield key, self._of(key)
+        if self.first <= last:
+            for key in self._keys.irange(first, last):
+                yield key, self._of(key)
 
     def all(self) -> Iterator[Entries]:
         """Everything that is held."""
-        for key in self.buckets:
+        for key in self._keys:
             yield from self._of(key)
 
     def _of(self, key: int) -> list[Entries]:
@@ -174,8 +195,10 @@ class SharedIndex:
 
     def first_after(self, key: int) -> int | None:
         """The first bucket behind a key; None if there is none."""
-        at = self.buckets.bisect_right(key)
-        return self.buckets.keys()[at] if at < len(self.buckets) else None
+        if key < self.first:
+            return self.first if self.buckets else None
+        at = self._keys.bisect_right(key)
+        return self._keys[at] if at < len(self._keys) else None
 
     @property
     def memory(self) -> int:

@@ -123,14 +123,8 @@ class SharedIndexManager:
 
     def is_available(self, view: View) -> bool:
         """Whether a view sees anything in a bucket that is due."""
-        start, available = view.nothing_before, False
-        for key, sets in self._index.from_bucket(start, self._buckets.last_due(self._clock())):
-            available = any(view.sight.of(held) for held in sets)
-            if available:
-                break
-            view.nothing_before = key + 1
-        if view.nothing_before > start:
-            self._settle(view)
+        available = self._look(view)
+        self._order.place(view)
         return available
 
     def hand_out(self, view: View, most: int) -> list[Position]:
@@ -140,7 +134,8 @@ class SharedIndexManager:
             view.nothing_before = taken[-1].key
             self._settle(view)
             self._let_go(view, taken)
-            self.is_available(view)
+            self._look(view)
+        self._order.place(view)
         if not self.count_of(view):
             view.delays.reset()
         self._release(taken)
@@ -200,9 +195,26 @@ class SharedIndexManager:
         view.nothing_before = min(view.nothing_before, key)
         self._order.place(view)
 
+    def _look(self, view: View) -> bool:
+        """Go through buckets that are due, up to one in which a view sees anything; answers whether there is one.
+
+        The view is to be placed anew.
+        """
+        start, available = view.nothing_before, False
+        last = self._buckets.last_due(self._clock())
+        if self._index.first > last or start > last:
+            return False
+        for key, sets in self._index.from_bucket(start, last):
+            available = any(map(view.sight.of, sets))
+            if available:
+                break
+            view.nothing_before = key + 1
+        if view.nothing_before > start:
+            self._settle(view)
+        return available
+
     def _settle(self, view: View) -> None:
         """A view has gone through buckets."""
-        self._order.place(view)
         view.sight.settles(min(view.nothing_before, self._buckets.key(self._clock() + 1)))
 
     def _let_go(self, view: View, copies: list[Entries]) -> None:
@@ -217,7 +229,7 @@ class SharedIndexManager:
     def _taken(self, view: View, most: int) -> list[Entries]:
         """The first copies that a view sees in buckets that are due, so many at most."""
         taken: list[Entries] = []
-        if most <= 0 or not self.is_available(view):
+        if most <= 0 or not self._look(view):
             return taken
         last = self._buckets.last_due(self._clock())
         for _, sets in self._index.from_bucket(view.nothing_before, last):

@@ -43,9 +43,9 @@ class Held(Part):
 
     def add(self, index: Index) -> None:
         """A message was accepted."""
-        at, *position = index
-        self.positions.add((position[0], position[1]))
-        self.times[position[0], position[1]] = at
+        at, ledger, entry = index
+        self.positions.add((ledger, entry))
+        self.times[ledger, entry] = at
 
     @rule(
         "BD-04",

@@ -72,7 +72,8 @@ class SharedIndex(Reference):
 
     def seen_by(self, view: SubscriptionView) -> list[Placed]:
         """The copies that a view sees."""
-        return [(key, copy) for key, bucket in self.index.held.items() for copy in bucket if view.sees((key, copy))]
+        held = self.index.held.items()
+        return [placed for key, bucket in held for copy in bucket if view.sees(placed := (key, copy))]
 
     def settle(self, done: Iterable[Placed]) -> None:
         """A view is done with some copies; the timer is brought up to date."""
@@ -109,7 +110,7 @@ class SharedIndex(Reference):
 
     def moments(self) -> list[int]:
         """When each bucket wants to be looked at."""
-        return [self.buckets.wake(key) for key in self.index.held]
+        return [*map(self.buckets.wake, self.index.held)]
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""

@@ -94,13 +94,12 @@ class SubscriptionView(Part):
         position = placed[1][:2]
         if self.acknowledged(position):
             return False
-        if placed in self.again:
-            return True
-        return not (
+        done = (
             (self.handed and self.was_handed(placed))
             or (self.cleared and self.was_cleared(placed))
             or (self.passed and self.was_passed(position))
         )
+        return not done or placed in self.again
 
     # ---- What it does
 

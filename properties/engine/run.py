@@ -19,7 +19,7 @@ from broker_tck.properties.engine.contract import Contract, Law
 from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
-from broker_tck.properties.engine.walk import SECONDS, Walk, walks
+from broker_tck.properties.engine.walk import LOOKED, SECONDS, Walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.fickle import fickle
 from broker_tck.properties.findings.finding import Finding, find
@@ -173,12 +173,19 @@ def checked(
 
 
 def count(run: Run, counting: Exercised, done: Walk) -> None:
-    """Count which rules a walk exercises, and in which states. The subject has no part in it, so nor has its limit."""
-    abstract, model = run.subject.contract.abstract, counting.model(done.config)
-    for operation in done.operations:
+    """Count which rules a walk exercises, and in which states. The subject has no part in it, so nor has its limit.
+
+    What is dear to ask is looked at where the walk did: a rule that nobody asked about was not exercised.
+    """
+    contract, model = run.subject.contract, counting.model(done.config)
+    abstract, dear, glimpse = contract.abstract, contract.dear, False
+    for number, operation in enumerate(done.operations, 1):
         run.states[operation.tag, counting.aside(abstract, model)] += 1
         with suppress(Fault), counting.but_for(bulk([operation]) > MOST_COUNTED):
             concrete(operation.on(model))
+        glimpse = dear and number % LOOKED > 0
+        model.glimpsed() if glimpse else model.seen()
+    if glimpse:
         model.seen()
     run.counted += 1
     run.met.update(counting.met)

@@ -6,10 +6,37 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from inspect import Parameter, signature
+from types import CodeType
 from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import ABSENT, Clause, Embodiment, clause_of, deviates, embodiments, replaced
+
+ASKED_WHEN = """
+def counted({arguments}):
+    if not counting.paused:
+        counting.paused = True
+        try:
+            if aside({arguments}):
+                counting.met[number] += 1
+        finally:
+            counting.paused = False
+    return clause({arguments})
+"""
+ASKED = """
+def counted({arguments}):
+    answer = clause({arguments})
+    if not counting.paused:
+        counting.paused = True
+        try:
+            if answer != aside({arguments}):
+                counting.met[number] += 1
+        finally:
+            counting.paused = False
+    return answer
+"""
+"""A clause that counts, as text: there are many calls of each, and most are asked for the sake of another one."""
 
 
 class Exercised:
@@ -31,28 +58,37 @@ class Exercised:
             self.paused = False
 
     def _counting(self, embodiment: Embodiment, clause: Clause) -> Callable[..., Any]:
-        number, absent, when = embodiment.rule.number, embodiment.ways.get(ABSENT), embodiment.when
-
-        def asked_when(model: Any, *arguments: Any) -> Any:
-            if not self.paused and when and self.aside(when, model, *arguments):
-                self.met[number] += 1
-            return clause(model, *arguments)
-
-        def ask(model: Any, *arguments: Any) -> Any:
-            answer = clause(model, *arguments)
-            if not self.paused and absent and answer != self.aside(absent, model, *arguments):
-                self.met[number] += 1
-            return answer
-
-        return asked_when if when else ask
+        when = embodiment.when
+        made: dict[str, Any] = {
+            "clause": clause,
+            "aside": when or embodiment.ways[ABSENT],
+            "counting": self,
+            "number": embodiment.rule.number,
+        }
+        exec(compiled(ASKED_WHEN if when else ASKED, arguments_of(clause)), made)
+        counted: Callable[..., Any] = made["counted"]
+        return counted
 
     def aside(self, clause: Clause, model: Any, *arguments: Any) -> Any:
-        """What a clause answers that is no part of the model: the clauses that it asks do not count as met."""
+        """What is asked of a model by the way: the clauses that it asks do not count as met."""
         self.paused = True
         try:
             return clause(model, *arguments)
         finally:
             self.paused = False
+
+
+@cache
+def compiled(text: str, arguments: str) -> CodeType:
+    """The code of a clause that counts, for clauses with these arguments."""
+    return compile(text.format(arguments=arguments), "<counting>", "exec")
+
+
+@cache
+def arguments_of(clause: Clause) -> str:
+    """The arguments of a clause, as they are written where it is defined and where it is called."""
+    kinds = enumerate(parameter.kind for parameter in signature(clause).parameters.values())
+    return ", ".join(f"{'*' * (kind is Parameter.VAR_POSITIONAL)}argument_{i}" for i, kind in kinds)
 
 
 @cache

@@ -14,7 +14,6 @@ from broker_tck.implementations.interface import (
 )
 from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.mutants.topic_delivery.parts import BRANCH
-from broker_tck.implementations.topic_delivery.index import Entries
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
 
@@ -109,12 +108,8 @@ class NewTickLeavesTimer(SharedIndexManager):
 class TellsOtherwise(SharedIndexManager):
     """A manager that tells views in a way of its own whether anything is available, and itself goes by what is."""
 
-    _for_itself = False
-
     def is_available(self, view: View) -> bool:
-        """What a view is told, or what is so."""
-        if self._for_itself:
-            return super().is_available(view)
+        """What a view is told."""
         first = self._index.first_after(-1)
         return first is not None and first <= self._buckets.last_due(self._clock()) and self._tells(view, first)
 
@@ -127,12 +122,6 @@ class TellsOtherwise(SharedIndexManager):
         self._update_timer()
         for view in asked:
             view.dispatcher.read_more_entries()
-
-    def _taken(self, view: View, most: int) -> list[Entries]:
-        self._for_itself = True
-        taken = super()._taken(view, most)
-        self._for_itself = False
-        return taken
 
 
 @mutant("TD-10", source=BRANCH + "T-09")

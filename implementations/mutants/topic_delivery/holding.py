@@ -39,10 +39,10 @@ class TopicStrictRoundedDown(SharedIndexManager):
 class TopicBucketDueAtItsStart(SharedIndexManager):
     """A bucket is handed out when its first time is due."""
 
-    def is_available(self, view: View) -> bool:
+    def _look(self, view: View) -> bool:
         """Look a bucket further."""
         slack, self._buckets.slack = self._buckets.slack, 0
-        available = super().is_available(view)
+        available = super()._look(view)
         self._buckets.slack = slack
         return available
 

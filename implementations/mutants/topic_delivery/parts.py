@@ -17,10 +17,10 @@ class Recounting(SharedIndexManager):
         """Look at everything."""
         return sum(len(view.sight.of(held)) for held in self._index.all())
 
-    def is_available(self, view: View) -> bool:
+    def _look(self, view: View) -> bool:
         """Look at every bucket that is due."""
         view.nothing_before = 0
-        return super().is_available(view)
+        return super()._look(view)
 
 
 def around_sight(broken: type[Sight]) -> type[SharedIndexManager]:

@@ -20,6 +20,7 @@ class HandsOutUntilAcknowledged(Recounting):
     def hand_out(self, view: View, most: int) -> list[Position]:
         """Hand out, and keep no record of it."""
         taken = self._taken(view, most)
+        self._order.place(view)
         if sum(len(each.entries) for each in taken) == self.count_of(view):
             view.delays.reset()
         self._update_timer()

@@ -9,6 +9,7 @@ def abstract(model: TopicDelivery) -> tuple[int, ...]:
     """Copies and buckets, by powers of two; views there, stale, behind a mark, ready and pausing; the timer."""
     registry = model.registry
     views = registry.registered.values()
+    waiting = [view for view in views if not model.is_available(view)]
     due = sum(model.buckets.due(key, model.timer.now) for key in model.index.held)
     return (
         min(model.index.count().bit_length(), 4),
@@ -17,8 +18,8 @@ def abstract(model: TopicDelivery) -> tuple[int, ...]:
         min(len(views), 3),
         min(len(registry.views) - len(views), 2),
         min(sum(view.mark is not None for view in views), 2),
-        min(sum(model.is_available(view) for view in views), 2),
-        any(model.pauses(view) for view in views),
+        min(len(views) - len(waiting), 2),
+        any(model.pauses(view) for view in waiting),
         bool(model.timer.armed),
         bool(model.buckets.strict),
     )
