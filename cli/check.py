@@ -25,6 +25,7 @@ from broker_tck.cli.options import (
     subject_option,
 )
 from broker_tck.cli.output import print_json, progress, written
+from broker_tck.cli.told import story_here
 from broker_tck.properties.conforming import Checked, asked, check_subject, checked_json, golden_traces
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import Progress, Run
@@ -32,7 +33,6 @@ from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.raised import debugged
-from broker_tck.properties.findings.story import story
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
 from broker_tck.properties.worth.killing import processes
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
@@ -225,10 +225,10 @@ def checked(subject: Subject, profile: str, budget: Budget, told: Progress | Non
     )
     if budget.pdb and found.run.findings:
         first = found.run.findings[0]
-        click.echo(story(document(first)))
+        click.echo(story_here(document(first)))
         debugged(subject, first.config, first.operations)
     name = f"{subject.name} ({profile})"
-    stories = [story(document(finding)) for finding in found.run.findings]
+    stories = [story_here(document(finding)) for finding in found.run.findings]
     stories += [f"{name}: {complaint}" for complaint in found.complaints]
     return Told(subject.name, profile, found.verdict, cells(found), stories, found.unseen, checked_json(found))
 

@@ -21,20 +21,11 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 def wrong(checked: Checked) -> Iterator[tuple[str, str, str]]:
-    """What is wrong: the rule, or ``check`` where none is named, a line, and the whole text."""
+    """What is wrong: the rule, or ``check`` where none is named, what went wrong, and the whole text."""
     for finding in checked["findings"]:
-        rules = " or ".join(finding["rules"])
-        line = f"{rules} is broken by {checked['subject']} ({checked['profile']})"
-        yield finding["rules"][0], line, story_text(finding)
+        yield finding["rules"][0], finding["what"], finding["text"]
     for complaint in checked["complaints"]:
         yield "check", complaint, complaint
-
-
-def story_text(finding: Mapping[str, Any]) -> str:
-    """A finding's sentences, trace and replay line as text."""
-    sentences = [f"{rule}: {text}" for rule, text in zip(finding["rules"], finding["sentences"], strict=True)]
-    parts = [*sentences, finding["diagnosis"], "", *finding["story"], *finding["traceback"], "", finding["replay"]]
-    return "\n".join(parts)
 
 
 # ---- JUnit
@@ -82,9 +73,9 @@ def sarif(found: Sequence[Checked], version: str) -> dict[str, Any]:
             for rule, sentence, look, source in told:
                 rules[rule] = {"id": rule, "shortDescription": {"text": sentence}}
                 rules[rule]["help"] = {"text": f"Look first at: {look}. Source: {source}."}
-        for rule, line, text in wrong(checked):
+        for rule, _, text in wrong(checked):
             rules.setdefault(rule, {"id": rule})
-            result = {"ruleId": rule, "level": "error", "message": {"text": f"{line}\n\n{text}"}}
+            result = {"ruleId": rule, "level": "error", "message": {"text": text}}
             results.append({**result, "locations": locations(checked)})
     driver = {"name": "broker-tck", "version": version, "rules": [*rules.values()]}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
@@ -105,9 +96,8 @@ def workflow_lines(found: Sequence[Checked]) -> Iterator[str]:
     """A line for all that is wrong, and for each rule that never came up, as workflows of GitHub read them."""
     for checked in found:
         at = f"file={value(checked['source']['file'])},line={checked['source']['line']}," if checked["source"] else ""
-        for rule, line, text in wrong(checked):
-            whole = f"{line}\n\n{text}"
-            yield f"::error {at}title={value(rule)}::{escaped(whole)}"
+        for rule, _, text in wrong(checked):
+            yield f"::error {at}title={value(rule)}::{escaped(text)}"
         for unseen in checked["unseen"]:
             name = f"{checked['subject']} ({checked['profile']})"
             yield f"::warning {at}title={value(name)}::{escaped(f'never came up: {unseen}')}"

@@ -27,8 +27,9 @@ from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.replay import MODEL, declaring, on_subject, replay
 from broker_tck.properties.engine.subjects import as_subject, declared, resolve
-from broker_tck.properties.engine.trace import Trace, from_text, load, operation_text
+from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.engine.written import operation_text
 from broker_tck.properties.findings.finding import failure
 from broker_tck.properties.findings.shorter import Shorter
 from broker_tck.properties.worth.deviating import broken_by, happens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
@@ -16,6 +16,7 @@ from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.operation import Operation, able, kinds_of
 from broker_tck.properties.engine.profiles import model_of
+from broker_tck.properties.engine.units import Unit
 
 MOST_DRAINED = 10_000
 """A drain has so many operations at most: what comes out may set off more that has to come out."""
@@ -170,6 +171,10 @@ class Contract:
     variations: tuple[Variation, ...]
     blame_table: tuple[Blame, ...]
     """What :meth:`blame` goes by: the first row that fits. The last one fits everything."""
+    units: Mapping[str, Unit] = field(default_factory=dict)
+    """What observables count, those of operations' results being :attr:`Operation.unit`."""
+    thing: str = "tracker"
+    """What a subject is called where people are told of theirs."""
     rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
     """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
     names: Callable[[Any], Names] | None = None

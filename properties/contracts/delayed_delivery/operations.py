@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from broker_tck.properties.engine.operation import BUDGET, CLOCK, POSITION, Bulk, Duration, Operation, Time
+from broker_tck.properties.engine.units import TIME as TIMES
 
 Tick = Annotated[int, Meta(ge=0, le=2**40)]
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
@@ -49,6 +50,8 @@ class Add(Operation, frozen=True, tag="add"):
 class Fill(Operation, frozen=True, tag="fill"):
     """Add n messages of one ledger for one time, from ``entry`` on every ``step``-th; result: how many it took."""
 
+    unit = "messages"
+
     ledger: LedgerId
     entry: EntryId
     step: Annotated[int, Meta(ge=1, le=65_536)]
@@ -79,6 +82,8 @@ class ResetTick(Operation, frozen=True, tag="tick"):
 class Advance(Operation, frozen=True, tag="adv"):
     """The clock moves, timers fire on the way; result: the times at which a firing asked for a read."""
 
+    unit = TIMES
+
     ms: Duration
 
 
@@ -88,6 +93,8 @@ class Stale(Operation, frozen=True, tag="stale"):
 
 class Memory(Operation, frozen=True, tag="memory"):
     """Ask how much memory the index takes (``get_buffer_memory_usage``); result: bytes."""
+
+    unit = "bytes"
 
     needs = "memory_estimate"
 
