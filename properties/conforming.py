@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from broker_tck import fixtures
+from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import clock_of
@@ -71,18 +72,11 @@ def checked_json(checked: Checked) -> dict[str, Any]:
         "residual": run.residual,
         "deviations": run.deviations,
         "left_out": run.subject.left_out,
-        "accepted": accepted_json(run.subject, run.profile),
+        "accepted": [each._asdict() for each in accepted(run.subject, run.profile)],
         "findings": [finding_json(f) for f in run.findings],
         "complaints": checked.complaints,
         "unseen": checked.unseen,
     }
-
-
-def accepted_json(subject: Subject, profile: str) -> list[dict[str, str]]:
-    """What a profile accepts to be done otherwise: by the subject's word with its reason, or by the profile's name."""
-    reasons = {each.rule: each.reason for each in subject.accepts}
-    ways = subject.contract.model(profile).ACCEPTS
-    return [{"rule": w.rule.number, "way": str(w), "reason": reasons.get(w.rule.number, "")} for w in ways]
 
 
 def source_json(subject: Subject) -> dict[str, Any] | None:

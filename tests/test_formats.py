@@ -33,6 +33,7 @@ def found() -> dict[str, Any]:
         "profile": "heap",
         "source": {"file": "a,b.py", "line": 7},
         "findings": [finding],
+        "accepted": [],
         "complaints": ["strange: 5 % of \x00\nall"],
         "rules": {"exercised": ["DD-01", "DD-20"], "vacuous": ["DD-09"]},
         "unseen": ["DD-09"],

@@ -310,7 +310,7 @@ def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_deviations_part_tells_of_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 200)
-    monkeypatch.setattr(runs, "happens", lambda subject, model, way, seed, known: False)
+    monkeypatch.setattr(runs, "happens", lambda subject, specified, seed, known: False)
     said = PARTS["deviations"](subject_of(TimeBucket2026Tracker), "timebucket-2026", 0)
     assert "DD-33 (buckets.wake) otherwise, as timebucket-2026 has it" in said
 

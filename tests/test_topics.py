@@ -133,7 +133,7 @@ def test_defect_of_the_branch_is_none_of_the_ideal_profile(number: str, told: di
 
 @pytest.mark.parametrize("way", deviations_of(TOPICS.model("pip-448")), ids=str)
 def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
-    assert happens(resolve(BRANCH), TOPICS.model("pip-448"), way, 0)
+    assert happens(resolve(BRANCH), way.applied_to(TOPICS.model("pip-448")), 0)
 
 
 @pytest.mark.parametrize("name", ["shared-index", BRANCH])

@@ -247,6 +247,7 @@ class DelayOfTheTopic(Answers):
 # ---- What is asked
 
 
+@said("Your tracker says that a message is available to all views where one of them sees it.")
 @wrong("TD-10", "available to one, available to all")
 class FirstViewAlone(Answers):
     """What the view sees that was registered first is taken for what all see."""

@@ -56,8 +56,7 @@ def notes(told: Document, width: int) -> list[str]:
 
 
 def way_text(way: str) -> str:
-    """A wrong way, which a document has as ``RULE CLAUSE: WAY`` or ``RULE WAY``, in words; that there is no rule says
-    what went wrong."""
+    """A wrong way by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the rule is absent."""
     clause, _, name = way.partition(" ")[2].rpartition(": ")
     return "" if name == ABSENT else name.replace("_", " ") + (f" ({clause})" if clause and " " not in clause else "")
 

@@ -32,13 +32,19 @@ def what_went_wrong(finding: Finding, sentence: str) -> str:
 def in_words(way: Way, thing: str, model: type[Reference]) -> str:
     """What a subject does that behaves in a wrong way: in words made for it, or made of the rule's."""
     number, sentence = way.rule.number, begun_small(way.rule.sentence)
+    if accepted := next((name_of(each) for each in model.ACCEPTS if each.rule == way.rule), ""):
+        does = f"as specified: {sentence}" if way.name == AS_SPECIFIED else f"otherwise. {by_name(way, thing)}"
+        return f"Your {thing} accepts {accepted!r} for {number}, but does {does}"
     if way.name == AS_SPECIFIED:
-        accepted = next((each for each in model.ACCEPTS if each.rule == way.rule), None)
-        if accepted:
-            return f"Your {thing} accepts {name_of(accepted)!r} for {number}, but does as specified: {sentence}"
         return f"Your {thing} keeps {number}, from which this profile deviates: {sentence}"
     if way.name.startswith("as ") and not way.stands_before:
         return f"Your {thing} does {way.name} does, and not as specified: {sentence}"
+    return by_name(way, thing)
+
+
+def by_name(way: Way, thing: str) -> str:
+    """A wrong way in words made for it, or made of its name and the rule's."""
+    sentence = begun_small(way.rule.sentence)
     if words := words_of(way):
         return words
     if way.name == ABSENT:
