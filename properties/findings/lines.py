@@ -17,7 +17,7 @@ from broker_tck.properties.engine.units import Unit, number_text
 from broker_tck.properties.engine.written import named_text, plain_text
 from broker_tck.properties.findings.diagnose import observable
 
-WIDEST = 60
+WIDEST = 96
 WIDTH = 80
 """How wide a text is where nothing says how wide it may be."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from broker_tck.model.rules import ABSENT
+from broker_tck.model.rules import ABSENT, AS_SPECIFIED
 from broker_tck.properties.engine.written import plain_text
 from broker_tck.properties.findings.lines import WIDTH, filled, table
 
@@ -56,9 +56,11 @@ def notes(told: Document, width: int) -> list[str]:
 
 
 def way_text(way: str) -> str:
-    """A wrong way by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the rule is absent."""
+    """A wrong way by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the sentence says it."""
     clause, _, name = way.partition(" ")[2].rpartition(": ")
-    return "" if name == ABSENT else name.replace("_", " ") + (f" ({clause})" if clause and " " not in clause else "")
+    if name in (ABSENT, AS_SPECIFIED):
+        return ""
+    return name.replace("_", " ") + (f" ({clause})" if clause and " " not in clause else "")
 
 
 def config_text(config: Mapping[str, Any]) -> str:

@@ -85,7 +85,7 @@ def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
         return "certain: judged on what was observed alone, without the model"
     if not diagnosis.ways:
         return "open: no known wrong way fits; the rule is the one that a table gives for this operation"
-    does = f"the model that is wrong in this way agrees with your {contract.thing}"
+    does = f"a model that does the same agrees with your {contract.thing}"
     if diagnosis.whole:
         return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
     other = f"; {diagnosis.rules[1]} may be the one instead" if len(diagnosis.rules) > 1 else ""
