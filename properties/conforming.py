@@ -20,7 +20,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.findings.document import finding_json
 from broker_tck.properties.findings.fitness import see_made
-from broker_tck.properties.findings.lines import value_text
+from broker_tck.properties.findings.lines import unit_of, value_text
 from broker_tck.properties.findings.raised import near
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
@@ -92,9 +92,10 @@ def disagreement_text(found: Disagreement) -> str:
     """A disagreement with a recorded trace, in a line."""
     expected, seen = found.difference.expected, found.difference.seen
     clock = clock_of(found.trace.config)
+    unit = unit_of(found.trace.contract, found.trace.operations[found.step], found.observed)
     return (
         f"{Path(found.trace.where).name}: step {found.step + 1}: {found.observed}: "
-        f"expected {value_text(expected, clock)}, seen {value_text(seen, clock)}"
+        f"expected {value_text(expected, clock, unit)}, seen {value_text(seen, clock, unit)}"
     )
 
 

@@ -90,7 +90,10 @@ def test_way_back_says_what_the_profile_does() -> None:
     [
         (Diagnosis(("DD-01",), (), 0), "open: no known wrong way fits; the rule is the one that a table gives"),
         (Diagnosis(("DD-07",), (), 0, law=True), "certain: judged on what was observed alone"),
-        (Diagnosis(("DD-01",), (EVERY[0][2],), 160, True), "certain: on this trace and on 160 whole walks a model that does the same "),
+        (
+            Diagnosis(("DD-01",), (EVERY[0][2],), 160, True),
+            "certain: on this trace and on 160 whole walks a model ",
+        ),
         (Diagnosis(("DD-01", "DD-02"), (EVERY[0][2],), 3), "but on 3 of 20 whole walks; DD-02 may be the one instead"),
         (Diagnosis(("DD-01",), (EVERY[0][2],), 0), "here, though not everywhere: "),
         (Diagnosis(("DD-01",), (EVERY[0][2],), 0), "but on none of 20 whole walks"),

@@ -79,9 +79,14 @@ def outcome_text(contract: Contract, operation: Operation, result: Any, seen: Se
 def both_text(contract: Contract, operation: Operation, difference: Difference, clock: int | None) -> tuple[str, str]:
     """What was expected, and what was seen, at an operation: each with the name of what differed, unless the result."""
     name = observable(contract, difference)
-    prefix, unit = ("", operation.unit) if name == RESULT else (f"{name} ", contract.units.get(name, ""))
+    prefix, unit = "" if name == RESULT else f"{name} ", unit_of(contract, operation, name)
     expected, seen = (value_text(value, clock, unit) for value in (difference.expected, difference.seen))
     return prefix + expected, prefix + seen
+
+
+def unit_of(contract: Contract, operation: Operation, name: str) -> Unit:
+    """What is counted by an operation's result, or by an observable."""
+    return operation.unit if name == RESULT else contract.units.get(name, "")
 
 
 def value_text(value: Any, clock: int | None, unit: Unit = "") -> str:

@@ -57,10 +57,11 @@ def notes(told: Document, width: int) -> list[str]:
 
 def way_text(way: str) -> str:
     """A wrong way by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the sentence says it."""
-    clause, _, name = way.partition(" ")[2].rpartition(": ")
+    told = way.partition(" ")[2]
+    clause, _, name = told.rpartition(": ")
     if name in (ABSENT, AS_SPECIFIED):
         return ""
-    return name.replace("_", " ") + (f" ({clause})" if clause and " " not in clause else "")
+    return f"{name.replace('_', ' ')} ({clause})" if clause and " " not in clause else told
 
 
 def config_text(config: Mapping[str, Any]) -> str:

@@ -73,10 +73,10 @@ def by_what_was_seen(finding: Finding) -> str:
         return f"Y{your} {UNANSWERED.get(why, 'ends its own process at')} {at}."
     expected, seen = both_text(contract, last, difference, clock)
     if erred(difference):
-        return f"Y{your} raises {seen} at {at}, where {expected} is right."
+        return f"Y{your} raises {seen} at {at}; expected is {expected}."
     if finding.observed == RESULT:
-        return f"Y{your} answers {at} with {seen}, where {expected} is right."
-    return f"After {at} y{your} has {seen}, where {expected} is right."
+        return f"Y{your} answers {at} with {seen}; expected is {expected}."
+    return f"After {at} y{your} has {seen}; expected is {expected}."
 
 
 def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
