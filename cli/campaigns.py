@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.cli.told import story_here
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.findings.document import Document, document_json, read
-from broker_tck.properties.findings.story import story
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.session import cause
@@ -118,7 +118,7 @@ def shortest(store: Store) -> list[Document]:
 def print_summary(store: Store, totals: Totals, findings: Sequence[Document], vacuous: dict[Lane, list[str]]) -> None:
     """Say what was found, then what the campaign is worth."""
     for finding in findings[:SHOWN]:
-        click.echo(story(finding) + "\n")
+        click.echo(story_here(finding) + "\n")
     if len(findings) > SHOWN:
         click.echo(f"and {len(findings) - SHOWN} more\n")
     rows = []

@@ -25,14 +25,15 @@ from broker_tck.cli.options import (
     subject_option,
 )
 from broker_tck.cli.output import print_json, progress, written
+from broker_tck.cli.told import story_here
 from broker_tck.properties.conforming import Checked, asked, check_subject, checked_json, golden_traces
+from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import Progress, Run
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.raised import debugged
-from broker_tck.properties.findings.story import story
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
 from broker_tck.properties.worth.killing import processes
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
@@ -225,10 +226,10 @@ def checked(subject: Subject, profile: str, budget: Budget, told: Progress | Non
     )
     if budget.pdb and found.run.findings:
         first = found.run.findings[0]
-        click.echo(story(document(first)))
+        click.echo(story_here(document(first)))
         debugged(subject, first.config, first.operations)
     name = f"{subject.name} ({profile})"
-    stories = [story(document(finding)) for finding in found.run.findings]
+    stories = [story_here(document(finding)) for finding in found.run.findings]
     stories += [f"{name}: {complaint}" for complaint in found.complaints]
     return Told(subject.name, profile, found.verdict, cells(found), stories, found.unseen, checked_json(found))
 
@@ -265,8 +266,13 @@ def cells(found: Checked) -> tuple[str, ...]:
         f"{sum(run.deviations.values())} of {len(run.deviations)}" if run.deviations else "-",
         f"< {run.residual:.2g}" if found.green else "-",
         found.verdict if found.green else found.verdict.upper(),
-        ", ".join(run.subject.left_out) or "-",
+        ", ".join([*run.subject.left_out, *accepting(run.subject, run.profile)]) or "-",
     )
+
+
+def accepting(subject: Subject, profile: str) -> Iterator[str]:
+    """The rules that a subject may do otherwise, in words."""
+    return (f"accepts {rule}" for rule in dict.fromkeys(each.rule for each in accepted(subject, profile)))
 
 
 class Layout:
@@ -305,9 +311,8 @@ def print_end(done: Sequence[Told], budget: Budget) -> None:
             click.echo(f"{each.subject} ({each.profile}): NOT ENOUGH: never came up: {', '.join(each.unseen)}")
             click.echo(f"  {again(each)} --walks {budget.walks * MORE}")
     for each in done:
-        for accepted in each.as_json["accepted"]:
-            reason = f": {accepted['reason']}" if accepted["reason"] else ""
-            click.echo(f"{each.subject} is accepted to do {accepted['way']}{reason}")
+        for deviation in each.as_json["accepted"]:
+            click.echo(f"{each.subject}: {deviation['text']}")
     green = [each for each in done if each.verdict == CONFORMS]
     if len(done) == len(green) == 1:
         click.echo(f"for longer: {again(green[0])} --seed {budget.seed + 1} --walks {budget.walks * MORE}")

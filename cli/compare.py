@@ -118,7 +118,7 @@ def told(each: Column, rule: Rule) -> dict[str, Any]:
     finding = document(each.findings[rule.number])
     return {
         "profile": finding.profile,
-        "diagnosis": finding.diagnosis,
+        "diagnosis": f"{finding.what} {finding.diagnosis}",
         "config": config_text(finding.config),
         "lines": [{"number": number, **line._asdict()} for number, line in enumerate(finding.lines, 1)],
         "replay": finding.replay,

@@ -21,20 +21,19 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 def wrong(checked: Checked) -> Iterator[tuple[str, str, str]]:
-    """What is wrong: the rule, or ``check`` where none is named, a line, and the whole text."""
+    """What is wrong: the rule, or ``check`` where none is named, what went wrong, and the whole text."""
     for finding in checked["findings"]:
-        rules = " or ".join(finding["rules"])
-        line = f"{rules} is broken by {checked['subject']} ({checked['profile']})"
-        yield finding["rules"][0], line, story_text(finding)
+        yield finding["rules"][0], finding["what"], finding["text"]
     for complaint in checked["complaints"]:
         yield "check", complaint, complaint
 
 
-def story_text(finding: Mapping[str, Any]) -> str:
-    """A finding's sentences, trace and replay line as text."""
-    sentences = [f"{rule}: {text}" for rule, text in zip(finding["rules"], finding["sentences"], strict=True)]
-    parts = [*sentences, finding["diagnosis"], "", *finding["story"], *finding["traceback"], "", finding["replay"]]
-    return "\n".join(parts)
+def accepted(checked: Checked) -> dict[str, str]:
+    """What is done otherwise and accepted, in a line for each rule."""
+    said: dict[str, str] = {}
+    for each in checked["accepted"]:
+        said[each["rule"]] = "\n".join(filter(None, (said.get(each["rule"]), each["text"])))
+    return said
 
 
 # ---- JUnit
@@ -49,14 +48,16 @@ def junit(found: Sequence[Checked]) -> str:
         broken: dict[str, list[tuple[str, str]]] = {}
         for rule, line, text in wrong(checked):
             broken.setdefault(rule, []).append((line, text))
-        rules = checked["rules"]
-        cases = sorted({*rules["exercised"], *rules["vacuous"], *broken, "check"})
+        rules, said = checked["rules"], accepted(checked)
+        cases = sorted({*rules["exercised"], *rules["vacuous"], *broken, *said, "check"})
         for case in cases:
             told = ET.SubElement(suite, "testcase", classname=printed(name), name=case)
             for line, text in broken.get(case, [])[:1]:
                 ET.SubElement(told, "failure", type="broken", message=printed(line)).text = printed(text)
             if case in rules["vacuous"] and case not in broken:
                 ET.SubElement(told, "skipped", message="never came up")
+            if case in said:
+                ET.SubElement(told, "system-out").text = printed(said[case])
         counts = {"tests": len(cases), "failures": len(broken), "errors": 0}
         counts["skipped"] = len({*rules["vacuous"]} - broken.keys())
         suite.attrib.update({key: str(value) for key, value in counts.items()})
@@ -82,12 +83,21 @@ def sarif(found: Sequence[Checked], version: str) -> dict[str, Any]:
             for rule, sentence, look, source in told:
                 rules[rule] = {"id": rule, "shortDescription": {"text": sentence}}
                 rules[rule]["help"] = {"text": f"Look first at: {look}. Source: {source}."}
-        for rule, line, text in wrong(checked):
+        for rule, _, text in wrong(checked):
             rules.setdefault(rule, {"id": rule})
-            result = {"ruleId": rule, "level": "error", "message": {"text": f"{line}\n\n{text}"}}
+            result = {"ruleId": rule, "level": "error", "message": {"text": text}}
             results.append({**result, "locations": locations(checked)})
+        for each in checked["accepted"]:
+            rules.setdefault(each["rule"], {"id": each["rule"]})
+            results.append({**suppressed(each), "locations": locations(checked)})
     driver = {"name": "broker-tck", "version": version, "rules": [*rules.values()]}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def suppressed(each: Mapping[str, str]) -> dict[str, Any]:
+    """What is done otherwise and accepted, as a result that is suppressed."""
+    why = {"kind": "inSource", "status": "accepted", "justification": each["reason"] or each["text"]}
+    return {"ruleId": each["rule"], "level": "note", "message": {"text": each["text"]}, "suppressions": [why]}
 
 
 def locations(checked: Checked) -> list[dict[str, Any]]:
@@ -102,12 +112,13 @@ def locations(checked: Checked) -> list[dict[str, Any]]:
 
 
 def workflow_lines(found: Sequence[Checked]) -> Iterator[str]:
-    """A line for all that is wrong, and for each rule that never came up, as workflows of GitHub read them."""
+    """A line for all that is wrong, is accepted, or never came up, as workflows of GitHub read them."""
     for checked in found:
         at = f"file={value(checked['source']['file'])},line={checked['source']['line']}," if checked["source"] else ""
-        for rule, line, text in wrong(checked):
-            whole = f"{line}\n\n{text}"
-            yield f"::error {at}title={value(rule)}::{escaped(whole)}"
+        for rule, _, text in wrong(checked):
+            yield f"::error {at}title={value(rule)}::{escaped(text)}"
+        for rule, said in accepted(checked).items():
+            yield f"::notice {at}title={value(rule)}::{escaped(said)}"
         for unseen in checked["unseen"]:
             name = f"{checked['subject']} ({checked['profile']})"
             yield f"::warning {at}title={value(name)}::{escaped(f'never came up: {unseen}')}"

@@ -8,6 +8,7 @@ import click
 
 from broker_tck.cli.options import json_option, known_profile, one_subject_option, profile_option, seed_option
 from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.cli.told import story_here
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
 from broker_tck.properties.engine.operation import able
@@ -15,7 +16,6 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.findings.story import story
 
 EXAMPLES = """\b
 Examples:
@@ -66,7 +66,7 @@ def print_scenarios(shown: list[Shown]) -> None:
     """Say what became of each scenario."""
     for tried, finding in shown:
         if finding:
-            click.echo(f"{tried.scenario.name}: {tried.scenario.sentence}\n\n{story(document(finding))}\n")
+            click.echo(f"{tried.scenario.name}: {tried.scenario.sentence}\n\n{story_here(document(finding))}\n")
     rows = [
         (
             tried.scenario.name,

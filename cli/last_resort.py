@@ -12,8 +12,8 @@ from broker_tck.cli.output import console, print_json
 from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.properties.engine.check import HANG, no_answer
 from broker_tck.properties.engine.operation import clock_of
-from broker_tck.properties.engine.trace import operation_text
 from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.engine.written import operation_text
 from broker_tck.properties.findings.document import finding_json, replay_command
 from broker_tck.properties.findings.finding import Finding, unreduced
 from broker_tck.properties.isolation.resident import Busy

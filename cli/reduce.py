@@ -6,6 +6,7 @@ import click
 
 from broker_tck.cli.options import asked_with, json_option, known_profile, one_subject_option, trace_profile_option
 from broker_tck.cli.output import print_json
+from broker_tck.cli.told import story_here
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.replay import SECONDS
 from broker_tck.properties.engine.subjects import Subject
@@ -14,7 +15,6 @@ from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.findings.story import story
 from broker_tck.properties.isolation.protected import probing, replayed, stays
 
 REDUCE_EXAMPLES = """\b
@@ -36,7 +36,7 @@ def reduce_command(trace: str, subject: Subject, profile: str | None, as_json: b
         diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
         finding = found_in(subject, diagnoser, candidate)
         if finding:
-            print_json(finding_json(finding)) if as_json else click.echo(story(document(finding)))
+            print_json(finding_json(finding)) if as_json else click.echo(story_here(document(finding)))
             return 1
     raise BadInput(f"{trace}: {subject.name} does as the model on every step; there is nothing to reduce")
 

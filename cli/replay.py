@@ -9,7 +9,8 @@ import click
 import msgspec
 
 from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
-from broker_tck.cli.output import print_json, progress
+from broker_tck.cli.output import WIDTH, print_json, progress
+from broker_tck.cli.told import width_here
 from broker_tck.properties.engine.check import plain
 from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
 from broker_tck.properties.engine.subjects import Subject
@@ -111,14 +112,14 @@ def print_disagreement(found: Disagreement) -> None:
     upto = trace.operations[: found.step + 1]
     told = lines(trace.contract, trace.contract.model(found.profile), trace.config, upto, found.difference)
     click.echo(f"{trace.where}: step {found.step + 1}: {found.who} differs ({found.profile})")
-    click.echo("\n".join(table(told[-12:], first=max(1, len(told) - 11))) + "\n")
+    click.echo("\n".join(table(told[-12:], max(1, len(told) - 11), width_here(WIDTH))) + "\n")
 
 
 def print_outcomes(trace: Trace, profile: str | None) -> None:
     """Show what the model answers to each operation of a short trace."""
     if len(trace.operations) <= 40:
         told = lines(trace.contract, trace.contract.model(profile or trace.profile), trace.config, trace.operations)
-        click.echo("\n".join(table(told)) + "\n")
+        click.echo("\n".join(table(told, width=width_here(WIDTH))) + "\n")
 
 
 def disagreement_json(found: Disagreement) -> dict[str, Any]:

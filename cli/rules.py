@@ -9,11 +9,15 @@ import click
 
 from broker_tck.cli.options import chosen_contract, chosen_profile, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
+from broker_tck.cli.told import width_here
 from broker_tck.implementations.naming import unknown
-from broker_tck.model.rules import Rule, Strength, by_number, embodiments, rules_of, standing_before
+from broker_tck.model.rules import Rule, Strength, by_number, embodiments, rules_of, standing_before, ways_of
+from broker_tck.model.said import words_of
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.profiles import names_of
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.worth.exercised import deviating
 
 RULES_EXAMPLES = """\b
@@ -63,6 +67,7 @@ def families(known: Iterable[str]) -> str:
 def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
     """All that is known of a rule."""
     parts = [e for e in embodiments(model) if e.rule == rule]
+    accepted = names_of([way for way in ways_of(model) if way.rule == rule])
     further = [way.name for way in standing_before(model) if way.rule == rule]
     return {
         "number": rule.number,
@@ -72,6 +77,7 @@ def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
         "look": rule.look,
         "clauses": [e.clause for e in parts],
         "ways": [f"{e.clause}: {way}" for e in parts for way in e.ways] + further,
+        "accepts": [{"name": name, "words": words_of(way)} for name, way in accepted.items()],
         "mutants": [m.name for m in mutants(contract) if m.rule == rule.number],
     }
 
@@ -92,13 +98,13 @@ def print_rule(rule: dict[str, Any]) -> None:
     click.echo(f"  source    {rule['source']}")
     label = "why so" if rule["strength"] == Strength.INFORMATIVE else "look at"
     click.echo(f"  {label:<9} {rule['look']}")
-    for name in ("clauses", "ways", "mutants"):
+    for name in ("clauses", "mutants"):
         if rule[name]:
-            click.echo(f"  {name:<9} {', '.join(map(in_words, rule[name]) if name == 'ways' else rule[name])}")
+            click.echo(f"  {name:<9} {', '.join(rule[name])}")
+    if rule["accepts"]:
+        click.echo("  ways      by the names that `accepts` takes:")
+    for way in rule["accepts"]:
+        click.echo(f"    {way['name']!r}")
+        for line in filled("        ", way["words"], width_here()) if way["words"] else ():
+            click.echo(line)
     click.echo("")
-
-
-def in_words(way: str) -> str:
-    """A wrong way with its name in words, and its clause as it is."""
-    clause, colon, name = way.rpartition(": ")
-    return f"{clause}{colon}{name.replace('_', ' ')}"

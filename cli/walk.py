@@ -20,13 +20,13 @@ from broker_tck.cli.options import (
     subject_option,
 )
 from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.cli.told import story_here
 from broker_tck.properties.engine.check import record as recorded
 from broker_tck.properties.engine.run import Run, checked, findings
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document, finding_json
-from broker_tck.properties.findings.story import story
 
 JUDGED = 64
 """One walk in so many is judged by the laws."""
@@ -125,7 +125,7 @@ def print_walked(runs: list[Run]) -> None:
     """Say what became of walks."""
     for run in runs:
         for finding in run.findings:
-            click.echo(story(document(finding)) + "\n")
+            click.echo(story_here(document(finding)) + "\n")
         for sentence in run.said:
             click.echo(f"{run.subject.name} ({run.profile}): {sentence}\n")
     rows = [

@@ -126,7 +126,12 @@ def rule(
 
 def also(of: Clause, *, absent: Clause | None = None, when: Clause | None = None, **wrong: Clause) -> Callable[[F], F]:
     """Declare one more clause of the rule that the clause ``of`` embodies."""
-    return _embodied(_EMBODIMENTS[of].rule, absent, when, wrong)
+    return _embodied(embodied(of).rule, absent, when, wrong)
+
+
+def embodied(clause: Clause) -> Embodiment:
+    """What a clause embodies. KeyError where it is none."""
+    return _EMBODIMENTS[clause]
 
 
 def _embodied(rule: Rule, absent: Clause | None, when: Clause | None, wrong: dict[str, Clause]) -> Callable[[F], F]:

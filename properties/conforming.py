@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from broker_tck import fixtures
+from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import clock_of
@@ -19,7 +20,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.findings.document import finding_json
 from broker_tck.properties.findings.fitness import see_made
-from broker_tck.properties.findings.lines import value_text
+from broker_tck.properties.findings.lines import unit_of, value_text
 from broker_tck.properties.findings.raised import near
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
@@ -71,18 +72,11 @@ def checked_json(checked: Checked) -> dict[str, Any]:
         "residual": run.residual,
         "deviations": run.deviations,
         "left_out": run.subject.left_out,
-        "accepted": accepted_json(run.subject, run.profile),
+        "accepted": [each._asdict() for each in accepted(run.subject, run.profile)],
         "findings": [finding_json(f) for f in run.findings],
         "complaints": checked.complaints,
         "unseen": checked.unseen,
     }
-
-
-def accepted_json(subject: Subject, profile: str) -> list[dict[str, str]]:
-    """What a profile accepts to be done otherwise: by the subject's word with its reason, or by the profile's name."""
-    reasons = {each.rule: each.reason for each in subject.accepts}
-    ways = subject.contract.model(profile).ACCEPTS
-    return [{"rule": w.rule.number, "way": str(w), "reason": reasons.get(w.rule.number, "")} for w in ways]
 
 
 def source_json(subject: Subject) -> dict[str, Any] | None:
@@ -98,9 +92,10 @@ def disagreement_text(found: Disagreement) -> str:
     """A disagreement with a recorded trace, in a line."""
     expected, seen = found.difference.expected, found.difference.seen
     clock = clock_of(found.trace.config)
+    unit = unit_of(found.trace.contract, found.trace.operations[found.step], found.observed)
     return (
         f"{Path(found.trace.where).name}: step {found.step + 1}: {found.observed}: "
-        f"expected {value_text(expected, clock)}, seen {value_text(seen, clock)}"
+        f"expected {value_text(expected, clock, unit)}, seen {value_text(seen, clock, unit)}"
     )
 
 

@@ -94,7 +94,7 @@ def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:
     for name in (profile,) if profile else subject.profiles:
         model = subject.contract.model(name)
         nothing = set() if golden_traces(subject.contract.name, name) else {"golden"}
-        nothing |= set() if model.BREAKS or deviations_of(model) else {"deviations"}
+        nothing |= set() if model.BREAKS or model.ACCEPTS or deviations_of(model) else {"deviations"}
         found += [(name, part) for part in PARTS if part not in nothing]
         found += [(name, rule.number) for rule in Run(subject, name, 0).rules]
     return found

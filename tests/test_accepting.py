@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import kit
 import pytest
@@ -13,11 +16,15 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.conforming import check_subject
+from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.subjects import Accepted
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.document import document
+from broker_tck.properties.parts import cases
 from broker_tck.properties.verdict import BROKEN, CONFORMS
 
+ACCEPTED = "accepted: DD-05 is done otherwise, 'rounded down': our clients wait"
 EARLY = "timebucket-ideal~DD-05:rounded_down"
 
 
@@ -38,7 +45,7 @@ class NoPause(DelayedDelivery):
 
     PROFILE = "test_accepting:NoPause"
 
-    def pauses(self) -> bool:
+    def wants_pause(self) -> bool:
         return False
 
 
@@ -58,19 +65,64 @@ def test_subject_that_does_as_it_says_conforms() -> None:
 def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
     checked = check_subject(subject_of(SaysSo), EARLY, (), 0, 100, 0, fail_fast=True)
     assert checked.verdict == BROKEN
-    assert [finding.rule for finding in checked.run.findings] == ["DD-05"]
+    (finding,) = checked.run.findings
+    assert finding.rule == "DD-05"
+    assert document(finding).what.startswith("Your tracker accepts 'rounded down' for DD-05, but does as specified: a ")
+
+
+def test_subject_that_does_it_in_another_way_is_told_which() -> None:
+    early = type("Early", (MUTANTS["strict-rounded-down"].factory,), {"accepts": {"DD-05": "rounded up"}})
+    subject = subject_of(early)
+    checked = check_subject(subject, subject.profiles[0], (), 0, 100, 0, fail_fast=True)
+    (finding,) = checked.run.findings
+    assert document(finding).what == (
+        "Your tracker accepts 'rounded up' for DD-05, but does otherwise. "
+        "In strict mode, your tracker rounds a delivery time down; it has to round up."
+    )
+
+
+def test_word_for_a_flow_is_held_as_well() -> None:
+    accepts = {"DD-27": "a new tick brings the timer up to date"}
+    does = subject_of(type("Does", (MUTANTS["tick-rearms-the-timer"].factory,), {"accepts": accepts}))
+    checked = check_subject(does, does.profiles[0], (), 0, 100, 0)
+    assert (checked.verdict, checked.run.deviations) == (CONFORMS, {"DD-27 (TickUpdatesTimer)": True})
+    does_not = subject_of(type("DoesNot", (TimeBucketTracker,), {"accepts": accepts}))
+    checked = check_subject(does_not, does_not.profiles[0], (), 0, 100, 0, fail_fast=True)
+    assert document(checked.run.findings[0]).what.startswith(
+        "Your tracker accepts 'a new tick brings the timer up to date' for DD-27, but does as specified: a new tick "
+    )
 
 
 def test_report_shows_what_is_accepted(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kit, "RoundsDown", RoundsDown, raising=False)
     arguments = ("check", "--subject", "kit:RoundsDown", "--walks", "100", "--examples", "2")
     status, out, _ = cli(*arguments)
-    said = "kit:RoundsDown is accepted to do DD-05 buckets.key: rounded_down: our clients wait\n"
-    assert (status, said in out) == (0, True)
+    assert (status, f"kit:RoundsDown: {ACCEPTED}\n" in out) == (0, True)
+    assert re.search(r"^kit:RoundsDown .* 1 of 1 .* conforms +accepts DD-05$", out, re.MULTILINE)
     (subject,) = json.loads(cli(*arguments, "--json")[1])["subjects"]
     assert subject["accepted"] == [
-        {"rule": "DD-05", "way": "DD-05 buckets.key: rounded_down", "reason": "our clients wait"}
+        {"rule": "DD-05", "way": "DD-05 buckets.key: rounded_down", "reason": "our clients wait", "text": ACCEPTED}
     ]
+
+
+def test_other_formats_show_what_is_accepted(cli: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(kit, "RoundsDown", RoundsDown, raising=False)
+    junit, sarif = tmp_path / "junit.xml", tmp_path / "check.sarif"
+    arguments = ("check", "--subject", "kit:RoundsDown", "--walks", "100", "--examples", "0")
+    status, out, _ = cli(*arguments, "--junit", str(junit), "--sarif", str(sarif), "--github")
+    assert status == 0
+    (suite,) = ET.parse(junit).getroot()
+    assert {case.attrib["name"]: case.findtext("system-out") for case in suite if len(case)} == {"DD-05": ACCEPTED}
+    (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    assert (result["level"], result["ruleId"], result["message"]["text"]) == ("note", "DD-05", ACCEPTED)
+    assert result["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "our clients wait"}]
+    (notice,) = (line for line in out.splitlines() if line.startswith("::notice "))
+    assert notice.endswith(f"title=DD-05::{ACCEPTED.replace('%', '%25')}")
+
+
+def test_pytest_shows_what_is_accepted_in_the_names_of_tests() -> None:
+    assert (EARLY, "DD-05") in cases(subject_of(RoundsDown), None)
+    assert (EARLY, "deviations") in cases(subject_of(RoundsDown), None)
 
 
 def test_trace_of_such_a_profile_is_read_as_it_is_written() -> None:
@@ -89,10 +141,14 @@ def test_trace_of_such_a_profile_is_read_as_it_is_written() -> None:
         ({"DD-05": ("rounded down", 1)}, "it has to be such as"),
         (
             {"DD-05": "sideways"},
-            "DD-05:sideways: the way is unknown; there are: buckets.key:absent",
+            "unknown way 'sideways' of DD-05; there are: absent, rounded down, rounded up, to the next, nearest, ",
         ),
-        ({"DD-99": "absent"}, "DD-99:absent: profile timebucket-ideal has no such rule"),
-        ({"DD-08": "absent"}, "DD-08:absent: profile timebucket-ideal knows no way to do it otherwise"),
+        (
+            {"DD-05": "rounded dawn"},
+            r"unknown way 'rounded dawn' of DD-05; did you mean 'rounded down'\? There are: ",
+        ),
+        ({"DD-99": "absent"}, r"profile timebucket-ideal has no rule 'DD-99'; did you mean 'DD-\d+'\?$"),
+        ({"DD-08": "absent"}, "profile timebucket-ideal knows no way to do DD-08 otherwise"),
     ],
 )
 def test_word_that_nobody_understands_is_bad_input(accepts: Any, says: str) -> None:
@@ -101,13 +157,38 @@ def test_word_that_nobody_understands_is_bad_input(accepts: Any, says: str) -> N
 
 
 def test_rule_with_several_clauses_needs_the_clause() -> None:
-    with pytest.raises(ValueError, match=r"one of several; there are: wants_pause:absent, asks_availability:a"):
+    with pytest.raises(
+        ValueError, match=r"'absent' is one of several ways of DD-17; say which: 'wants_pause: absent', "
+    ):
         CONTRACT.model("timebucket-ideal~DD-17:absent")
     model = CONTRACT.model("timebucket-ideal~DD-17:wants_pause:absent")
     assert [str(way) for way in model.ACCEPTS] == ["DD-17 absent"]
 
 
 # ---- A profile of one's own
+
+
+def test_names_that_a_rule_lists_are_those_that_are_accepted(cli: Any) -> None:
+    (rule,) = json.loads(cli("rules", "DD-17", "--json")[1])["rules"]
+    names = [way["name"] for way in rule["accepts"]]
+    assert names[:2] == ["wants_pause: absent", "more than lookahead"]
+    for name in names:
+        factory = type("Accepting", (TimeBucketTracker,), {"accepts": {"DD-17": name}})
+        assert len(CONTRACT.model(subject_of(factory).profiles[0]).ACCEPTS) == 1
+    out = cli("rules", "DD-17")[1]
+    assert "    'more than lookahead'\n        Your tracker asks for a pause one message too late; `look" in out
+
+
+def test_class_below_a_model_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tests"))
+    (deviation,) = accepted(subject_of(TimeBucketTracker), "test_accepting:NoPause")
+    assert deviation == (
+        "DD-17",
+        "DD-17 wants_pause: as test_accepting:NoPause",
+        "A profile of its own: deliveries never pause.",
+        f"accepted: DD-17 is done otherwise, 'wants_pause as test_accepting:NoPause': {NoPause.__doc__}",
+    )
+    assert accepted(subject_of(TimeBucketTracker), "timebucket-2026") == []
 
 
 def test_class_below_a_model_is_a_profile(monkeypatch: pytest.MonkeyPatch) -> None:

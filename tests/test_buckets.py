@@ -21,8 +21,9 @@ from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durabl
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.replay import MODEL, declaring, replay
-from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, operation_text, to_json
+from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
 from broker_tck.properties.engine.walk import generated, walk_seed, walks
+from broker_tck.properties.engine.written import operation_text
 from broker_tck.properties.findings.shorter import Shorter
 from broker_tck.properties.worth.deviating import broken_by
 

@@ -237,7 +237,7 @@ def test_replay_of_one_trace_shows_its_outcomes(cli: Cli) -> None:
     status, out, err = cli("replay", GOOD)
     assert (status, err) == (0, "")
     assert out.splitlines()[-2:] == ["replayed on: model, time-bucket", "4 of 4 steps agreed"]
-    assert "[[1 0]], count 0, armed []" in out
+    assert "[[1 0]], count 0 messages, armed []" in out
 
 
 def test_replay_shows_the_first_difference(cli: Cli) -> None:
@@ -277,7 +277,7 @@ def test_ids_are_not_taken_for_times(cli: Cli) -> None:
     assert status == 1
     assert f"[[{2**63 - 5} {2**48}]]" in out or "armed" in out
     _, out, _ = cli("replay", f"delayed-delivery heap; add {2**63 - 5} {2**48} +2000; adv 2000; get 1")
-    assert f"[[{2**63 - 5} {2**48}]], count 0, armed []" in out
+    assert f"[[{2**63 - 5} {2**48}]], count 0 messages, armed []" in out
 
 
 def test_replay_of_much_is_short(cli: Cli) -> None:

@@ -25,16 +25,15 @@ def found() -> dict[str, Any]:
         "sentences": ["Some.", "Others."],
         "looks": ["a", "b"],
         "sources": ["c", "d"],
-        "diagnosis": "Behaves as if.",
-        "story": ["  1  get 1  [0 0]"],
-        "traceback": [],
-        "replay": "broker-tck replay",
+        "what": "Your tracker is late.",
+        "text": "Your tracker is late.\n\nDD-20 or DD-28 is broken by a:B (heap)\n\n  broker-tck replay",
     }
     return {
         "subject": "a:B",
         "profile": "heap",
         "source": {"file": "a,b.py", "line": 7},
         "findings": [finding],
+        "accepted": [],
         "complaints": ["strange: 5 % of \x00\nall"],
         "rules": {"exercised": ["DD-01", "DD-20"], "vacuous": ["DD-09"]},
         "unseen": ["DD-09"],
@@ -48,7 +47,7 @@ def test_each_rule_is_a_test_case(found: dict[str, Any]) -> None:
     assert told == {
         "DD-01": [],
         "DD-09": [("skipped", "never came up")],
-        "DD-20": [("failure", "DD-20 or DD-28 is broken by a:B (heap)")],
+        "DD-20": [("failure", "Your tracker is late.")],
         "check": [("failure", "strange: 5 % of ?\nall")],
     }
 
@@ -58,6 +57,7 @@ def test_sarif_says_where(found: dict[str, Any]) -> None:
     driver = run["tool"]["driver"]
     assert (driver["version"], [rule["id"] for rule in driver["rules"]]) == ("1.2", ["DD-20", "DD-28", "check"])
     assert [result["ruleId"] for result in run["results"]] == ["DD-20", "check", "DD-20"]
+    assert run["results"][0]["message"]["text"] == found["findings"][0]["text"]
     (where,) = run["results"][0]["locations"]
     assert where["physicalLocation"]["artifactLocation"] == {"uri": "a,b.py"}
     assert run["results"][-1]["locations"] == []
@@ -65,7 +65,7 @@ def test_sarif_says_where(found: dict[str, Any]) -> None:
 
 def test_annotation_is_one_line(found: dict[str, Any]) -> None:
     first, second, third = formats.workflow_lines([found])
-    assert first.startswith("::error file=a%2Cb.py,line=7,title=DD-20::DD-20 or DD-28 is broken by a:B (heap)%0A%0A")
+    assert first.startswith("::error file=a%2Cb.py,line=7,title=DD-20::Your tracker is late.%0A%0ADD-20 or DD-28 ")
     assert second.startswith("::error file=a%2Cb.py,line=7,title=check::strange: 5 %25 of ")
     assert third == "::warning file=a%2Cb.py,line=7,title=a%3AB (heap)::never came up: DD-09"
     assert not any("\n" in line for line in (first, second, third))

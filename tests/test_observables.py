@@ -79,7 +79,7 @@ def test_model_that_is_the_subject_picks_its_example() -> None:
     assert check(Has(), Roughly(config), Roughly(config)) is None
     assert check(Has(), MODEL(config), Roughly(config)) is None
     (line,) = lines(CONTRACT, Roughly, config, [Has()])
-    assert line.expected == "false, count 0, armed []"
+    assert line.expected == "false, count 0 messages, armed []"
 
 
 def test_recorded_outcome_may_be_any_that_is_allowed() -> None:

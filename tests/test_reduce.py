@@ -161,7 +161,7 @@ def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest
 def reduced(text: str, fails: Any) -> tuple[Any, list[str]]:
     """What is left of a trace, where ``fails`` says at which operation it does."""
     trace = trace_of(text)
-    from broker_tck.properties.findings.lines import operation_text
+    from broker_tck.properties.engine.written import operation_text
 
     config, operations = Reducer(fails, CONTRACT.config()).reduce(trace.config, trace.operations)
     return config, [operation_text(o, config.clock) for o in operations]

@@ -264,7 +264,8 @@ def test_parts_have_nothing_to_say_of_what_conforms(part: str) -> None:
 def test_parts_tell_a_story(part: str) -> None:
     subject = wrong("DD-28 index.count: of_buckets")
     said = PARTS[part](subject, IDEAL, 0)
-    assert said.startswith("DD-28 is broken by DD-28 index.count: of_buckets (timebucket-ideal; ")
+    assert said.startswith("Your tracker counts buckets; it has to count the messages in them.\n\n")
+    assert "\nDD-28 is broken by DD-28 index.count: of_buckets (timebucket-ideal; " in said
     assert "  broker-tck replay --subject" in said
     with pytest.raises(pytest.fail.Exception, match=r"DD-28 is broken by DD-28 index\.count: of_buckets"):
         run_part(subject, IDEAL, part)
@@ -293,7 +294,7 @@ def test_rules_have_to_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small")
 def test_rule_that_is_broken_tells_its_story_and_no_other_does() -> None:
     subject = wrong("DD-28 index.count: of_buckets")
-    assert of_rule(subject, IDEAL, "DD-28", 0).startswith("DD-28 is broken by ")
+    assert of_rule(subject, IDEAL, "DD-28", 0).startswith("Your tracker counts buckets; ")
     assert {of_rule(subject, IDEAL, rule.number, 0) for rule in Run(subject, IDEAL, 0).rules} - {
         of_rule(subject, IDEAL, "DD-28", 0)
     } == {""}
@@ -309,7 +310,7 @@ def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_deviations_part_tells_of_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 200)
-    monkeypatch.setattr(runs, "happens", lambda subject, model, way, seed, known: False)
+    monkeypatch.setattr(runs, "happens", lambda subject, specified, seed, known: False)
     said = PARTS["deviations"](subject_of(TimeBucket2026Tracker), "timebucket-2026", 0)
     assert "DD-33 (buckets.wake) otherwise, as timebucket-2026 has it" in said
 

@@ -27,8 +27,9 @@ from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.replay import MODEL, declaring, on_subject, replay
 from broker_tck.properties.engine.subjects import as_subject, declared, resolve
-from broker_tck.properties.engine.trace import Trace, from_text, load, operation_text
+from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.engine.written import operation_text
 from broker_tck.properties.findings.finding import failure
 from broker_tck.properties.findings.shorter import Shorter
 from broker_tck.properties.worth.deviating import broken_by, happens
@@ -132,7 +133,7 @@ def test_defect_of_the_branch_is_none_of_the_ideal_profile(number: str, told: di
 
 @pytest.mark.parametrize("way", deviations_of(TOPICS.model("pip-448")), ids=str)
 def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
-    assert happens(resolve(BRANCH), TOPICS.model("pip-448"), way, 0)
+    assert happens(resolve(BRANCH), way.applied_to(TOPICS.model("pip-448")), 0)
 
 
 @pytest.mark.parametrize("name", ["shared-index", BRANCH])

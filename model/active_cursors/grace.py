@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 
 
 class Grace(Part):
@@ -13,6 +14,11 @@ class Grace(Part):
         self.length = length
         self.since = now
 
+    @said(
+        at_the_grace_time_as_well=(
+            "Your container caches for one millisecond too long; the grace time ends before its last."
+        ),
+    )
     @rule(
         "EC-58",
         "Added entries are cached while there is a cursor, and for less than the grace time after the start or a "

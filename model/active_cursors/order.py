@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 Position = tuple[int, int]
 """Ledger id and entry id, ordered as tuples are."""
@@ -50,6 +51,9 @@ class Order(Part):
         else:
             self.put(cursor, at)
 
+    @said(
+        absent="Your container does not count a cursor anew that was the last and stays it.",
+    )
     @rule(
         "CC-10",
         "A cursor is counted anew wherever it moves, also where it was the last one and stays it.",
@@ -71,6 +75,9 @@ class Order(Part):
         if self.recounts(cursor, at):
             self.positions[cursor] = at
 
+    @said(
+        absent="Your container goes on ranking a cursor whose position was taken away.",
+    )
     @rule(
         "CC-14",
         "A cursor whose position was taken away is not ordered and not ranked, and is still there.",
@@ -105,6 +112,16 @@ class Order(Part):
 
     # ---- Questions
 
+    @said(
+        by_entry=(
+            "Your container compares entries before ledgers; the slowest position is the least by ledger, then by"
+            " entry."
+        ),
+        by_ledger="Your container compares ledgers alone; of one ledger, the lower entry is the slower.",
+        unsigned="Your container takes negative ids for large ones; positions are compared as signed numbers.",
+        the_greatest="Your container answers with the fastest position; it is asked for the slowest.",
+        not_of_one_alone="Your container does not tell the position of a cursor that is alone.",
+    )
     @rule(
         "CC-02",
         "The slowest position is the least of all that are tracked, by ledger, then by entry, both signed.",
@@ -124,6 +141,10 @@ class Order(Part):
         """The slowest position; none if no cursor has one."""
         return self.first(self.positions.values())
 
+    @said(
+        strictly_before="Your container counts only the cursors before a position; those at it count as well.",
+        absent="Your container counts all cursors, wherever they are; those at a position or before it count.",
+    )
     @also(
         first,
         absent=lambda o, cursor, at: len(o.positions),
@@ -137,6 +158,15 @@ class Order(Part):
         before = [position for position in self.positions.values() if position < at]
         return len(before) + self.beside(cursor, at)
 
+    @said(
+        absent="Your container ranks cursors at one position in the order of their names; they share a rank.",
+        in_order_of_adds=(
+            "Your container ranks cursors at one position in the order of their adds; they share a rank."
+        ),
+        none_of_the_others=(
+            "Your container does not count other cursors at the same position; each counts all of them."
+        ),
+    )
     @rule(
         "CC-03",
         "Cursors at one position share their rank: each counts all of them.",

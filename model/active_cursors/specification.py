@@ -19,6 +19,7 @@ from broker_tck.model.active_cursors.unembodied import UNEMBODIED
 from broker_tck.model.active_cursors.version import Version
 from broker_tck.model.reference import Allowed, Reference
 from broker_tck.model.rules import Rule, also, rule
+from broker_tck.model.said import said
 
 Oldest = tuple[int, Position | None, int]
 """A cursor's object, its position, and the version."""
@@ -62,6 +63,11 @@ class ActiveCursors(Reference):
 
     # ---- Adding
 
+    @said(
+        absent=(
+            "An add under a name that is there makes a second cursor in your container; it has to update the first."
+        ),
+    )
     @rule(
         "CC-04",
         "An add under a name that is there is an update: one cursor, its object as it was, at the new position.",
@@ -116,6 +122,9 @@ class ActiveCursors(Reference):
         else:
             self.order.put(cursor, at)
 
+    @said(
+        absent="Your container does not track a cursor that gets its position later; it has to from then on.",
+    )
     @also(update, absent=lambda m, at: False)
     def tracks_late(self, at: Position | None) -> bool:
         """Whether a cursor that has no position gets one."""
@@ -128,6 +137,10 @@ class ActiveCursors(Reference):
 
     # ---- Removing
 
+    @said(
+        absent="Your container answers a removal with yes though the name was not there.",
+        answers_no="Your container answers a removal with no though the name was there.",
+    )
     @rule(
         "CC-09",
         "A removal answers whether the name was there; from then on the cursor is nowhere.",
@@ -166,6 +179,9 @@ class ActiveCursors(Reference):
         """The slowest position; none if no cursor has one."""
         return self.order.slowest()
 
+    @said(
+        absent="Your container leaves cursors without a position out of its size; they count.",
+    )
     @also(Order.first, absent=lambda m: len(m.tracked))
     def size(self) -> int:
         """How many cursors there are, without position or with one."""
@@ -195,6 +211,9 @@ class ActiveCursors(Reference):
         cursor = self.objects.get(name)
         return None if cursor is None else cursor.number
 
+    @said(
+        absent="Your container leaves cursors without a position out when it is gone through.",
+    )
     @rule(
         "CC-15",
         "Going through the cursors meets each that was not removed once, without a position or with one.",

@@ -7,10 +7,12 @@ from broker_tck.model.active_cursors.order import Cursor, Order, Position
 from broker_tck.model.active_cursors.specification import ActiveCursors, Config
 from broker_tck.model.active_cursors.version import Version
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 # ---- Adding and updating
 
 
+@said("An add under a name that is there puts its own object in; your container has to keep the first.")
 @wrong("CC-04", "an add under a name that is there brings its own object")
 class NewObjectTakesOver(ActiveCursors):
     """The new object takes the place of the one that is there, where :meth:`takes_over` says so."""
@@ -37,6 +39,7 @@ class NewObjectOfTrackedTakesOver(NewObjectTakesOver):
         return self.order.holds(there)
 
 
+@said("An update of a name that is not there adds it to your container; it has to change nothing.")
 @wrong("CC-05", "an update of a name that is not there adds it")
 class UpdateAdds(ActiveCursors):
     """Whoever is updated is there from then on."""
@@ -49,6 +52,7 @@ class UpdateAdds(ActiveCursors):
         super().update(name, at)
 
 
+@said("Your container removes a cursor that has no position; it has to stay.")
 @wrong("CC-14", "a cursor without position is removed")
 class NullRemoves(ActiveCursors):
     """A cursor whose position is taken away goes with it, where :meth:`removes` says so."""
@@ -89,6 +93,7 @@ class NullOfTrackedRemoves(NullRemoves):
 # ---- Removing
 
 
+@said("A removed cursor still counts in the order of your container; it has to be nowhere.")
 @wrong("CC-09", "a removed cursor stays in the order")
 class RemovedStaysInOrder(ActiveCursors):
     """Nobody takes it out."""
@@ -99,6 +104,7 @@ class RemovedStaysInOrder(ActiveCursors):
         self.grace.restart()
 
 
+@said("The object of a removed cursor comes back to your container with the next add; it has to be nowhere.")
 @wrong("CC-09", "the object of a removed cursor comes back with the next add")
 class OldObjectComesBack(ActiveCursors):
     """Removed objects are kept by name."""
@@ -119,6 +125,7 @@ class OldObjectComesBack(ActiveCursors):
             self.objects[name].become(self.kept.pop(name))
 
 
+@said("A removed cursor still counts in the size of your container; it has to be nowhere.")
 @wrong("CC-09", "a removed cursor stays in the size")
 class RemovedStaysInSize(ActiveCursors):
     """The size never shrinks."""
@@ -137,6 +144,7 @@ class RemovedStaysInSize(ActiveCursors):
         return super().size() + self.gone
 
 
+@said("After a removal your container has the others out of order: it loses sight of the last cursor.")
 @wrong("CC-11", "a removal loses sight of the last cursor")
 class LosesSight(Order):
     """The cursor that was put in order last is not counted as slowest until it moves."""
@@ -163,6 +171,7 @@ class LosesSight(Order):
 # ---- Questions
 
 
+@said("Your container keeps the slowest position as it was told first; it has to follow the cursors.")
 @wrong("CC-07", "the slowest position stays as it was told first")
 class SlowestKept(ActiveCursors):
     """The first answer is kept."""
@@ -177,6 +186,7 @@ class SlowestKept(ActiveCursors):
         return self.told
 
 
+@said("Your container begins no grace time at its start; it has to cache until that is over.")
 @wrong("EC-58", "the start begins no grace time")
 class NoGraceAtStart(Grace):
     """At the start, the grace time has just ended."""
@@ -186,6 +196,7 @@ class NoGraceAtStart(Grace):
         self.since = now - max(length, 0)
 
 
+@said("Your container begins no grace time with a removal; it has to cache until that is over.")
 @wrong("EC-58", "a removal begins no grace time")
 class NoGraceAfterRemoval(Grace):
     """Only the start counts."""
@@ -197,6 +208,7 @@ class NoGraceAfterRemoval(Grace):
 # ---- Version and durable cursors
 
 
+@said("An add leaves your container's version as it is; it has to raise it by one.")
 @wrong("CC-12", "an add leaves the version as it is")
 class AddsNotCounted(Version):
     """Adds do not count."""
@@ -205,6 +217,7 @@ class AddsNotCounted(Version):
         """Leave it."""
 
 
+@said("An update leaves your container's version as it is; it has to raise it by one.")
 @wrong("CC-12", "an update leaves the version as it is")
 class UpdatesNotCounted(Version):
     """Updates do not count."""
@@ -213,6 +226,7 @@ class UpdatesNotCounted(Version):
         """Leave it."""
 
 
+@said("A removal leaves your container's version as it is; it has to raise it by one.")
 @wrong("CC-12", "a removal leaves the version as it is")
 class RemovalsNotCounted(Version):
     """Removals do not count."""
@@ -221,6 +235,7 @@ class RemovalsNotCounted(Version):
         """Leave it."""
 
 
+@said("An update of a name that is not there raises your container's version; it has to leave it.")
 @wrong("CC-12", "an update of a name that is not there counts")
 class UnknownUpdatesCounted(ActiveCursors):
     """Every update counts."""
@@ -232,6 +247,7 @@ class UnknownUpdatesCounted(ActiveCursors):
         super().update(name, at)
 
 
+@said("A durable cursor that was removed still counts as durable in your container.")
 @wrong("CC-13", "a durable cursor counts for ever")
 class DurableForEver(ActiveCursors):
     """That there was one is never forgotten."""

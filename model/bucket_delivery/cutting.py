@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from broker_tck.model.bucket_delivery.bucket import Index
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 NO_LIMIT = -1
 """In place of an index limit."""
@@ -20,6 +21,13 @@ class Cutting(Part):
         self.most = most
         """Indexes of a segment, or :data:`NO_LIMIT`."""
 
+    @said(
+        a_step_longer="A segment of your tracker spans a whole time step; it has to span less.",
+        a_step_shorter="A segment of your tracker ends sooner than it must.",
+        from_the_one_before=(
+            "Your tracker counts the time step from the index before; it counts from the first of the segment."
+        ),
+    )
     @rule(
         "BD-12",
         "A segment spans less than the time step, counted from its first index, and holds at most as many indexes as "
@@ -35,6 +43,9 @@ class Cutting(Part):
         """Whether a time is too late for a segment, by its first time and the one before."""
         return at >= first + self.time_step
 
+    @said(
+        one_more="A segment of your tracker holds one index more than the limit.",
+    )
     @also(
         is_too_late,
         absent=lambda c, n: False,

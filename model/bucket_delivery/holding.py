@@ -15,6 +15,7 @@ from broker_tck.model.bucket_delivery.snapshots import Snapshots
 from broker_tck.model.bucket_delivery.timer import Timer
 from broker_tck.model.parts.tick import Tick
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 LAST = 2**63 - 1
 """The last time that there is."""
@@ -70,6 +71,10 @@ class Holding(Part):
 
     # ---- Adding
 
+    @said(
+        absent="Your tracker takes messages that are due, or have no time; it has to refuse them.",
+        unless_it_is_held="Your tracker takes a message that is due if it holds it already; it has to refuse it.",
+    )
     @also(
         Held.refused,
         absent=lambda t, position, at: False,
@@ -115,6 +120,11 @@ class Holding(Part):
 
     # ---- What is due
 
+    @said(
+        of_the_shared_queue=(
+            "Your tracker does not look at its growing bucket when it is asked for what is available."
+        ),
+    )
     @rule(
         "BD-18",
         "A message is available if something is held and the first index in memory is due; where there is none in "
@@ -150,6 +160,9 @@ class Holding(Part):
         for index in self.mutable.due(self.cutoff()):
             heappush(self.shared, index)
 
+    @said(
+        absent="Your tracker asks for a pause; all deliveries never pause.",
+    )
     @rule(
         "BD-10",
         "All deliveries never pause.",

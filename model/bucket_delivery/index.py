@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Position
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 
 
 class Held(Part):
@@ -16,6 +17,9 @@ class Held(Part):
         self.times: dict[Position, int] = {}
         """When to deliver what was added. Of what was recovered it is not known; no snapshot has a position twice."""
 
+    @said(
+        absent="Your tracker queues a message again that it holds; the add has to change nothing.",
+    )
     @rule(
         "BD-05",
         "An add of a position that is held changes nothing, whatever its time, and is accepted.",
@@ -47,6 +51,9 @@ class Held(Part):
         self.positions.add((ledger, entry))
         self.times[ledger, entry] = at
 
+    @said(
+        absent="Your tracker goes on holding a message that it refused; it is not held from then on.",
+    )
     @rule(
         "BD-04",
         "What is due or has no time is refused, whether it was held or not; from then on it is not held.",

@@ -14,6 +14,7 @@ from broker_tck.model.bucket_delivery.ranges import Piece
 from broker_tck.model.bucket_delivery.reading import Reading
 from broker_tck.model.bucket_delivery.selection import Selection
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 
 
 class Maintaining(Reading):
@@ -29,6 +30,9 @@ class Maintaining(Reading):
         self.retired: list[Bucket] = []
         """Buckets that are no longer placed, whose snapshots or keys could not be deleted."""
 
+    @said(
+        at_the_limit="Your tracker trims or merges at the limit of buckets; there have to be more.",
+    )
     @rule(
         "BD-26",
         "A seal that makes more buckets than the limit starts a chain, unless one is under way: a trim, and if there "
@@ -54,6 +58,10 @@ class Maintaining(Reading):
 
     # ---- Trim
 
+    @said(
+        up_to_that_ledger="Your tracker trims a bucket that has the ledger of the mark-delete position.",
+        those_that_reach_it="Your tracker trims a bucket that reaches over the mark-delete position.",
+    )
     @rule(
         "BD-30",
         "A trim deletes the buckets all of whose ledgers are below the mark-delete position's, one after another; the "

@@ -6,6 +6,7 @@ from bisect import insort
 
 from broker_tck.model.bucket_delivery.bucket import Index, Range
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 
 
 class Mutable(Part):
@@ -17,6 +18,9 @@ class Mutable(Part):
         self.ledgers: Range | None = None
         self.queue: list[Index] = []
 
+    @said(
+        absent="Your tracker's growing bucket takes a ledger below its last one; that has to be kept in memory.",
+    )
     @rule(
         "BD-06",
         "A message joins the growing bucket if no sealed one lies over its ledger and its ledger is not below the last "
@@ -31,6 +35,13 @@ class Mutable(Part):
     def takes(self, ledger: int, covered: bool) -> bool:
         return not covered and (self.ledgers is None or ledger >= self.ledgers[1])
 
+    @said(
+        at_its_last_ledger=(
+            "Your tracker seals its growing bucket within a ledger; only a ledger above it may seal it."
+        ),
+        one_more_needed="Your tracker seals its growing bucket one message too late.",
+        one_less_needed="Your tracker seals its growing bucket one message too soon.",
+    )
     @rule(
         "BD-08",
         "The first message of a ledger above the growing bucket has that sealed before, if it holds enough indexes in "
@@ -90,6 +101,12 @@ class Mutable(Part):
         self.begin_anew()
         return drained
 
+    @said(
+        absent=(
+            "After a seal your tracker's growing bucket goes on with the old range; the next message decides "
+            "where it begins."
+        ),
+    )
     @rule(
         "BD-07",
         "After a seal the next message decides where the growing bucket begins, even below sealed ones.",

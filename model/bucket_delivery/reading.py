@@ -13,6 +13,7 @@ from broker_tck.model.bucket_delivery.promise import Promise, settled
 from broker_tck.model.bucket_delivery.sealing import Sealing
 from broker_tck.model.bucket_delivery.timer import Timer
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 
 NONE_LEFT: tuple[int, list[Segment]] = (OK, [])
 """What the load of a segment behind the last one comes to."""
@@ -68,6 +69,9 @@ class Reading(Sealing):
             return False
         return bucket is None or self.goes_on(bucket, index)
 
+    @said(
+        absent="Your tracker hands out messages of ledgers below the mark-delete position; they are dropped.",
+    )
     @rule(
         "BD-22",
         "Messages of ledgers below that of the mark-delete position are orphans: they are dropped, and not handed out.",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from broker_tck.model.bucket_delivery.bucket import Bucket
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 MOST_MERGED = 4
 """So many buckets become one at most."""
@@ -51,6 +52,9 @@ class Selection(Part):
         """Whether a bucket can be merged."""
         return bucket.unloaded > 0
 
+    @said(
+        absent="Your tracker chooses what to merge without the time of the next segment.",
+    )
     @also(
         is_eligible,
         absent=lambda s, bucket: 0,
@@ -59,6 +63,9 @@ class Selection(Part):
     def next_time(self, bucket: Bucket) -> int:
         return bucket.about[bucket.current].first_time
 
+    @said(
+        two="Your tracker merges two buckets at a time; it has to merge up to four.",
+    )
     @also(is_eligible, absent=lambda s, n: 0, two=lambda s, n: min(2, n), three=lambda s, n: min(3, n))
     def widest(self, n: int) -> int:
         """How many are merged at most, of n."""

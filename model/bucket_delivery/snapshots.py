@@ -10,6 +10,7 @@ from broker_tck.model.bucket_delivery.bucket import About, Bucket, Range, Segmen
 from broker_tck.model.bucket_delivery.durable import BAD_VERSION, NOT_PERSISTED, OK, Call, Durable
 from broker_tck.model.bucket_delivery.promise import Promise, settled
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 ATTEMPTS = 4
 """So often a call is made at most."""
@@ -46,6 +47,12 @@ class Snapshots(Part):
 
     # ---- Calls
 
+    @said(
+        absent=(
+            "Your tracker does not make a call to the storage again that was not persisted; four times in all is right."
+        ),
+        three_attempts="Your tracker makes a call to the storage three times in all; four times is right.",
+    )
     @rule(
         "BD-15",
         "A call to the storage that was not persisted is made again at once, four times in all; any other failure is "

@@ -11,6 +11,7 @@ from broker_tck.model.bucket_delivery.promise import settled
 from broker_tck.model.bucket_delivery.ranges import Piece, piece_of
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 
 FAULTS = {
     NOT_PERSISTED: "BucketSnapshotPersistenceException",
@@ -88,6 +89,9 @@ class Tracker(Maintaining):
         outcome, loaded = self.snapshots.read(bucket, bucket.current, bucket.current).outcome
         return outcome, loaded[0] if outcome == OK else []
 
+    @said(
+        strictly_before="A recovery of your tracker loads a segment whose messages are all due; it has to skip it.",
+    )
     @rule(
         "BD-39",
         "A recovery skips the leading segments all of whose messages are due: these are read again by the dispatcher. "

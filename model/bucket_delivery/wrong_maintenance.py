@@ -13,8 +13,10 @@ from broker_tck.model.bucket_delivery.timer import Timer
 from broker_tck.model.bucket_delivery.tracker import Tracker
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 
+@said("Your tracker merges by the fewest messages alone; the next time decides as well.")
 @wrong("BD-27", "the fewest messages decide, whatever the next time")
 class FewestAlone(Selection):
     """Of two windows the later one with no more messages is chosen."""
@@ -38,6 +40,7 @@ class MergesLoaded(Selection):
         return super().next_time(bucket) if bucket.unloaded else bucket.about[-1].first_time
 
 
+@said("Your tracker deletes buckets before the one merged of them is stored.")
 @wrong("BD-28", "the sources are deleted before the merged bucket is stored")
 class SourcesFirst(Tracker):
     """A crash leaves neither."""
@@ -62,6 +65,7 @@ class NotSharedAgain(Tracker):
             self.shared = shared
 
 
+@said("Your tracker goes on holding messages of a bucket that it trimmed.")
 @wrong("BD-30", "what is trimmed stays held")
 class TrimmedStaysHeld(Tracker):
     """The bucket goes, and what it held is still counted."""
@@ -72,6 +76,7 @@ class TrimmedStaysHeld(Tracker):
             self.take_away(victim.bucket)
 
 
+@said("A clear leaves what the growing bucket of your tracker holds.")
 @wrong("BD-31", "what the growing bucket holds is kept")
 class KeepsGrowing(Tracker):
     """Only buckets and queue are emptied."""
@@ -134,6 +139,7 @@ class FiresAtRest(Timer):
         return super().advance(0)
 
 
+@said("Your tracker stores its growing bucket when it is closed; it has to store nothing.")
 @wrong("BD-32", "the growing bucket is sealed")
 class SealsAtClose(Tracker):
     """What is in memory alone is stored as well."""
@@ -144,6 +150,7 @@ class SealsAtClose(Tracker):
         return super().close()
 
 
+@said("Your tracker deletes a bucket that a recovery could not read, though its snapshot may be there.")
 @wrong("BD-35", "the buckets that could not be read are deleted")
 class DeletesUnread(Tracker):
     """A failed recovery cleans up."""

@@ -13,6 +13,7 @@ from broker_tck.model.bucket_delivery.promise import Promise
 from broker_tck.model.bucket_delivery.snapshots import Snapshots, name
 from broker_tck.model.bucket_delivery.tracker import Tracker
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 # ---- What is held
 
@@ -73,6 +74,7 @@ class TimerAtTick(Tracker):
 # ---- Sealing
 
 
+@said("Your tracker seals the message along that has the bucket sealed; it belongs to the next.")
 @wrong("BD-08", "the message that makes it sealed is sealed with it")
 class SealsWithTrigger(Tracker):
     """It is added first."""
@@ -87,6 +89,7 @@ class SealsWithTrigger(Tracker):
             super().take(index)
 
 
+@said("Your tracker has the first segment of a sealed bucket not in memory; it has to be loaded.")
 @wrong("BD-11", "the first segment is not in memory")
 class FirstNotLoaded(Tracker):
     """Only its boundary is known."""
@@ -99,6 +102,7 @@ class FirstNotLoaded(Tracker):
             self.tails[self.boundary(segment[-1])] = bucket
 
 
+@said("Your tracker keeps all segments of a sealed bucket in memory; only the first is loaded.")
 @wrong("BD-11", "all segments stay in memory")
 class AllLoaded(Tracker):
     """What was cut is also kept."""
@@ -110,6 +114,7 @@ class AllLoaded(Tracker):
         return bucket
 
 
+@said("A sealed bucket of your tracker lies over its range only when it is stored; it has to from the seal on.")
 @wrong("BD-11", "nothing lies over its range until it is stored")
 class PlacedWhenStored(Tracker):
     """A bucket is placed as soon as its creation has settled."""
@@ -123,6 +128,7 @@ class PlacedWhenStored(Tracker):
         return bucket
 
 
+@said("Your tracker loses the messages behind the first segment of a bucket that could not be stored.")
 @wrong("BD-16", "the segments behind the first are lost")
 class LosesSegments(Tracker):
     """Only what was in memory stays there."""
@@ -132,6 +138,7 @@ class LosesSegments(Tracker):
         super().not_stored(bucket, segments[:1])
 
 
+@said("A bucket that your tracker could not store stays placed; its messages are kept in no bucket.")
 @wrong("BD-16", "the bucket stays placed")
 class StaysPlaced(Tracker):
     """What could not be stored is taken for a bucket with nothing left to load."""
@@ -142,6 +149,7 @@ class StaysPlaced(Tracker):
         self.share_all(segments[1:])
 
 
+@said("Your tracker removes the key of a bucket before its snapshot is deleted; the key goes last.")
 @wrong("BD-17", "the key is removed before the snapshot is deleted")
 class KeyFirst(Snapshots):
     """A crash between both leaves a snapshot that nobody knows."""
@@ -162,6 +170,7 @@ class KeyFirst(Snapshots):
         return deleted
 
 
+@said("Your tracker puts the key of a bucket before its snapshot is stored.")
 @wrong("BD-17", "the key is put before the snapshot is stored")
 class KeyBeforeSnapshot(Snapshots):
     """The number is guessed."""
@@ -174,6 +183,7 @@ class KeyBeforeSnapshot(Snapshots):
         super().write(bucket, segments, lost)
 
 
+@said("Your tracker updates keys side by side; one comes after another.")
 @wrong("BD-17", "keys are updated side by side")
 class SideBySide(Snapshots):
     """No update waits for another."""
@@ -211,6 +221,7 @@ class DroppedCosts(Tracker):
         return given
 
 
+@said("Your tracker forgets where a segment ends whose load failed; it has to ask for it again.")
 @wrong("BD-20", "a failed load has its boundary forgotten")
 class ForgetsBoundary(Tracker):
     """Nobody asks for the segment once more."""
@@ -221,6 +232,7 @@ class ForgetsBoundary(Tracker):
         self.tails = {boundary: there for boundary, there in self.tails.items() if there is not bucket}
 
 
+@said("Your tracker skips a segment that cannot be loaded; it has to ask for it again.")
 @wrong("BD-20", "a segment that cannot be loaded is skipped")
 class SkipsSegment(Tracker):
     """The next one is asked for."""
@@ -248,6 +260,7 @@ class LoadFiresNothing(Tracker):
         return False
 
 
+@said("Your tracker deletes a bucket as soon as its last segment is loaded; its last message has to be due.")
 @wrong("BD-21", "a bucket is deleted as soon as its last segment is loaded")
 class DeletedAtLastLoad(Tracker):
     """What is in memory is all that is left."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from broker_tck.model.parts.tick import Tick
 from broker_tck.model.rules import rule
+from broker_tck.model.said import said
 
 LAST = 2**63 - 1
 """The last time that there is."""
@@ -19,6 +20,12 @@ class Buckets(Tick):
         super().__init__(tick, strict)
         self.width = self.width_of(tick)
 
+    @said(
+        rounded_up=(
+            "Your tracker makes buckets wider than the tick; their width is the largest power of two that is no larger."
+        ),
+        half="Your tracker makes buckets half as wide as they have to be.",
+    )
     @rule(
         "DD-02",
         "A bucket is P ms wide, the largest power of two that is no larger than the tick at construction.",
@@ -42,6 +49,20 @@ class Buckets(Tick):
 
     # ---- Which bucket, and when it is due
 
+    @said(
+        rounded_down="In strict mode, your tracker rounds a delivery time down; it has to round up.",
+        rounded_up="Your tracker rounds a delivery time up; where delivery is not strict, it has to round down.",
+        absent="Your tracker files a message under its own time; it has to round the time to a bucket.",
+        nearest=(
+            "Your tracker rounds a delivery time to the nearest bucket; it has to round down, and in strict mode up."
+        ),
+        overflow_wraps=(
+            "Your tracker lets a very late time overflow while it is rounded up; it has to stay in the last bucket."
+        ),
+        by_the_tick=(
+            "Your tracker rounds a delivery time to a multiple of the tick; buckets are as wide as a power of two."
+        ),
+    )
     @rule(
         "DD-05",
         "A time is filed under its bucket: rounded down to a multiple of P, in strict mode up; where that overflows, "
@@ -65,6 +86,20 @@ class Buckets(Tick):
         """A time rounded up to a multiple of the width, as far as times go."""
         return min(at + self.width - 1, LAST) & -self.width
 
+    @said(
+        at_its_start=(
+            "Your tracker hands a bucket out when its first time is due; it has to wait for the last time in it."
+        ),
+        absent=(
+            "Your tracker takes every bucket for due; it has to wait until the last time in it is within the cut-off."
+        ),
+        strictly_before=(
+            "Your tracker hands a bucket out one millisecond too late; a last time that equals the cut-off is due."
+        ),
+        at_its_key_at_the_latest=(
+            "Your tracker hands a bucket out at its key at the latest; it has to wait for the last time in it."
+        ),
+    )
     @rule(
         "DD-06",
         "A bucket is due when the last time that it may hold is within the cut-off.",
@@ -80,6 +115,14 @@ class Buckets(Tick):
     def due(self, key: int, now: int) -> bool:
         return key + (0 if self.strict else self.width - 1) <= self.cutoff(now)
 
+    @said(
+        absent=(
+            "Your tracker's timer aims at the key of the first bucket; it has to aim at the moment when that is due."
+        ),
+        the_end_of_the_bucket=(
+            "Your tracker's timer aims at the end of the first bucket; it has to aim at the moment when that is due."
+        ),
+    )
     @rule(
         "DD-33",
         "The timer aims at the moment when the first bucket becomes due, at its key at the earliest.",
@@ -95,6 +138,9 @@ class Buckets(Tick):
 
     # ---- A new tick
 
+    @said(
+        absent="A new tick changes the width of your tracker's buckets; it has to stay as it was.",
+    )
     @rule(
         "DD-03",
         "The width of a bucket never changes.",

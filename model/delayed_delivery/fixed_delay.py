@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 
 class FixedDelay(Part):
@@ -23,6 +24,10 @@ class FixedDelay(Part):
         """A message was refused."""
         self.fixed = False
 
+    @said(
+        a_tick_back_ends_it="A step back of exactly a tick ends the fixed delay here; it has to be more than a tick.",
+        absent="Nothing ends the fixed delay here; a time more than a tick below the highest has to.",
+    )
     @rule(
         "DD-14",
         "A time that lies more than a tick below the highest so far ends the fixed delay.",
@@ -46,6 +51,14 @@ class FixedDelay(Part):
         self.fixed = self.still_fixed(at, tick)
         self.highest = self.highest_after(at)
 
+    @said(
+        absent="The detection of a fixed delay never starts anew; a get that leaves the index empty has to start it.",
+        always="Every get starts the detection of a fixed delay anew; only one that leaves the index empty may.",
+        only_if_something_was_taken=(
+            "A get that takes nothing from an empty index does not start the detection of a fixed delay anew; it "
+            "has to."
+        ),
+    )
     @rule(
         "DD-16",
         "Only a get that leaves the index empty starts the detection of a fixed delay anew.",
@@ -58,6 +71,9 @@ class FixedDelay(Part):
     def starts_anew(self, taken: bool, empty: bool) -> bool:
         return empty
 
+    @said(
+        absent="A clear starts the detection of a fixed delay anew; only a get that leaves the index empty may.",
+    )
     @also(starts_anew, when=lambda d: not d.fixed or d.highest, absent=lambda d: True)
     def starts_anew_on_clear(self) -> bool:
         return False

@@ -7,6 +7,7 @@ from itertools import groupby, islice
 from typing import ClassVar
 
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 Position = tuple[int, int]
 Copy = tuple[int, int, int]
@@ -25,6 +26,9 @@ class Index(Part):
 
     # ---- What is held
 
+    @said(
+        absent="Your tracker keeps a bucket that is empty; it has to go with its last message.",
+    )
     @rule(
         "DD-01",
         "Nothing empty is kept: a bucket goes with its last message.",
@@ -35,6 +39,10 @@ class Index(Part):
     def stays(self, bucket: set[Copy]) -> bool:
         return bool(bucket)
 
+    @said(
+        of_positions="Your tracker counts positions; a position in two buckets is two copies, and counts twice.",
+        of_buckets="Your tracker counts buckets; it has to count the messages in them.",
+    )
     @rule(
         "DD-28",
         "The number of delayed messages is the number of copies held.",
@@ -53,6 +61,10 @@ class Index(Part):
 
     # ---- Adding
 
+    @said(
+        entries_signed="Your tracker takes large entry ids for negative ones; they have to stay as they are.",
+        ledgers_of_32_bits="Your tracker keeps 32 bits of a ledger id; it has 64.",
+    )
     @rule(
         "DD-13",
         "Ledger ids are any signed 64-bit number; entry ids up to the subject's declared width are kept as they are.",
@@ -68,6 +80,9 @@ class Index(Part):
     def stored(self, ledger: int, entry: int) -> Position:
         return ledger, entry
 
+    @said(
+        absent="Your tracker keeps a message twice that is added twice; it stays one copy.",
+    )
     @rule(
         "DD-11",
         "A position that is already in its bucket stays one copy; the answer is still yes.",
@@ -79,6 +94,9 @@ class Index(Part):
     def serial(self, position: Position, key: int) -> int:
         return 0
 
+    @said(
+        absent="Your tracker counts a message again that is added again; it stays one copy.",
+    )
     @also(serial, when=lambda i: True, absent=lambda i: True)
     def counts_again(self) -> bool:
         return False
@@ -121,6 +139,17 @@ class Index(Part):
 
     # ---- Taking
 
+    @said(
+        absent="Your tracker takes all that is due, however little it is asked for.",
+        one_too_many="Your tracker takes one message more than it is asked for.",
+        one_short="Your tracker takes one message less than it is asked for, although more are due.",
+        one_bucket_only="Your tracker takes messages from one bucket alone; it has to go on to the next that is due.",
+        one_ledger_only="Your tracker takes messages from one ledger alone; it has to go on to the next.",
+        ledgers_descending="Your tracker takes ledgers in the wrong order; the lowest comes first.",
+        entries_descending="Your tracker takes entries in the wrong order; the lowest comes first.",
+        entries_before_ledgers="Your tracker takes by entry first; the order is bucket, ledger, entry.",
+        budget_counts_positions="Your tracker counts positions where it is asked for so many copies.",
+    )
     @rule(
         "DD-20",
         "At most so many copies are taken from the due buckets, in the order of bucket, ledger, entry; they are handed "
@@ -165,6 +194,12 @@ class Index(Part):
         buckets = groupby(copies, key=lambda c: c[0])
         return [c for _, bucket in buckets for c in islice(bucket, max(most, 0))]
 
+    @said(
+        in_order_of_time=(
+            "Your tracker hands messages out in the order of their times; they come in the order of their positions."
+        ),
+        repeated="Your tracker hands the same position out twice; each comes once.",
+    )
     @also(
         taken,
         absent=lambda i, taken: [copy[:2] for _, copy in taken],
@@ -175,6 +210,11 @@ class Index(Part):
     def handed_out(self, taken: list[tuple[int, Copy]]) -> list[Position]:
         return sorted({copy[:2] for _, copy in taken})
 
+    @said(
+        absent="Your tracker keeps what it has handed out; that has to leave the index.",
+        whole_ledgers="Your tracker loses messages: a get removes all of a ledger where it hands out a part.",
+        whole_buckets="Your tracker loses messages: a get removes all of a bucket where it hands out a part.",
+    )
     @rule(
         "DD-35",
         "What leaves the index is what is handed out: nothing is lost, nothing stays.",
@@ -199,6 +239,9 @@ class Index(Part):
         for key, copy in self.removed(taken):
             self.drop(key, copy)
 
+    @said(
+        absent="A clear leaves the messages in your tracker; it has to empty the index.",
+    )
     @rule(
         "DD-30",
         "Clear empties the index and leaves the timer alone.",

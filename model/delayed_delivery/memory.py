@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 
 BYTES = 24
 """What the model's own estimate gives for each copy: three numbers of 64 bits."""
@@ -15,6 +16,10 @@ class MemoryEstimate(Part):
         self.seen = 0
         self.grew = self.shrank = False
 
+    @said(
+        one_byte_too_many="Your tracker says that it takes memory while it holds nothing.",
+        absent="Your tracker says that it takes no memory while it holds something.",
+    )
     @rule(
         "DD-29",
         "The memory estimate is 0 if and only if nothing is held; it does not fall by adds nor rise by takes.",

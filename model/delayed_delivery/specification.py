@@ -20,6 +20,7 @@ from broker_tck.model.delayed_delivery.unembodied import UNEMBODIED
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
 from broker_tck.model.rules import Rule, also, rule
+from broker_tck.model.said import said
 
 
 class Config(Protocol):
@@ -57,6 +58,19 @@ class DelayedDelivery(Reference):
 
     # ---- Adding
 
+    @said(
+        absent="Your tracker takes messages that are due already, or have no time; it has to refuse them.",
+        equality_accepted=(
+            "Your tracker takes a message whose time is exactly the cut-off; that one is due, and has to be refused."
+        ),
+        only_the_past=(
+            "Your tracker refuses only what is not after now; it has to refuse all that is not after the cut-off."
+        ),
+        by_the_bucket="Your tracker refuses a message by the time of its bucket; its own time decides.",
+        one_more_refused=(
+            "Your tracker refuses a message that is due one millisecond after the cut-off; it has to take it."
+        ),
+    )
     @rule(
         "DD-09",
         "A time that is negative or not after the cut-off is refused.",
@@ -71,6 +85,12 @@ class DelayedDelivery(Reference):
     def refuses(self, at: int) -> bool:
         return at < 0 or at <= self.buckets.cutoff(self.timer.now)
 
+    @said(
+        absent=(
+            "Your tracker looks at the fixed delay with the time of the bucket; it has to with the time as it was"
+            " given."
+        ),
+    )
     @rule(
         "DD-10",
         "An accepted add brings the timer up to date, then looks at the fixed delay with the time as it was given.",
@@ -111,6 +131,12 @@ class DelayedDelivery(Reference):
 
     # ---- Handing out
 
+    @said(
+        absent="Your tracker says that nothing is available while its first bucket is due.",
+        anything_held=(
+            "Your tracker says that a message is available as soon as one is held; its bucket has to be due."
+        ),
+    )
     @rule(
         "DD-19",
         "A message is available while the first bucket is due; where none is, the question brings the timer up to "
@@ -124,6 +150,12 @@ class DelayedDelivery(Reference):
     def available(self) -> bool:
         return bool(self.index.held) and self.buckets.due(min(self.index.held), self.timer.now)
 
+    @said(
+        absent=(
+            "Where nothing is available, the question leaves your tracker's timer as it is; it has to bring it up"
+            " to date."
+        ),
+    )
     @also(available, absent=lambda m, available: False, a_yes_as_well=lambda m, available: True)
     def has_updates_timer(self, available: bool) -> bool:
         return not available
@@ -159,6 +191,14 @@ class DelayedDelivery(Reference):
 
     # ---- Pausing
 
+    @said(
+        absent=(
+            "Your tracker never asks for a pause; it has to while the delay is fixed, `lookahead` messages are "
+            "held and none is available."
+        ),
+        more_than_lookahead="Your tracker asks for a pause one message too late; `lookahead` messages are enough.",
+        fixed_or_not="Your tracker asks for a pause though the delay is not fixed.",
+    )
     @rule(
         "DD-17",
         "All deliveries pause while detection is on, the delay is fixed, at least `lookahead` messages are held and "
@@ -175,6 +215,9 @@ class DelayedDelivery(Reference):
     def wants_pause(self) -> bool:
         return self.lookahead > 0 and self.fixed_delay.fixed and self.count() >= self.lookahead
 
+    @said(
+        absent="Your tracker asks for what is available even where it wants no pause; that is asked last.",
+    )
     @also(wants_pause, absent=lambda m, wanted: True, never=lambda m, wanted: False)
     def asks_availability(self, wanted: bool) -> bool:
         return wanted
@@ -221,6 +264,9 @@ class DelayedDelivery(Reference):
         self.index.clear()
         self.fixed_delay.cleared()
 
+    @said(
+        absent="Your tracker cannot be closed twice; a second close has to do nothing.",
+    )
     @rule(
         "DD-32",
         "Close disarms the timer, and may be repeated; what is seen of the index after it is not specified.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from broker_tck.model.delayed_delivery.buckets import Buckets
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 
 class StopsAtFirings(DelayedDelivery):
@@ -23,6 +24,7 @@ class StopsAtFirings(DelayedDelivery):
         return asked + super().advance(until - self.timer.now)
 
 
+@said("Your tracker asks for nothing when its timer fires; it has to ask for a read.")
 @wrong("DD-24", "a firing asks for nothing")
 class FiringIsSilent(StopsAtFirings):
     """Nobody hears of a firing."""
@@ -51,6 +53,7 @@ class FiringUpdatesTimer(StopsAtFirings):
         return True
 
 
+@said("A new tick moves your tracker's timer; it has to leave the timer alone.")
 @wrong("DD-27", "a new tick brings the timer up to date")
 class TickUpdatesTimer(DelayedDelivery):
     """What is armed is armed anew by the new tick."""
@@ -61,6 +64,7 @@ class TickUpdatesTimer(DelayedDelivery):
         self.update_timer()
 
 
+@said("A clear disarms your tracker's timer; it has to leave it alone.")
 @wrong("DD-30", "a clear brings the timer up to date")
 class ClearUpdatesTimer(DelayedDelivery):
     """Nothing is held, so nothing stays armed."""
@@ -71,6 +75,7 @@ class ClearUpdatesTimer(DelayedDelivery):
         self.update_timer()
 
 
+@said("Your tracker's timer stays armed after a close; it has to be disarmed.")
 @wrong("DD-32", "the timer outlives its tracker")
 class CloseLeavesTimer(DelayedDelivery):
     """Nothing is disarmed, where :meth:`disarms` does not say so."""
@@ -88,6 +93,7 @@ class CloseLeavesTimer(DelayedDelivery):
             self.timer.armed, self.timer.timeout, self.timer.target = armed
 
 
+@said("Your tracker leaves its timer armed when it is closed with nothing in it.")
 @wrong("DD-32", "the timer is disarmed while something is held")
 class CloseOfNothingLeavesTimer(CloseLeavesTimer):
     """With nothing held there should be nothing to disarm."""
@@ -97,6 +103,7 @@ class CloseOfNothingLeavesTimer(CloseLeavesTimer):
         return bool(self.index.held)
 
 
+@said("Your tracker takes the width of a bucket for the tick where it finds the cut-off.")
 @wrong("DD-04", "a bucket's width for the tick")
 class WidthForTick(Buckets):
     """What is due is reckoned by the width."""
@@ -106,6 +113,7 @@ class WidthForTick(Buckets):
         return now if self.strict else now + self.width
 
 
+@said("Your tracker takes no tick that is smaller than the width of a bucket.")
 @wrong("DD-27", "no less than a bucket's width")
 class NoLessThanWidth(Buckets):
     """The tick cannot be below the width of a bucket."""

@@ -6,10 +6,12 @@ from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
 from broker_tck.model.delayed_delivery.index import Copy, Index, Position
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 # ---- Adding
 
 
+@said("An add leaves your tracker's timer as it is; a message that was taken has to bring it up to date.")
 @wrong("DD-10", "the timer is left alone")
 class AddLeavesTimer(DelayedDelivery):
     """Nothing tells the timer of a message."""
@@ -19,6 +21,10 @@ class AddLeavesTimer(DelayedDelivery):
         self.detect(at)
 
 
+@said(
+    "An add of what is there already leaves your tracker's timer as it is; each add that is taken has to "
+    "bring it up to date."
+)
 @wrong("DD-10", "the timer is told of what is new")
 class NewUpdatesTimer(DelayedDelivery):
     """A message that was there already leaves the timer alone."""
@@ -30,6 +36,7 @@ class NewUpdatesTimer(DelayedDelivery):
         self.detect(at)
 
 
+@said("Only the first message is told to your tracker's timer; each add that is taken has to bring it up to date.")
 @wrong("DD-10", "the timer is told of the first")
 class FirstUpdatesTimer(DelayedDelivery):
     """Only the message that ends the emptiness is told to the timer."""
@@ -41,6 +48,7 @@ class FirstUpdatesTimer(DelayedDelivery):
         self.detect(at)
 
 
+@said("Your tracker answers no to a message that is there already; the answer is still yes.")
 @wrong("DD-11", "the answer to what is there already is no")
 class RefusesAgain(DelayedDelivery):
     """A message that was there already is not taken."""
@@ -51,6 +59,7 @@ class RefusesAgain(DelayedDelivery):
         return super().add(ledger, entry, at) and new
 
 
+@said("An add in your tracker moves the message out of its earlier bucket; that copy has to stay.")
 @wrong("DD-12", "a position is in one bucket: that of its last add")
 class Superseded(Index):
     """A copy in another bucket is dropped, where :meth:`supersedes` says so."""
@@ -85,6 +94,7 @@ class SoonerSuperseded(Superseded):
         return other < key
 
 
+@said("Your tracker ignores a message that it has in another bucket; the same position there is another copy.")
 @wrong("DD-12", "a position is in one bucket: that of its first add")
 class FirstStays(Index):
     """A position that is held is not filed again."""
@@ -106,6 +116,7 @@ class CountsDue(DelayedDelivery):
         return sum(len(self.index.held[key]) for key in self.due_keys())
 
 
+@said("Your tracker counts a message again that is added again while the delay is fixed; it stays one copy.")
 @wrong("DD-11", "a repeated add is counted again while the detection holds")
 class CountsAgainWhileFixed(DelayedDelivery):
     """The detection looks at every add, and so does the count."""
@@ -117,6 +128,7 @@ class CountsAgainWhileFixed(DelayedDelivery):
         return new
 
 
+@said("A clear leaves what is due in your tracker; it has to empty the index.")
 @wrong("DD-30", "a clear leaves what is due")
 class ClearLeavesDue(DelayedDelivery):
     """What is due is as good as handed out."""
@@ -131,6 +143,7 @@ class ClearLeavesDue(DelayedDelivery):
 # ---- Handing out
 
 
+@said("A get leaves your tracker's timer as it is; it has to bring it up to date.")
 @wrong("DD-20", "the timer is left alone")
 class GetLeavesTimer(DelayedDelivery):
     """Nothing tells the timer of what has left, where :meth:`tells` does not say so."""
@@ -146,6 +159,7 @@ class GetLeavesTimer(DelayedDelivery):
             self.update_timer()
 
 
+@said("A get that takes nothing leaves your tracker's timer as it is; it has to bring it up to date.")
 @wrong("DD-20", "the timer is told where something was taken")
 class TakesUpdateTimer(GetLeavesTimer):
     """A get of nothing leaves the timer alone."""
@@ -167,6 +181,7 @@ class VainGetsUpdateTimer(GetLeavesTimer):
 # ---- The fixed delay
 
 
+@said("A step back by the width of a bucket ends the fixed delay here; it has to be more than a tick.")
 @wrong("DD-14", "a time more than the width of a bucket below the highest ends the fixed delay")
 class WidthForTick(DelayedDelivery):
     """The width of a bucket is taken for the tick."""
@@ -176,6 +191,7 @@ class WidthForTick(DelayedDelivery):
         self.fixed_delay.taken(self.compared(at), self.buckets.width)
 
 
+@said("A refused message leaves the fixed delay as it is; it has to end it.")
 @wrong("DD-15", "a refusal leaves the fixed delay")
 class RefusalLeavesFixedDelay(DelayedDelivery):
     """A refusal ends nothing, where :meth:`ends` does not say so."""
@@ -229,6 +245,7 @@ class StartsAnewWithNothingDue(DelayedDelivery):
         self.fixed_delay.left(bool(taken), not self.available())
 
 
+@said("The highest time stays when the detection of a fixed delay starts anew; it has to be forgotten.")
 @wrong("DD-16", "the highest time outlives the start anew")
 class HighestStays(FixedDelay):
     """Only the answer is forgotten."""

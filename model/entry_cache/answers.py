@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from broker_tck.model.entry_cache.readers import Reader, Request, Run, runs, spanned
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 
 class Answers(Part):
@@ -17,6 +18,14 @@ class Answers(Part):
 
     # ---- Out of the cache
 
+    @said(
+        whole_unless_all_is_there=(
+            "Your cache reads a whole range again where a part is missing; it has to ask for that part alone."
+        ),
+        from_first_to_last=(
+            "Your cache reads from the first to the last that is missing; it has to ask once for each run."
+        ),
+    )
     @rule(
         "EC-45",
         "Of a range of which something is cached, the storage is asked for what is missing alone, once for each run.",
@@ -50,6 +59,9 @@ class Answers(Part):
     def hit(self, entries: int, size: int) -> list[int]:
         return [entries, size]
 
+    @said(
+        by_requests="Your cache counts misses by requests; they are counted by entries.",
+    )
     @also(
         hit,
         absent=lambda a, entries, size: [0, 0],
@@ -73,6 +85,9 @@ class Answers(Part):
 
     # ---- Out of the storage
 
+    @said(
+        absent="Your cache asks every reader of a storage read for the count; the one that made it determines it.",
+    )
     @rule(
         "EC-52",
         "Only the reader that made a storage read determines the count; those that joined it are not asked.",
@@ -85,6 +100,10 @@ class Answers(Part):
     def determining(self, request: Request) -> list[Reader]:
         return [request.creator]
 
+    @said(
+        always="Your cache keeps what nobody is expected to read.",
+        absent="Your cache does not keep what the storage answered though reads are expected.",
+    )
     @rule(
         "EC-47",
         "What the storage answered is cached if reads are expected, asked once for each answer, and not at all else.",
@@ -98,6 +117,9 @@ class Answers(Part):
     def populates(self, start: int) -> bool:
         return start > 0
 
+    @said(
+        absent="Your cache gives a reader entries out of its range; what each gets is cut to it.",
+    )
     @rule(
         "EC-51",
         "A single listener is given the entries themselves; of several each has copies, cut to its range, and the "

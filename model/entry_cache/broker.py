@@ -11,6 +11,7 @@ from broker_tck.model.entry_cache.manager import Manager
 from broker_tck.model.entry_cache.passes import Passes
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 
 Stops = Callable[[Cached, Removed], bool]
 """Whether a pass ends before an entry, by what is removed already."""
@@ -29,6 +30,12 @@ class Broker(Caches):
 
     # ---- A pass
 
+    @said(
+        absent="Your cache has a queue for each topic; there is one for all.",
+        the_largest_cache_first=(
+            "Your cache evicts from the largest topic first; it has to take the head of the one queue."
+        ),
+    )
     @rule(
         "EC-23",
         "The queue is one for all caches: a pass looks at its head, whichever topic that is of.",
@@ -115,6 +122,9 @@ class Broker(Caches):
             lambda head, removed: passes.stops_size_pass(head, removed, asked), self.kept_in_size_pass
         )
 
+    @said(
+        absent="A size pass of your cache asks an entry's age; only a time pass does.",
+    )
     @rule(
         "EC-33",
         "A size pass asks no entry's age.",

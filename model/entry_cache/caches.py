@@ -13,6 +13,7 @@ from broker_tck.model.entry_cache.read_counts import ReadCounts
 from broker_tck.model.entry_cache.store import Store
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import rule
+from broker_tck.model.said import said
 
 CACHES = 3
 """Topics, each with a cache."""
@@ -66,6 +67,9 @@ class Caches(Reference):
             return None
         return self.insert(left, (ledger, entry), size, self.read_counts.new(expected)) is not None
 
+    @said(
+        absent="Your cache takes a value of another position than its key; it has to refuse it.",
+    )
     @rule(
         "EC-06",
         "A value of another position than its key is refused with an error, and nothing changes.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from broker_tck.model.entry_cache.entries import Cache, Cached, Position
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 FIRST: Position = (-1, 0)
 """Below every position of a ledger that the broker makes."""
@@ -12,6 +13,9 @@ FIRST: Position = (-1, 0)
 class Lookup(Part):
     """What is found, by what it is asked for."""
 
+    @said(
+        absent="Your cache does not find a position that it has; it has to, whatever instance names it.",
+    )
     @rule(
         "EC-09",
         "A position that is cached is found, whatever instance names it, and the value is retained for the reader.",
@@ -27,6 +31,11 @@ class Lookup(Part):
         """Whether a value can be retained: one whose last reference is gone is a miss."""
         return entry.count > 0
 
+    @said(
+        without_the_last="A range of your cache leaves its last position out; both ends belong to it.",
+        without_the_first="A range of your cache leaves its first position out; both ends belong to it.",
+        ledgers_of_32_bits="Your cache keeps 32 bits of a ledger id; it has 64.",
+    )
     @rule(
         "EC-10",
         "A range has both its ends, over ledgers too, and answers in ascending order with what is cached of it.",
@@ -46,6 +55,10 @@ class Lookup(Part):
     def in_order(self, entries: list[Cached]) -> list[Cached]:
         return sorted(entries, key=lambda entry: entry.position)
 
+    @said(
+        absent="Your cache removes the position itself up to which it is invalidated; that one has to stay.",
+        the_first_unasked="Your cache removes its first entry without asking where it is.",
+    )
     @rule(
         "EC-14",
         "What is invalidated up to a position goes without that position itself, of all ledgers before it.",
@@ -69,6 +82,11 @@ class Lookup(Part):
     def in_removal(self, position: Position, first: Position, last: Position, inclusive: bool) -> bool:
         return first <= position <= last if inclusive else first <= position < last
 
+    @said(
+        with_the_next_ones_first=(
+            "Your cache takes the first entry of the next ledger along with a ledger that is dropped."
+        ),
+    )
     @rule(
         "EC-15",
         "A ledger that is dropped takes all of its entries along, and no others.",

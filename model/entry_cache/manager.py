@@ -6,6 +6,7 @@ from typing import Protocol
 
 from broker_tck.model.entry_cache.entries import Cache
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 TRIGGER_PERCENT = 98
 """Of the largest size, in percent: beyond it a size pass is due."""
@@ -50,6 +51,12 @@ class Manager(Part):
         """The cache of a topic that is opened."""
         return Cache(disabled=self.max_size == 0)
 
+    @said(
+        at_the_watermark=(
+            "Your cache orders a size pass at the watermark; it has to at more than 98 % of the largest size."
+        ),
+        at_the_trigger="Your cache orders a size pass at exactly 98 % of the largest size; it has to be more.",
+    )
     @rule(
         "EC-30",
         "An insertion that leaves more than 98 % of the largest size has a size pass made soon, one at a time.",
@@ -64,6 +71,11 @@ class Manager(Part):
     def triggers(self, total: int) -> bool:
         return self.max_size is not None and total > self.max_size * TRIGGER_PERCENT // 100
 
+    @said(
+        down_to_the_trigger=(
+            "A size pass of your cache comes down to the trigger; it has to come down to the watermark."
+        ),
+    )
     @rule(
         "EC-31",
         "A size pass that was ordered is asked for what is above the watermark when it runs, if the trigger is still "

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from broker_tck.model.entry_cache.entries import Cached, Removed
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 
 class Config(Protocol):
@@ -29,6 +30,10 @@ class Passes(Part):
 
     # ---- Time passes
 
+    @said(
+        at_the_threshold="Your cache removes an entry that is exactly as old as the TTL; it has to stay.",
+        absent="Your cache removes entries in a time pass that are not older than the TTL.",
+    )
     @rule(
         "EC-20",
         "An entry has expired when it is older than the TTL: one exactly as old stays.",
@@ -40,6 +45,10 @@ class Passes(Part):
     def expired(self, entry: Cached, threshold: int) -> bool:
         return entry.stamp < threshold
 
+    @said(
+        absent="A time pass of your cache goes on behind the first entry that has not expired; it has to end there.",
+        only_the_first_is_asked="A time pass of your cache asks the age of the first entry alone.",
+    )
     @rule(
         "EC-21",
         "A time pass ends at the first entry that has not expired.",
@@ -53,6 +62,13 @@ class Passes(Part):
 
     # ---- Size passes
 
+    @said(
+        only_beyond="A size pass of your cache removes one entry too many; it has to end when enough bytes are gone.",
+        after_requeueing=(
+            "A size pass of your cache requeues one more entry before it ends; it has to end when enough bytes "
+            "are gone."
+        ),
+    )
     @rule(
         "EC-32",
         "A size pass ends as soon as enough bytes are removed, before it looks at what the next entry deserves.",
@@ -66,11 +82,17 @@ class Passes(Part):
     def stops_size_pass(self, entry: Cached, removed: Removed, asked: int) -> bool:
         return removed[1] >= asked
 
+    @said(
+        absent="Your cache makes a size pass for no bytes; that is an error.",
+    )
     @also(stops_size_pass, absent=lambda p, asked: False)
     def refuses(self, asked: int) -> bool:
         """A size pass has to be asked for something."""
         return asked <= 0
 
+    @said(
+        absent="A size pass of your cache goes round once; it has to meet again what it requeued.",
+    )
     @rule(
         "EC-34",
         "A size pass goes round the queue as often as it must: what it requeued it meets again.",
@@ -85,6 +107,10 @@ class Passes(Part):
 
     # ---- Which entries have another turn
 
+    @said(
+        limited_for_both="Your cache limits how often an accessed entry is requeued; there is no limit for that.",
+        access_always_extends="Your cache requeues an accessed entry though access is not to extend its life.",
+    )
     @rule(
         "EC-24",
         "An entry is requeued if it was accessed and that extends its life, however often, or if reads are expected "
@@ -103,6 +129,9 @@ class Passes(Part):
     def should_requeue(self, entry: Cached) -> bool:
         return (self.extends_accessed and entry.accessed) or (self.has_expected_reads(entry) and self.allowed(entry))
 
+    @said(
+        once_more="Your cache requeues an entry once more than is allowed.",
+    )
     @also(
         should_requeue,
         absent=lambda p, entry: True,
@@ -112,6 +141,10 @@ class Passes(Part):
     def allowed(self, entry: Cached) -> bool:
         return entry.requeued < self.most_requeued
 
+    @said(
+        at_zero_too="Your cache expects reads of an entry whose count is 0.",
+        without_a_count_too="Your cache expects reads of an entry without a count.",
+    )
     @rule(
         "RC-02",
         "Reads are expected of an entry whose count is at least 1; without a count none are, though it is told among "

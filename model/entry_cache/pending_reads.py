@@ -6,6 +6,7 @@ from broker_tck.model.entry_cache.entries import Cache
 from broker_tck.model.entry_cache.readers import Reader, Request, Run
 from broker_tck.model.parts.calls import CallsUnderWay
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 
 WAITS, COMPLETES, FAILS, RAISES = range(4)
 """What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
@@ -26,6 +27,10 @@ class PendingReads(CallsUnderWay[Request]):
 
     # ---- Reads that run already are joined
 
+    @said(
+        absent="Your cache never joins a read that runs already; it has to where they overlap.",
+        the_same_only="Your cache joins only a read of the same range; it has to join whatever overlaps.",
+    )
     @rule(
         "EC-50",
         "A read joins those that run already in whatever part they overlap. What they leave of it is read as any other "
@@ -95,6 +100,10 @@ class PendingReads(CallsUnderWay[Request]):
 
     # ---- The storage fails
 
+    @said(
+        absent="After a failure your cache still has reads of that ledger running; it has to forget them.",
+        at_any_failure="Your cache forgets running reads after too many requests; that failure alone leaves them.",
+    )
     @rule(
         "EC-54",
         "A storage read that fails, but for too many requests, has all running reads of its ledger forgotten; one that "
@@ -109,6 +118,9 @@ class PendingReads(CallsUnderWay[Request]):
         """Whether a failure has the running reads of the ledger forgotten."""
         return kind != BUSY
 
+    @said(
+        absent="Your cache gives up where a handle was closed; the read is made once more.",
+    )
     @also(forgets_at, absent=lambda p, request: False, every_time=lambda p, request: True)
     def reopens(self, request: Request) -> bool:
         """Whether a read whose handle was closed is made once more."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from broker_tck.model.entry_cache.entries import Count
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 
 class ReadCounts(Part):
     """What a count starts with, and what changes it."""
 
+    @said(
+        absent="Your cache counts the reads of an entry of which none is expected; it has no count.",
+    )
     @rule(
         "RC-01",
         "A read count starts with the number of reads that are expected; where none is, there is no count.",
@@ -21,6 +25,9 @@ class ReadCounts(Part):
     def counted_from(self, expected: int) -> int | None:
         return expected if expected > 0 else None
 
+    @said(
+        absent="Your cache lets no read count fall below 0; it has no floor.",
+    )
     @rule(
         "RC-08",
         "A count is its start, with one more for each increment and one less for each read: it has no floor.",
@@ -35,6 +42,9 @@ class ReadCounts(Part):
     def after_increment(self, count: int) -> int:
         return count + 1
 
+    @said(
+        when_handed_out="Your cache counts a read when it hands the entry out; it has to when that is freed.",
+    )
     @rule(
         "RC-06",
         "A read is counted when the entry that was returned is freed, not when it is handed out, and once.",

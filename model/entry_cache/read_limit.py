@@ -7,6 +7,7 @@ from typing import Protocol
 
 from broker_tck.model.entry_cache.readers import SINGLE, Reader
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 OVERHEAD = 64
 """Bytes that the limiter takes for each entry beside its own."""
@@ -40,6 +41,12 @@ class ReadLimit(Part):
 
     # ---- What a read takes
 
+    @said(
+        cursors_only="Your cache limits the reads of cursors alone; each read takes permits.",
+        not_without_cache=(
+            "Your cache does not limit the reads of a topic that keeps nothing; each read takes permits."
+        ),
+    )
     @rule(
         "EC-55",
         "Where a limit is set, each read takes permits for the bytes that it is estimated to hold, and gives them back "
@@ -59,6 +66,9 @@ class ReadLimit(Part):
         """Whether a read needs permits: a cursor's or a single one, a hit or a miss."""
         return self.config.max_reads_in_flight > 0
 
+    @said(
+        without_overhead="Your cache leaves the overhead out of what a read is estimated to hold.",
+    )
     @also(
         is_limited,
         absent=lambda r, reader, average: 1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from broker_tck.model.entry_cache.caches import Caches
 from broker_tck.model.entry_cache.entries import Cached, Removed
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 
 class Steps(Part):
@@ -18,6 +19,9 @@ class Steps(Part):
         self.passing: list[Removed] = []
         """What each of the passes has removed so far that have begun to look at the queue."""
 
+    @said(
+        absent="Your cache removes an entry whose insertion has not queued it yet.",
+    )
     @rule(
         "IL-1",
         "An insertion maps its entry, queues it, and counts its size; until it is queued no removal takes it.",
@@ -29,6 +33,11 @@ class Steps(Part):
     def removable(self, entry: Cached) -> bool:
         return entry not in self.unqueued
 
+    @said(
+        absent=(
+            "A pass of your cache judges the head as it was when it was looked at; it has to when it has its lock."
+        ),
+    )
     @rule(
         "IL-2",
         "A pass judges the head when it has its lock: what has left its cache by then is dropped, uncounted.",
@@ -66,6 +75,9 @@ class Steps(Part):
         """What a read ends with, by whether it found its entry."""
         return answer
 
+    @said(
+        absent="A removal of your cache ends where another call has taken an entry; it owes all that was there.",
+    )
     @rule(
         "IL-5",
         "A removal takes all that was in its range from its begin on; what comes in meanwhile may go or stay.",
@@ -83,6 +95,9 @@ class Steps(Part):
         """What a removal answers with: what it took itself, not what was there before it."""
         return [*removed]
 
+    @said(
+        absent="Two passes of your cache run side by side; one has to wait for the other.",
+    )
     @rule(
         "IL-11",
         "Passes are made one after the other: one that is begun while another is under way waits for its end.",

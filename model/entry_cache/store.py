@@ -10,6 +10,7 @@ from collections import deque
 from broker_tck.model.entry_cache.entries import Cached, Removed, add
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 
 class Store(Part):
@@ -90,6 +91,10 @@ class Store(Part):
 
     # ---- Ways out
 
+    @said(
+        twice="Your cache lets go of a removed entry twice; once is right.",
+        absent="Your cache never lets go of an entry that it removed.",
+    )
     @rule(
         "EC-12",
         "An entry is removed once: its size as it was inserted is taken off, and the cache lets go of it once.",
@@ -103,6 +108,11 @@ class Store(Part):
         """How many references the cache gives back: its own, unless somebody did so that should not have."""
         return 1 if entry.count else 0
 
+    @said(
+        the_size_that_it_has_now=(
+            "Your cache takes off the size that an entry has now; it has to be the size as it was inserted."
+        ),
+    )
     @also(
         gives_back,
         absent=lambda s, entry: [1, entry.size] if entry.count else [0, 0],
@@ -112,6 +122,9 @@ class Store(Part):
         """What a removed entry counts as, whatever became of its value."""
         return [1, entry.size]
 
+    @said(
+        absent="Your cache tells what has left it among what is not to be evicted.",
+    )
     @rule(
         "EC-26",
         "What has left its cache is not told among what is not to be evicted.",

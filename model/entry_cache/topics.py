@@ -13,6 +13,7 @@ from broker_tck.model.entry_cache.lookup import Lookup
 from broker_tck.model.entry_cache.pending_reads import PendingReads
 from broker_tck.model.entry_cache.readers import SINGLE, Reader
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 
 
 class Config(caches.Config, cursors.Config, Protocol):
@@ -91,6 +92,9 @@ class Topics(Broker):
         """The last cursor has left."""
         self.clear(topic)
 
+    @said(
+        absent="A read of a single entry populates your cache; it expects no reads.",
+    )
     @rule(
         "EC-49",
         "A read of a single entry expects no reads: it never populates the cache.",
@@ -132,11 +136,17 @@ class Topics(Broker):
         self.forget_cleared(self.caches[cache])
         return self.empty(self.caches[cache])
 
+    @said(
+        absent="A clear of your cache leaves the reads that run; they can no longer be joined.",
+    )
     @also(Broker.empty, when=lambda m, cache: m.pending_reads.runs(cache), absent=lambda m, cache: None)
     def forget_cleared(self, cache: Cache) -> None:
         """Reads of a cache that is emptied can no longer be joined."""
         self.pending_reads.forget_all(cache)
 
+    @said(
+        absent="Your cache keeps the entries of a topic that was closed; they have to go.",
+    )
     @rule(
         "EC-18",
         "A topic that is closed clears its cache; what is inserted into it later counts, and leaves by the queue.",

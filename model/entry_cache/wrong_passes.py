@@ -6,10 +6,12 @@ from broker_tck.model.entry_cache.broker import Broker, Keeps, Stops
 from broker_tck.model.entry_cache.entries import Cached, Removed, add
 from broker_tck.model.entry_cache.store import Store
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 # ---- Passes
 
 
+@said("A pass of your cache counts what has left already as removed; it has to count nothing.")
 @wrong("EC-02", "a blank is counted as removed")
 class BlankCounted(Broker):
     """What has left its cache is removed once more."""
@@ -20,6 +22,7 @@ class BlankCounted(Broker):
         add(removed, [1, blank.size])
 
 
+@said("A pass of your cache counts what has left already as an entry; it has to count nothing.")
 @wrong("EC-02", "a blank is counted as an entry")
 class BlankCountedAsEntry(Broker):
     """What has left its cache is removed, without bytes."""
@@ -30,6 +33,7 @@ class BlankCountedAsEntry(Broker):
         add(removed, [1, 0])
 
 
+@said("A pass of your cache removes another entry in place of one that has left; it has to look at the entry itself.")
 @wrong("EC-12", "a pass that meets a blank removes what has its position now")
 class BlankTakenForEntry(Broker):
     """What is removed is found by its position."""
@@ -41,6 +45,7 @@ class BlankTakenForEntry(Broker):
             add(removed, self.store.remove(there))
 
 
+@said("A pass of your cache ends where an entry has left already; it has to go on.")
 @wrong("EC-03", "a pass ends at a blank")
 class StopsAtBlank(Broker):
     """A blank is taken for the end of the queue."""
@@ -51,6 +56,7 @@ class StopsAtBlank(Broker):
         return super().visit(head, removed, stops, keeps, first_round) and not blank
 
 
+@said("Your cache puts a requeued entry at the head of its queue; it goes to the tail.")
 @wrong("EC-22", "a requeued entry goes to the head")
 class RequeuesAtHead(Store):
     """What has another turn has it now."""
@@ -61,6 +67,7 @@ class RequeuesAtHead(Store):
         self.queue.appendleft(self.queue.pop())
 
 
+@said("A requeued entry keeps its old time in your cache; it gets the time of now.")
 @wrong("EC-22", "a requeued entry keeps its time")
 class RequeuesOld(Store):
     """What has another turn is as old as before."""
@@ -70,6 +77,7 @@ class RequeuesOld(Store):
         super().requeue(entry, entry.stamp)
 
 
+@said("A requeued entry stays marked as accessed in your cache; the mark has to go.")
 @wrong("EC-22", "a requeued entry stays accessed")
 class StaysAccessed(Store):
     """One read is worth any number of turns."""
@@ -81,6 +89,7 @@ class StaysAccessed(Store):
         entry.accessed = accessed
 
 
+@said("Your cache does not count how often an entry was requeued.")
 @wrong("EC-22", "a requeueing is not counted")
 class RequeuesUncounted(Store):
     """Nobody counts the turns."""
@@ -91,6 +100,7 @@ class RequeuesUncounted(Store):
         entry.requeued -= 1
 
 
+@said("Your cache counts a requeueing for expected reads alone; one counter counts both kinds.")
 @wrong("EC-22", "a requeueing is counted for reads alone")
 class CountsTurnsForReads(Broker):
     """A turn that access brings is not counted."""
@@ -102,6 +112,7 @@ class CountsTurnsForReads(Broker):
         entry.requeued -= extended
 
 
+@said("A size pass of your cache ends where it requeues an entry; it has to go round.")
 @wrong("EC-34", "a pass ends where it requeues")
 class EndsAtRequeueing(Broker):
     """What is protected protects those behind it."""
@@ -115,6 +126,7 @@ class EndsAtRequeueing(Broker):
 # ---- The manager
 
 
+@said("A new largest size has your cache make a pass at once; the next pass has to go by it.")
 @wrong("EC-19", "what is set has a pass made at once")
 class ActsAtOnce(Broker):
     """A setter removes what is too much."""
@@ -130,6 +142,7 @@ class ActsAtOnce(Broker):
         self.relieve()
 
 
+@said("A scheduled run of your cache makes the size pass first; the time pass comes first.")
 @wrong("EC-38", "a scheduled run makes the size pass first")
 class RunsSizeFirst(Broker):
     """Bytes are asked for that time would have removed."""

@@ -11,6 +11,7 @@ from broker_tck.model.entry_cache.readers import Reader, Request, Returned
 from broker_tck.model.entry_cache.reading import Reading
 from broker_tck.model.entry_cache.topics import Topics
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 # ---- Cursors
 
@@ -27,6 +28,7 @@ class GraceFromStartAlone(Cursors):
         return removed
 
 
+@said("A cursor that leaves lowers the counts of what your cache holds; they have to stay.")
 @wrong("RC-11", "a cursor that leaves takes its read off every count")
 class LeavingLowersCounts(Topics):
     """Nobody will make that read."""
@@ -73,6 +75,7 @@ class ReopensOldCache(Topics):
 # ---- What the storage answered
 
 
+@said("Your cache asks for a reader's rank with the request; it has to when the storage answers.")
 @wrong("RC-04", "the rank is asked for with the request")
 class RankedWhenAsked(Reading):
     """A cursor that moves meanwhile counts as it stood."""
@@ -91,6 +94,7 @@ class RankedWhenAsked(Reading):
         return self.starts[request]
 
 
+@said("Your cache asks for each entry of an answer whether it is to be cached; once is right.")
 @wrong("EC-47", "it is asked once for each entry")
 class AsksForEachEntry(Reading):
     """The answer is a question for each of its entries."""
@@ -103,6 +107,7 @@ class AsksForEachEntry(Reading):
         return start
 
 
+@said("All entries of an answer share one read count in your cache; each has its own.")
 @wrong("EC-47", "the entries of an answer have one count")
 class OneCountForAll(Reading):
     """A read of one entry is a read of all."""
@@ -112,6 +117,7 @@ class OneCountForAll(Reading):
         return dict.fromkeys(request.entries, self.read_counts.new(start))
 
 
+@said("What your cache returns has a read count of its own; it has to share that of the cached entry.")
 @wrong("EC-48", "what is returned has a count of its own")
 class CountsApart(Reading):
     """A reader's release lowers nothing in the cache, where :meth:`returned_count` does not say so."""
@@ -129,6 +135,7 @@ class CountsApart(Reading):
         super().deliver(request, {entry: self.returned_count(count, False) for entry, count in counts.items()})
 
 
+@said("What the storage answered has a read count of its own; it has to share that of the cached entry.")
 @wrong("EC-48", "only what was cached shares its count")
 class StorageCountsApart(CountsApart):
     """What the storage answered is counted apart."""
@@ -147,6 +154,7 @@ class ReturnedUncounted(CountsApart):
         return None
 
 
+@said("Your cache counts an entry as read for its own sake where several readers got copies.")
 @wrong("EC-51", "of several listeners, the originals count as well")
 class OriginalsCount(Reading):
     """What is released beside its copies is one more read."""
@@ -160,6 +168,7 @@ class OriginalsCount(Reading):
                 self.read_counts.read(count)
 
 
+@said("A read can still be joined in your cache while its listeners are told; it can no longer.")
 @wrong("EC-53", "a read can be joined while its listeners are told")
 class JoinedWhileTold(Reading):
     """It is forgotten when all is done."""
@@ -178,6 +187,7 @@ class JoinedWhileTold(Reading):
         super().settle(request)
 
 
+@said("Your cache reads all of a range again and keeps what it had; it has to ask for what is missing alone.")
 @wrong("EC-45", "all is read again, and what was obtained is kept")
 class KeepsObtained(Reading):
     """What was obtained before is never freed."""
@@ -188,6 +198,7 @@ class KeepsObtained(Reading):
         super().read_again(reader)
 
 
+@said("An entry that was read and discarded does not count as read in your cache; it has to.")
 @wrong("RC-07", "what is discarded does not count")
 class DiscardedUncounted(Reading):
     """Only those who are answered make reads."""
@@ -202,6 +213,7 @@ class DiscardedUncounted(Reading):
 # ---- The limit of reads in flight
 
 
+@said("A read that would fit waits in your cache behind those that came before.")
 @wrong("EC-55", "a read that fits waits for those that came before")
 class WaitsBehind(ReadLimit):
     """First come, first served."""
@@ -211,6 +223,7 @@ class WaitsBehind(ReadLimit):
         return not self.waiting and super().take(reader)
 
 
+@said("A read that has waited takes no permits in your cache.")
 @wrong("EC-55", "who waited takes nothing")
 class WaitingTakeNothing(ReadLimit):
     """Permits are counted for those alone that need not wait."""
@@ -223,6 +236,7 @@ class WaitingTakeNothing(ReadLimit):
         return head
 
 
+@said("Your cache serves a later read before the head of the queue, which does not fit yet.")
 @wrong("EC-55", "a head that does not fit lets the next one go first")
 class PassesOver(ReadLimit):
     """What is large waits until nothing small comes."""

@@ -6,10 +6,12 @@ from broker_tck.model.entry_cache.caches import Caches
 from broker_tck.model.entry_cache.entries import Cache, Cached, Count, Position, Removed
 from broker_tck.model.entry_cache.store import Store
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 # ---- Inserting
 
 
+@said("Your cache puts a new entry at the head of its queue; it goes to the tail.")
 @wrong("EC-04", "a new entry goes to the head")
 class EntersAtHead(Store):
     """What came last is looked at first."""
@@ -29,6 +31,7 @@ class EntersOld(Store):
         super().map(entry)
 
 
+@said("Your cache replaces an entry that is there; it has to refuse the new one.")
 @wrong("EC-05", "a new entry takes the old one's place")
 class ReplacesThere(Store):
     """A put is a replacement."""
@@ -41,6 +44,7 @@ class ReplacesThere(Store):
         return True
 
 
+@said("Your cache adds the size of an entry that it refused.")
 @wrong("EC-05", "a refused entry adds its size")
 class AddsRefusedSize(Store):
     """Bytes are counted before it is known whether the entry is taken."""
@@ -50,6 +54,7 @@ class AddsRefusedSize(Store):
         self.grow(there, refused.size)
 
 
+@said("A refused insertion moves the entry that is there to the tail of your cache's queue; it has to stay.")
 @wrong("EC-05", "a refused entry has the old one go to the tail")
 class MovesThere(Store):
     """An insertion made again gives a fresh place in the queue."""
@@ -60,6 +65,7 @@ class MovesThere(Store):
         self.queue.append(there)
 
 
+@said("Your cache does not let go of a value that it refused.")
 @wrong("EC-05", "a refused value is not released")
 class KeepsRefused(Store):
     """The cache goes on holding a value that it refused."""
@@ -71,6 +77,7 @@ class KeepsRefused(Store):
         return taken
 
 
+@said("A refused insertion marks the entry that is there as accessed; your cache has to leave it as it is.")
 @wrong("EC-11", "a refused insertion marks the entry that is there")
 class RefusalMarks(Caches):
     """A look at what is there is taken for a read."""
@@ -87,6 +94,7 @@ class RefusalMarks(Caches):
 # ---- Reading
 
 
+@said("A read of one entry does not mark it as accessed in your cache; it has to.")
 @wrong("EC-11", "a single read marks nothing")
 class SingleReadsUnmarked(Caches):
     """Only ranges mark what they read."""
@@ -97,6 +105,7 @@ class SingleReadsUnmarked(Caches):
             super().touch(entry, alone)
 
 
+@said("A read of a range does not mark its entries as accessed in your cache; it has to.")
 @wrong("EC-11", "a range marks nothing")
 class RangesUnmarked(Caches):
     """Only single reads mark what they read."""
@@ -118,6 +127,7 @@ class SingleReadsRenew(Caches):
             entry.stamp = self.now
 
 
+@said("A read moves the entry to the end of your cache's queue; it has to stay where it is.")
 @wrong("EC-11", "a single read moves the entry to the tail")
 class SingleReadsMove(Caches):
     """What was read longest ago goes first."""
@@ -133,6 +143,7 @@ class SingleReadsMove(Caches):
 # ---- Removing
 
 
+@said("Your cache frees a value that a reader still holds; the last holder frees it.")
 @wrong("EC-13", "a removal frees what readers hold")
 class FreesHeld(Store):
     """The cache takes itself for the only holder."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from broker_tck.model.negative_acks.clock import MS
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 Position = tuple[int, int]
 """Ledger id and entry id."""
@@ -27,6 +28,9 @@ class Buckets(Part):
 
     # ---- What an item is
 
+    @said(
+        absent="Your tracker tells messages of one batch apart; an item is a whole entry.",
+    )
     @rule(
         "NA-01",
         "An item is an entry: batch index, batch size and ack set of the id are dropped.",
@@ -37,6 +41,10 @@ class Buckets(Part):
     def item(self, ledger: int, entry: int, batch_index: int) -> Item:
         return ledger, entry, 0
 
+    @said(
+        absent="Your tracker keeps 32 bits of an entry id; it has 64.",
+        ledgers_of_32_bits="Your tracker keeps 32 bits of a ledger id; it has 64.",
+    )
     @rule(
         "NA-05",
         "Ledger and entry ids are any signed 64-bit numbers, and come back as they are.",
@@ -53,6 +61,14 @@ class Buckets(Part):
 
     # ---- Filing
 
+    @said(
+        rounded_up="Your tracker rounds the instant of a nack up to its bucket; it has to round down.",
+        absent="Your tracker keeps the instant of a nack as it is; its low bits have to be cleared.",
+        a_bit_more="Your tracker clears one bit too many of the instant of a nack.",
+        a_bit_less="Your tracker clears one bit too few of the instant of a nack.",
+        a_multiple_of_k="Your tracker makes buckets of k milliseconds; they are 2^k milliseconds wide.",
+        of_nanoseconds="Your tracker clears the low bits of nanoseconds; they are those of milliseconds.",
+    )
     @rule(
         "NA-13",
         "The bucket is the instant with its low bits cleared, rounded down to a multiple of 2^k milliseconds.",
@@ -81,6 +97,11 @@ class Buckets(Part):
     def superseded(self, item: Item, key: int) -> list[int]:
         return []
 
+    @said(
+        the_first_counts=(
+            "Your tracker ignores a nack of an entry that it holds; the entry is one item in each bucket."
+        ),
+    )
     @also(
         superseded,
         absent=lambda b, item, key: not b.elsewhere(item, key),
@@ -119,6 +140,10 @@ class Buckets(Part):
         self.held = {}
         self.chunks = {}
 
+    @said(
+        of_entries="Your tracker counts an entry of two buckets once; it counts twice.",
+        of_buckets="Your tracker counts buckets; it has to count the items in them.",
+    )
     @rule(
         "NA-43",
         "The count is the sum of the buckets' items, so an entry in two buckets counts twice.",
@@ -133,6 +158,11 @@ class Buckets(Part):
 
     # ---- Taking
 
+    @said(
+        strictly_before=(
+            "Your tracker leaves a bucket for later that is due at this very millisecond; it has to take it."
+        ),
+    )
     @rule(
         "NA-30",
         "A firing takes every bucket that is not after the clock, in ascending order, and nothing else.",
@@ -144,6 +174,9 @@ class Buckets(Part):
     def due(self, key: int, now: int) -> bool:
         return key <= now
 
+    @said(
+        absent="A firing of your tracker takes one bucket alone; it has to take every bucket that is due.",
+    )
     @also(
         due,
         absent=lambda b, due: due[:1],
@@ -154,6 +187,9 @@ class Buckets(Part):
     def selected(self, due: list[int]) -> list[int]:
         return due
 
+    @said(
+        absent="Your tracker emits an entry of several buckets several times; it comes once.",
+    )
     @rule(
         "NA-31",
         "A firing emits a set: an entry of several buckets is in it once.",
@@ -164,6 +200,10 @@ class Buckets(Part):
     def emitted(self, ids: Iterable[Position]) -> list[Position]:
         return sorted(set(ids))
 
+    @said(
+        absent="Your tracker emits the last chunk of a chunked message alone; all its chunks have to come.",
+        one_short="Your tracker forgets one chunk of a chunked message; all have to come.",
+    )
     @rule(
         "NA-06",
         "Of a chunked message all chunks are emitted, every time.",

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from broker_tck.model.negative_acks.buckets import Position
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 REQUEST = 1_000
 """Ids that a request has at most."""
@@ -24,6 +25,9 @@ class Calls(Part):
         self.inner: list[Inner] = []
         self.failing = False
 
+    @said(
+        absent="Your tracker calls back though nothing is due; it has to call nothing.",
+    )
     @rule(
         "NA-25",
         "A firing that finds nothing due calls nothing.",
@@ -34,6 +38,12 @@ class Calls(Part):
     def emits(self, ids: list[Position]) -> bool:
         return bool(ids)
 
+    @said(
+        absent=(
+            "Where a request fails, your tracker leaves its timer unsettled; it has to settle it before anything "
+            "is called."
+        ),
+    )
     @rule(
         "NA-35",
         "The timer is settled, and every lock let go, before anything is called: a request that fails loses its set "
@@ -46,6 +56,9 @@ class Calls(Part):
     def settles(self, failed: bool) -> bool:
         return True
 
+    @said(
+        absent="Your tracker calls back before it has settled its timer; a callback may nack or close.",
+    )
     @also(settles, when=lambda c: bool(c.inner), absent=lambda c: True)
     def calls_first(self) -> bool:
         return False
@@ -56,6 +69,10 @@ class Calls(Part):
         for operation in inner:
             operation.on(tracker)
 
+    @said(
+        absent="Your tracker requests all ids at once; a request has 1,000 at most.",
+        an_empty_one="Your tracker makes a request for nothing.",
+    )
     @rule(
         "NA-33",
         "The callback is given the whole set once. Then it is requested, at most 1,000 ids at a time.",

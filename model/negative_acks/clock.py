@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
@@ -19,6 +20,9 @@ class TwoClocks(Part):
         self.now = ms * MS
         self.scale = scale
 
+    @said(
+        absent="Your tracker reads instants from a clock that never jumps; they come from the wall clock.",
+    )
     @rule(
         "NA-26",
         "Instants are read from the wall clock, waits from a clock that never jumps: after a jump items come early or "

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from broker_tck.model.negative_acks.clock import MS
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 SHORTEST = 100
 """Milliseconds that a fixed delay has at least."""
@@ -33,6 +34,10 @@ class Delays(Part):
         self.least, self.most, self.factor = config.multiplier or (0, 0, 1.0)
         self.scale = scale
 
+    @said(
+        absent="Your tracker does not ask its backoff for the delay.",
+        one_more="Your tracker asks its backoff with a redelivery count that is one too high.",
+    )
     @rule(
         "NA-10",
         "The delay is the backoff's for the redelivery count; an id alone has a count of 0. Without backoff the delay "
@@ -48,6 +53,9 @@ class Delays(Part):
     def delay(self, count: int) -> int:
         return self.backed_off(count) if self.backs_off() else self.fixed()
 
+    @said(
+        absent="Your tracker takes an id alone for a message that was redelivered before; its count is 0.",
+    )
     @also(delay, when=lambda d: d.backs_off() and d.backoff(0) != d.backoff(1), absent=lambda d: 1)
     def count_of_id(self) -> int:
         return 0
@@ -56,6 +64,9 @@ class Delays(Part):
         """Whether there is a backoff."""
         return bool(self.table or self.multiplier)
 
+    @said(
+        absent="Your tracker makes a delay longer that its backoff gives; a delay of 0 is due at once.",
+    )
     @rule(
         "NA-11",
         "What a backoff answers is not clamped: a delay of 0 is due at once.",
@@ -87,6 +98,10 @@ class Delays(Part):
         """The least delay so many times multiplied, up to the most."""
         return min(int(self.least * self.factor**count), self.most)
 
+    @said(
+        absent="Your tracker takes a fixed delay below 100 ms; it is 100 ms at least.",
+        default_for_none="Your tracker takes no delay for the default one; it is 100 ms then.",
+    )
     @rule(
         "NA-12",
         "A fixed delay is at least 100 ms.",
@@ -99,6 +114,9 @@ class Delays(Part):
     def fixed(self) -> int:
         return max(self.in_units(self.delay_us), SHORTEST * self.scale)
 
+    @said(
+        absent="Your tracker rounds microseconds up to milliseconds; they have to be cut.",
+    )
     @rule(
         "NA-51",
         "Microseconds are cut to whole milliseconds.",

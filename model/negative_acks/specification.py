@@ -20,6 +20,7 @@ from broker_tck.model.negative_acks.timer import NackTimer
 from broker_tck.model.negative_acks.unembodied import UNEMBODIED
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, also, rule
+from broker_tck.model.said import said
 
 Emission = list[object]
 """The time of a firing in milliseconds, the ids handed to the callback in order, and the requests that went out."""
@@ -87,6 +88,9 @@ class NegativeAcks(Reference):
         if self.buckets.hold(self.buckets.item(ledger, entry, batch_index), key, chunks):
             self.arm(self.clock.now + self.first_wait(delay))
 
+    @said(
+        absent="Your tracker takes nacks after it was closed; it has to ignore them.",
+    )
     @rule(
         "NA-41",
         "Close is final: what is added after it is ignored.",
@@ -99,10 +103,17 @@ class NegativeAcks(Reference):
 
     # ---- When the timer is to fire
 
+    @said(
+        absent="Your tracker's timer runs before anything is nacked; it has to be idle until then.",
+    )
     @also(NackTimer.arms_from_idle, when=lambda m: True, absent=lambda m: m.clock.now + m.delays.interval())
     def deadline_at_start(self) -> int | None:
         return None
 
+    @said(
+        absent="Your tracker arms its idle timer for the bucket; it has to wait for the whole delay.",
+        polled="Your tracker polls; an idle timer has to be armed for the whole delay.",
+    )
     @also(
         NackTimer.arms_from_idle,
         absent=lambda m, delay: max(m.buckets.key(m.clock.reading() + delay) - m.clock.reading(), 0) * MS // m.SCALE,
@@ -111,6 +122,9 @@ class NegativeAcks(Reference):
     def first_wait(self, delay: int) -> int:
         return delay * MS // self.SCALE
 
+    @said(
+        absent="Your tracker does not arm its timer for the first bucket that is left after a firing.",
+    )
     @also(
         NackTimer.arms_from_idle,
         absent=lambda m, before: None,

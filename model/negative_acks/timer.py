@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 
 
 class NackTimer(Part):
@@ -14,6 +15,9 @@ class NackTimer(Part):
         self.unsettled = False
         self.cancelled = False
 
+    @said(
+        absent="A nack does not arm your tracker's idle timer; it has to.",
+    )
     @rule(
         "NA-22",
         "An idle timer is armed for the whole delay, not for the bucket; after a firing it is armed for the first "
@@ -25,6 +29,9 @@ class NackTimer(Part):
     def arms_from_idle(self) -> bool:
         return not self.unsettled
 
+    @said(
+        absent="A nack that is due sooner leaves your tracker's timer as it is; it has to arm it again.",
+    )
     @rule(
         "NA-23",
         "An item that is due before the timer's deadline re-arms it.",
@@ -35,6 +42,9 @@ class NackTimer(Part):
     def is_sooner(self, deadline: int) -> bool:
         return self.deadline is not None and deadline < self.deadline
 
+    @said(
+        absent="Every nack postpones your tracker's timer; a pending deadline has to stay.",
+    )
     @rule(
         "NA-24",
         "A nack never postpones a pending deadline.",
@@ -85,6 +95,9 @@ class NackTimer(Part):
         self.deadline = None
         self.unsettled = False
 
+    @said(
+        absent="A timeout that was cancelled, and fires all the same, has your tracker emit; it has to do nothing.",
+    )
     @rule(
         "NA-42",
         "A firing that comes too late, its timeout cancelled, does nothing.",

@@ -6,6 +6,7 @@ from broker_tck.model.negative_acks.buckets import Buckets, Item
 from broker_tck.model.negative_acks.clock import MS
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 # ---- What is held
 
@@ -73,6 +74,7 @@ class RestartsForSecond(NegativeAcks):
 # ---- Close
 
 
+@said("Your tracker's timer stays armed after a close; it has to be cancelled.")
 @wrong("NA-40", "the timer outlives its tracker")
 class CloseLeavesTimer(NegativeAcks):
     """Nothing is disarmed, where :meth:`disarms` does not say so."""
@@ -98,6 +100,7 @@ class CloseLooksTooLate(CloseLeavesTimer):
         return bool(self.buckets.held)
 
 
+@said("Your tracker keeps its items when it is closed; it has to drop them.")
 @wrong("NA-40", "items outlive their tracker")
 class CloseKeepsItems(NegativeAcks):
     """Nothing is dropped."""

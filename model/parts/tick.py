@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 
 
 class Tick(Part):
@@ -12,6 +13,21 @@ class Tick(Part):
         self.tick = tick
         self.strict = strict
 
+    @said(
+        never_strict=(
+            "In strict mode, your tracker still lets a message come up to a tick too early; the cut-off has to be now."
+        ),
+        absent=(
+            "Your tracker lets no message come early; where delivery is not strict, the cut-off is a tick ahead of now."
+        ),
+        the_other_way=(
+            "Your tracker has strict mode the wrong way round: strict delivery comes early, and the other does not."
+        ),
+        half_a_tick=(
+            "Your tracker puts the cut-off half a tick ahead of now; where delivery is not strict, it is a whole "
+            "tick ahead."
+        ),
+    )
     @rule(
         "DD-04",
         "The cut-off is now in strict mode, else now + tick.",
@@ -25,6 +41,9 @@ class Tick(Part):
     def cutoff(self, now: int) -> int:
         return now if self.strict else now + self.tick
 
+    @said(
+        absent="Your tracker ignores a new tick; it counts from the next use on.",
+    )
     @rule(
         "DD-27",
         "A new tick counts from the next use on; nothing is filed anew and the timer is left alone.",

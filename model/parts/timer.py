@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 
 class Timer(Part):
@@ -18,6 +19,11 @@ class Timer(Part):
         self.cancelled: int | None = None
         self.last_run = 0
 
+    @said(
+        absent="Your tracker arms its timer again though it is armed for that moment already.",
+        only_if_sooner="Your tracker never arms its timer for a later moment; it has to follow the first bucket.",
+        only_if_none_is_armed="Your tracker leaves an armed timer alone; it has to move it to the first bucket.",
+    )
     @rule(
         "DD-21",
         "A timer update arms for the first bucket, unless that is armed already or has passed; with nothing held it "
@@ -32,10 +38,19 @@ class Timer(Part):
     def settled(self, wake: int) -> bool:
         return wake == self.target
 
+    @said(
+        not_at_this_moment=(
+            "Your tracker arms its timer for this very moment; a bucket whose moment has come needs none."
+        ),
+        absent="Your tracker arms its timer for a moment that has passed.",
+    )
     @also(settled, absent=lambda t, wake: False, not_at_this_moment=lambda t, wake: wake < t.now)
     def passed(self, wake: int) -> bool:
         return wake <= self.now
 
+    @said(
+        absent="Your tracker cancels a timeout and still takes it for armed.",
+    )
     @also(
         settled,
         when=lambda t, wake: t.timeout is not None,
@@ -45,6 +60,10 @@ class Timer(Part):
     def forgets_cancelled(self, wake: int | None) -> bool:
         return True
 
+    @said(
+        absent="Your tracker's timer may fire again at once; after a run the next firing is at least a tick away.",
+        without_the_tick="Your tracker's timer may fire again within a tick of its last run.",
+    )
     @rule(
         "DD-22",
         "After a run the next firing is at least a tick away.",
@@ -59,6 +78,9 @@ class Timer(Part):
     def earliest(self, tick: int) -> int:
         return self.last_run + tick
 
+    @said(
+        absent="Your tracker forgets when its timer ran last; the next firing has to be a tick later at least.",
+    )
     @also(earliest, absent=lambda t: t.last_run, only_the_first=lambda t: t.last_run or t.now)
     def run_noted(self) -> int:
         return self.now

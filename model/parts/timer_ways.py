@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 
 
+@said("Your tracker's timer stays armed when nothing is held; it has to be disarmed.")
 @wrong("DD-21", "stays armed when nothing is held")
 class StaysArmed(Timer):
     """Nothing disarms it."""
@@ -14,6 +16,7 @@ class StaysArmed(Timer):
         """Leave the timeout alone."""
 
 
+@said("Your tracker arms another timeout without cancelling the one before; one may be armed at most.")
 @wrong("DD-23", "arms another without cancelling")
 class KeepsReplaced(Timer):
     """What is replaced stays armed."""
@@ -25,6 +28,7 @@ class KeepsReplaced(Timer):
             self.arm(wake, tick)
 
 
+@said("Your tracker cancels a timeout only for a sooner one; one may be armed at most.")
 @wrong("DD-23", "cancels only a later one")
 class KeepsSooner(Timer):
     """What would fire sooner stays armed."""
@@ -38,6 +42,7 @@ class KeepsSooner(Timer):
             self.arm(wake, tick)
 
 
+@said("Your tracker asks for a read when a cancelled timeout fires; it has to ignore that.")
 @wrong("DD-24", "a cancelled timeout is heeded")
 class HeedsCancelled(Timer):
     """A firing is a firing."""
@@ -50,6 +55,7 @@ class HeedsCancelled(Timer):
         return True
 
 
+@said("A cancelled timeout that fires has your tracker forget the newer one; it has to be ignored.")
 @wrong("DD-24", "a cancelled timeout has the newer one forgotten")
 class ForgetsNewer(Timer):
     """Whatever fires is taken for the one that is held."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from broker_tck.model.delayed_delivery.index import Position
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 from broker_tck.model.topic_delivery.shared_index import SharedIndex
 from broker_tck.model.topic_delivery.view import SubscriptionView
 
@@ -13,6 +14,12 @@ class Answers(SharedIndex):
 
     # ---- Adding
 
+    @said(
+        equality_accepted=(
+            "Your tracker takes a message whose time is exactly the cut-off; that one is due, and has to be refused."
+        ),
+        absent="Your tracker takes messages that are due already; it has to refuse them.",
+    )
     @rule(
         "TD-06",
         "A time that is negative or not after the cut-off is refused; that ends the fixed delay of this view alone.",
@@ -68,6 +75,10 @@ class Answers(SharedIndex):
         """Whether a bucket is due for a view."""
         return self.buckets.due(key, self.timer.now)
 
+    @said(
+        seen_or_not="Your tracker says that a message is available to a view that does not see it.",
+        in_the_first_bucket_alone="Your tracker looks for an available message in the first bucket alone.",
+    )
     @rule(
         "TD-10",
         "A message is available to a view while a bucket that is due holds a copy that the view sees.",
@@ -115,6 +126,9 @@ class Answers(SharedIndex):
 
     # ---- Counting and pausing
 
+    @said(
+        absent="Your tracker tells a view the number of all messages; it has to count what that view sees.",
+    )
     @rule(
         "TD-11",
         "The number of delayed messages of a view is the number of copies that it sees.",

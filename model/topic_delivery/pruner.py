@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
 
 
@@ -14,6 +15,11 @@ class Pruner(Part):
     def __init__(self, config: object) -> None:
         """As configured; this one has nothing to configure."""
 
+    @said(
+        absent="Your tracker keeps a copy that no view sees any more; it has to leave the index.",
+        one_is_enough="Your tracker drops a copy when one view is done with it; the last view decides.",
+        the_furthest_mark="Your tracker drops a copy that the furthest view has acknowledged; the last view decides.",
+    )
     @rule(
         "TD-20",
         "A copy leaves the index when the last view that sees it is done with it: it was handed to it, cleared by it, "

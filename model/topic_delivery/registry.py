@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from broker_tck.model.delayed_delivery.index import Position
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 from broker_tck.model.topic_delivery.view import SubscriptionView
 
 
@@ -27,6 +28,9 @@ class Registry(Part):
 
     # ---- Views come
 
+    @said(
+        absent="A new view of your tracker has no mark-delete position; it has to begin at that of its subscription.",
+    )
     @rule(
         "TD-32",
         "A view begins at its subscription's mark-delete position, behind which it sees every copy that is held, "
@@ -39,6 +43,9 @@ class Registry(Part):
     def mark_of(self, name: str) -> Position | None:
         return self.marks.get(name)
 
+    @said(
+        absent="Your tracker's views live on after a shutdown; it has to close them all.",
+    )
     @rule(
         "TD-31",
         "A shutdown closes every view and empties the index; nothing is armed after it, and nothing is opened.",
@@ -62,6 +69,9 @@ class Registry(Part):
         self.views[handle] = self.registered[name] = view
         return handle
 
+    @said(
+        absent="A subscription that is opened again gets the old view of your tracker; it needs one of its own.",
+    )
     @rule(
         "TD-26",
         "A subscription that is opened again gets a view and a dispatcher of its own; the earlier view is stale from "
@@ -97,6 +107,9 @@ class Registry(Part):
 
     # ---- Views go
 
+    @said(
+        absent="A close of a stale view ends the newer one in your tracker; it has to leave that as it is.",
+    )
     @rule(
         "TD-27",
         "A close ends the registration of that very view: closing a stale one leaves the newer one as it is.",

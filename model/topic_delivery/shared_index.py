@@ -11,6 +11,7 @@ from broker_tck.model.delayed_delivery.memory import MemoryEstimate
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import rule
+from broker_tck.model.said import said
 from broker_tck.model.topic_delivery.pruner import Pruner
 from broker_tck.model.topic_delivery.registry import Registry
 from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
@@ -88,6 +89,12 @@ class SharedIndex(Reference):
 
     # ---- The timer
 
+    @said(
+        absent="Your tracker's timer aims at the first bucket though a firing has told of it.",
+        the_first_to_come=(
+            "Your tracker's timer leaves out a bucket whose moment has passed; it has to aim at the next millisecond."
+        ),
+    )
     @rule(
         "TD-17",
         "The timer aims at the first bucket of which no firing has told yet, and at nothing where there is none; where "

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Undefined
 from broker_tck.model.rules import Rule, also, rule
+from broker_tck.model.said import said
 from broker_tck.model.topic_delivery.answers import Answers
 from broker_tck.model.topic_delivery.shared_index import CLOSED
 from broker_tck.model.topic_delivery.unembodied import UNEMBODIED
@@ -69,6 +70,9 @@ class TopicDelivery(Answers):
         view.move((ledger, entry))
         self.settle([placed for placed in before if not view.sees(placed)])
 
+    @said(
+        for_all="A clear of one view clears your tracker for all; the others have to keep what they see.",
+    )
     @also(
         SubscriptionView.was_cleared,
         when=lambda m, view: m.seen_by(view),
@@ -94,6 +98,10 @@ class TopicDelivery(Answers):
         if view is not None:
             self.forget_for(view)
 
+    @said(
+        the_timer_is_left_alone="A new tick leaves your tracker's timer as it is; it has to bring it up to date.",
+        absent="Your tracker ignores a new tick; that of any view is the topic's.",
+    )
     @rule(
         "TD-14",
         "A new tick, told by any view, is the topic's; the timer is brought up to date.",
@@ -139,6 +147,11 @@ class TopicDelivery(Answers):
         took = [[v.handle, self.hand_out(v, reads[v.handle])] for v in asked if reads.get(v.handle, -1) >= 0]
         return [self.timer.now, [view.handle for view in asked], *([took] if took else [])]
 
+    @said(
+        absent=(
+            "A firing of your tracker asks every view to read; it has to ask those to which a message is available."
+        ),
+    )
     @rule(
         "TD-19",
         "A firing asks the dispatchers of those views to read to which a message is available, and no others.",
@@ -151,6 +164,9 @@ class TopicDelivery(Answers):
     def is_asked(self, view: SubscriptionView) -> bool:
         return self.sees_due(view)
 
+    @said(
+        absent="A firing leaves your tracker's timer as it is; it has to bring it up to date.",
+    )
     @rule(
         "TD-18",
         "A firing brings the timer up to date, so that what comes later needs no call.",

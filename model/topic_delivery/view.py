@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
 from broker_tck.model.delayed_delivery.index import Copy, Position
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 Placed = tuple[int, Copy]
 """The key of a bucket, and a copy in it."""
@@ -33,6 +34,15 @@ class SubscriptionView(Part):
 
     # ---- What it sees
 
+    @said(
+        absent="A view of your tracker sees what lies before its mark-delete position.",
+        the_position_itself_is_seen=(
+            "A view of your tracker sees the message at its mark-delete position; that is acknowledged."
+        ),
+        by_ledger_alone=(
+            "A view of your tracker compares ledgers alone with its mark-delete position; entries count as well."
+        ),
+    )
     @rule(
         "TD-08",
         "A view sees no copy at or before its mark-delete position, of whatever bucket; without one it sees all.",
@@ -49,6 +59,9 @@ class SubscriptionView(Part):
     def acknowledged(self, position: Position) -> bool:
         return self.mark is not None and position <= self.mark
 
+    @said(
+        absent="Your tracker hands the same copy to a view twice.",
+    )
     @rule(
         "TD-09",
         "What was handed to a view is not handed to it again, unless it adds it again.",
@@ -60,6 +73,9 @@ class SubscriptionView(Part):
     def was_handed(self, placed: Placed) -> bool:
         return placed in self.handed
 
+    @said(
+        absent="A view still sees what it has cleared in your tracker.",
+    )
     @rule(
         "TD-13",
         "Clear has one view forget what it sees; what others see stays, and the timer is left alone.",
@@ -71,6 +87,9 @@ class SubscriptionView(Part):
     def was_cleared(self, placed: Placed) -> bool:
         return placed in self.cleared
 
+    @said(
+        never_back="A mark-delete position never goes back in your tracker; it has to be taken over as it is.",
+    )
     @rule(
         "TD-15",
         "A mark-delete position is taken over as it is, also where it goes back; what the view had passed by then it "
@@ -85,6 +104,9 @@ class SubscriptionView(Part):
     def mark_after(self, position: Position) -> Position | None:
         return position
 
+    @said(
+        absent="What a view of your tracker had passed comes back when its mark-delete position goes back.",
+    )
     @also(mark_after, absent=lambda v, position: False)
     def was_passed(self, position: Position) -> bool:
         return self.passed is not None and position <= self.passed
@@ -117,6 +139,9 @@ class SubscriptionView(Part):
             self.cleared.discard(placed)
             self.again.add(placed)
 
+    @said(
+        absent="A view of your tracker does not see what it adds again after it was handed out.",
+    )
     @also(was_handed, absent=lambda v, placed: False, only_what_was_handed=lambda v, placed: placed in v.handed)
     def asks_again(self, placed: Placed) -> bool:
         position = placed[1][:2]

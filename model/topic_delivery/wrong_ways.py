@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from broker_tck.model.delayed_delivery.index import Position
 from broker_tck.model.rules import wrong
+from broker_tck.model.said import said
 from broker_tck.model.topic_delivery.answers import Answers
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
@@ -27,6 +28,7 @@ class RewindsWithTheMark(SubscriptionView):
 # ---- Views go
 
 
+@said("Your tracker keeps its index when the last view goes; everything has to go.")
 @wrong("TD-28", "the last view leaves the index as it is")
 class LastLeavesIndex(TopicDelivery):
     """Somebody may come back."""
@@ -37,6 +39,7 @@ class LastLeavesIndex(TopicDelivery):
             super().left(view)
 
 
+@said("A view that goes takes nothing along in your tracker; what only it saw has to go.")
 @wrong("TD-28", "only the last view lets go of anything")
 class OnlyLastLetsGo(TopicDelivery):
     """While others are there, nothing goes."""
@@ -76,6 +79,7 @@ class ShutdownLeavesTimer(TopicDelivery):
         self.timer.armed = armed
 
 
+@said("A closed view of your tracker answers that it has no messages; it has to refuse the call.")
 @wrong("TD-16", "a closed view has no messages")
 class ClosedHasNone(Answers):
     """It is no error to ask one."""
@@ -198,6 +202,7 @@ class PrunesWhatIsDue(TopicDelivery):
 # ---- The fixed delay
 
 
+@said("A refused message leaves the fixed delay of its view as it is; it has to end it.")
 @wrong("DD-15", "a refusal leaves the fixed delay")
 class RefusalLeavesFixedDelay(Answers):
     """Nothing was taken, so nothing was learnt."""
@@ -225,6 +230,7 @@ class RefusalIsForAll(Answers):
         return taken
 
 
+@said("What one view adds counts for the fixed delay of all views; each has its own.")
 @wrong("TD-12", "what one view adds counts for the fixed delay of all")
 class DelayOfTheTopic(Answers):
     """The delay is the topic's."""
@@ -241,6 +247,7 @@ class DelayOfTheTopic(Answers):
 # ---- What is asked
 
 
+@said("Your tracker says that a message is available to all views where one of them sees it.")
 @wrong("TD-10", "available to one, available to all")
 class FirstViewAlone(Answers):
     """What the view sees that was registered first is taken for what all see."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
@@ -17,6 +17,7 @@ from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.edges import AtEdges, Edges, Number, edged_config, is_edged, numbers_of
 from broker_tck.properties.engine.operation import Operation, able, kinds_of
 from broker_tck.properties.engine.profiles import model_of
+from broker_tck.properties.engine.units import Unit
 
 MOST_DRAINED = 10_000
 """A drain has so many operations at most: what comes out may set off more that has to come out."""
@@ -176,6 +177,10 @@ class Contract:
     """What is to be said of the numbers that it takes, so that walks can draw them at their edges."""
     ebb: Callable[[Any, Choices, Any], Iterator[Operation]] | None = None
     """Takes everything out, so that it can be filled once more; None: walks do not."""
+    units: Mapping[str, Unit] = field(default_factory=dict)
+    """What observables count, those of operations' results being :attr:`Operation.unit`."""
+    thing: str = "tracker"
+    """What a subject is called where people are told of theirs."""
     rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
     """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
     names: Callable[[Any], Names] | None = None

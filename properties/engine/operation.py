@@ -11,6 +11,8 @@ from typing import Annotated, Any, ClassVar, get_args
 import msgspec
 from msgspec import Meta
 
+from broker_tck.properties.engine.units import Unit
+
 TIME = {"kind": "time"}
 """Marks a field that holds an absolute time: it moves with the clock where a trace is shifted or written short."""
 
@@ -52,6 +54,9 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
 
     needs: ClassVar[str] = ""
     """The capability that a subject must have to be asked for it; empty: every subject can be."""
+
+    unit: ClassVar[Unit] = ""
+    """What its result counts, see :mod:`~broker_tck.properties.engine.units`."""
 
     opens: ClassVar[bool] = False
     """Whether it opens what its handle names."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from broker_tck.implementations.naming import unknown
+from broker_tck.implementations.naming import asked_back, unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Way, deviations_of, replaced, rules_of, ways_of
 
@@ -87,18 +88,41 @@ def way_named(model: type[Reference], name: str, text: str) -> Way:
     number, _, wanted = text.partition(":")
     ways = [way for way in ways_of(model) if way.rule.number == number]
     if not ways:
-        rules = {rule.number for rule in rules_of(model)}
-        why = "knows no way to do it otherwise" if number in rules else "has no such rule"
-        raise ValueError(f"{text}: profile {name} {why}")
+        rules = [rule.number for rule in rules_of(model)]
+        if number in rules:
+            raise ValueError(f"profile {name} knows no way to do {number} otherwise")
+        raise ValueError(f"profile {name} has no rule {number!r}{asked_back(number, rules)}")
     fitting = [way for way in ways if wanted in called(way)]
-    if len(fitting) != 1:
-        which = "is one of several" if fitting else "is unknown"
-        there = ", ".join(called(way)[-1] for way in fitting or ways)
-        raise ValueError(f"{text}: the way {which}; there are: {there}")
+    if len(fitting) > 1:
+        there = ", ".join(repr(in_words(called(way)[-1])) for way in fitting)
+        raise ValueError(f"{in_words(wanted)!r} is one of several ways of {number}; say which: {there}")
+    if not fitting:
+        raise ValueError(unknown("way", in_words(wanted), names_of(ways), of=number))
     return fitting[0]
+
+
+def names_of(ways: Sequence[Way]) -> dict[str, Way]:
+    """Ways of one rule by the names that a subject may accept them by: with the clause where several have a name."""
+    often = Counter(way.name for way in ways)
+    return {in_words(called(way)[often[way.name] > 1]): way for way in ways}
 
 
 def called(way: Way) -> tuple[str, str]:
     """What a way is called in the name of a profile: alone, and with its clause."""
     name = way.name.replace(" ", "_")
     return name, f"{way.clause}:{name}"
+
+
+def in_words(name: str) -> str:
+    """What a way is called in a profile, as a subject may accept it."""
+    clause, colon, way = name.rpartition(":")
+    return f"{clause}{colon and ': '}{way.replace('_', ' ')}"
+
+
+def accepted_by(profile: str) -> list[tuple[str, str]]:
+    """What is accepted in the name of a profile, in order, and for each the profile that does not accept it."""
+    kept, *accepted = profile.split(ACCEPTED)
+    return [
+        (text, ACCEPTED.join([kept, *(other for j, other in enumerate(accepted) if j != i)]))
+        for i, text in enumerate(accepted)
+    ]

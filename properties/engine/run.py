@@ -12,7 +12,7 @@ from typing import Any
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault, Reference
-from broker_tck.model.rules import Rule, deviations_of, rules_of
+from broker_tck.model.rules import AS_SPECIFIED, Rule, deviations_of, rules_of
 from broker_tck.properties.engine.check import HANG, concrete, kept, record, recorder, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Law
@@ -20,7 +20,7 @@ from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import LOOKED, SECONDS, Walk, walks
-from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.diagnose import Diagnoser, back_models
 from broker_tck.properties.findings.fickle import fickle
 from broker_tck.properties.findings.finding import Finding, find
 from broker_tck.properties.findings.fitness import see_whole
@@ -302,9 +302,11 @@ def deviations(run: Run, known: Sequence[Trace] = ()) -> None:
 
     Put back as specified, the model no longer agrees: on known traces, see :func:`run_subject`, or on walks.
     """
-    ways = (way for way in deviations_of(run.model) if way.rule.number not in run.subject.out_of_reach)
-    for way in ways:
-        run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, run.model, way, run.seed, known)
+    back = [(way, way.applied_to(run.model)) for way in deviations_of(run.model)]
+    back += [each for each in back_models(run.subject.contract, run.model) if each[0].name == AS_SPECIFIED]
+    for way, specified in back:
+        if way.rule.number not in run.subject.out_of_reach:
+            run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, specified, run.seed, known)
     for name in (law for law in run.model.BREAKS if law not in run.subject.out_of_reach):
         run.deviations[name] = breaks(run.subject, run.model, name, run.seed, known)
 

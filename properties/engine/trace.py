@@ -5,7 +5,8 @@ In JSON a trace is ``{"version": 1, "contract", "profile", "config", "steps"}``;
 the result and then each of the contract's observables.
 
 The text of the same is ``contract profile field=value …; operation; operation -> [outcome]``. What is left out of the
-first part has its default. A time may be written from the clock at the start: ``add 1 0 +2000``.
+first part has its default. A time may be written from the clock at the start: ``add 1 0 +2000``. Fields may have their
+names: ``add ledger=1 entry=0 at=+2000``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.malformed import malformed
 from broker_tck.properties.engine.operation import TIME, Operation, clock_of, kinds_of, marked
 from broker_tck.properties.engine.subjects import contract_named
+from broker_tck.properties.engine.written import in_order, operation_text, plain_text
 from broker_tck.properties.errors import BadInput
 
 VERSION = 1
@@ -236,8 +238,9 @@ def fields_of(contract: Contract) -> str:
 def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
     """A step as an array, times counted from the clock made absolute."""
     written, _, outcome = part.partition(ARROW)
-    words: list[Any] = [*map(listed, written.split())]
-    kind = next((o for o in kinds_of(contract.operations) if words and o.__struct_config__.tag == words[0]), None)
+    said = written.split()
+    kind = next((o for o in kinds_of(contract.operations) if said and o.__struct_config__.tag == said[0]), None)
+    words: list[Any] = [*map(listed, in_order(said, kind) if kind else said)]
     times = marked(kind, TIME) if kind else ()
     for i, field in enumerate(kind.__struct_fields__ if kind else (), 1):
         if i < len(words) and field in times and isinstance(words[i], str) and words[i].startswith("+"):
@@ -265,22 +268,6 @@ def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[
     ]
     clock = clock_of(config)
     return "; ".join([" ".join([contract.name, profile, *fields]), *(operation_text(o, clock) for o in operations)])
-
-
-def operation_text(operation: Operation, clock: int | None) -> str:
-    """An operation as text, times counted from the clock."""
-    times = marked(type(operation), TIME)
-    words = [operation.tag]
-    for name in operation.__struct_fields__:
-        value = getattr(operation, name)
-        near = name in times and clock is not None and value >= clock
-        words.append(f"+{value - clock}" if near and clock is not None else plain_text(value))
-    return " ".join(words)
-
-
-def plain_text(value: Any) -> str:
-    """A field as text."""
-    return msgspec.json.encode(value).decode().strip('"')
 
 
 def to_json(trace: Trace) -> str:

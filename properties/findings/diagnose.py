@@ -9,7 +9,7 @@ none fits, the contract's table names a rule by the operation and what differed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from broker_tck.properties.engine.check import RESULT, Difference, Recorded, fir
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_of, marked, valid
+from broker_tck.properties.engine.profiles import accepted_by
 from broker_tck.properties.engine.walk import generated, walk_seed, walks
 from broker_tck.properties.isolation.watchdog import Limit
 
@@ -90,6 +91,22 @@ def wrong_models(model: type[Reference]) -> tuple[WrongModel, ...]:
     return tuple((way, way.applied_to(model)) for way in [*ways_of(model), *deviations_of(model)])
 
 
+@cache
+def back_models(contract: Contract, model: type[Reference]) -> tuple[WrongModel, ...]:
+    """Of each rule that is accepted to be done otherwise: the model that does it in another way, or as specified.
+
+    Where a clause is replaced, its way back is a deviation's, which :func:`wrong_models` has.
+    """
+    found: list[WrongModel] = []
+    for accepted, (_, profile) in zip(model.ACCEPTS, accepted_by(model.PROFILE), strict=True):
+        without = contract.model(profile)
+        if accepted.stands_before:
+            found.append((replace(accepted, name=AS_SPECIFIED), without))
+        others = (way for way in ways_of(without) if way.rule == accepted.rule and way != accepted)
+        found += [(way, way.applied_to(without)) for way in others]
+    return tuple(found)
+
+
 class Diagnoser:
     """Explains what one subject does wrong under one model; what it learns of a way, it keeps.
 
@@ -135,7 +152,7 @@ class Diagnoser:
     ) -> list[WrongModel]:
         """The ways that fit a trace, of all or of those chosen."""
         recording = self.recorded(config, operations)
-        ways = wrong_models(self.model) if chosen is None else chosen
+        ways = [*wrong_models(self.model), *back_models(self.contract, self.model)] if chosen is None else chosen
         return [wrong for wrong in ways if recording and self.fits(wrong[1], recording)]
 
     def walks(self, way: Way, wrong: type[Reference]) -> int:

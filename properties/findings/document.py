@@ -20,6 +20,8 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.lines import Line, lines, table
+from broker_tck.properties.findings.story import story
+from broker_tck.properties.findings.words import how_sure, what_went_wrong
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +54,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The line that replays it."""
     traceback: tuple[str, ...] = ()
     """The lines of the subject's own traceback, where it raised."""
+    what: str = ""
+    """What went wrong, in a sentence; nothing in documents of older campaigns."""
+    certainty: str = ""
+    """How sure the diagnosis is."""
     note: str = ""
     """Why it is not as findings are, if so: it was not reduced, say."""
 
@@ -81,6 +87,8 @@ def document(finding: Finding, note: str = "") -> Document:
         found_after=finding.found_after,
         replay=replay_command(finding),
         traceback=finding.traceback,
+        what=what_went_wrong(finding, named[0].sentence),
+        certainty=how_sure(diagnosis, contract),
         note=note,
     )
 
@@ -108,9 +116,9 @@ def replay_command(finding: Finding) -> str:
 
 
 def document_json(told: Document) -> dict[str, Any]:
-    """A document as a JSON object, with its trace as a table besides."""
+    """A document as a JSON object, with its trace as a table, and all of it as text, besides."""
     found: dict[str, Any] = msgspec.to_builtins(told)
-    return {**found, "story": table(told.lines)}
+    return {**found, "story": table(told.lines), "text": story(told)}
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.trace import operation_text
 from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.engine.written import named_text
 from broker_tck.properties.findings.diagnose import observable
 from broker_tck.properties.findings.finding import confirmed
 from broker_tck.properties.findings.lines import value_text
@@ -27,6 +27,6 @@ def fickle(subject: Subject, model: type[Reference], failed: Walk) -> str:
     clock = clock_of(failed.config)
     told = " and then ".join(value_text(value, clock) for value in both)
     of = "answered" if (name := observable(subject.contract, difference)) == "result" else f"showed {name}"
-    operation = operation_text(failed.operations[at], clock)
+    operation = named_text(failed.operations[at], clock)
     walk = "" if failed.seed is None else f" of walk {failed.seed}"
     return f"the subject does not always do the same: at operation {at + 1}{walk}, `{operation}`, it {of} {told}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,12 +13,13 @@ from broker_tck.model.reference import Allowed, Reference
 from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed, plain
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, clock_of
-from broker_tck.properties.engine.trace import operation_text, plain_text
+from broker_tck.properties.engine.units import Unit, number_text
+from broker_tck.properties.engine.written import named_text, plain_text
 from broker_tck.properties.findings.diagnose import observable
 
-WIDEST = 60
-NEAR = 2**42
-"""Milliseconds: numbers no farther behind the clock than this are times, as ledger and entry ids are not."""
+WIDEST = 96
+WIDTH = 80
+"""How wide a text is where nothing says how wide it may be."""
 
 
 class Line(NamedTuple):
@@ -48,14 +51,10 @@ def lines(
             result = followed(operation.on(reference), answers[number - 1 : number])
         except Exception as fault:
             result = failed(fault)
-        expected = outcome_text(contract, result, reference.seen(), clock)
-        seen = ""
+        expected, seen = outcome_text(contract, operation, result, reference.seen(), clock), ""
         if difference and number == len(operations):
-            name = observable(contract, difference)
-            prefix = "" if name == RESULT else f"{name} "
-            seen = prefix + value_text(difference.seen, clock)
-            expected = prefix + value_text(difference.expected, clock)
-        told.append(Line(operation_text(operation, clock), expected, seen))
+            expected, seen = both_text(contract, operation, difference, clock)
+        told.append(Line(named_text(operation, clock), expected, seen))
     return told
 
 
@@ -67,44 +66,87 @@ def followed(answer: Any, given: Sequence[Any]) -> Any:
     return concrete(answer)
 
 
-def outcome_text(contract: Contract, result: Any, seen: Sequence[Any], clock: int | None) -> str:
+def outcome_text(contract: Contract, operation: Operation, result: Any, seen: Sequence[Any], clock: int | None) -> str:
     """An outcome in few words: the result unless there is none, then what was seen."""
-    parts = [] if result is None else [value_text(plain(result), clock)]
+    parts = [] if result is None else [value_text(plain(result), clock, operation.unit)]
     parts += [
-        f"{name} {value_text(plain(concrete(value)), clock)}"
+        f"{name} {value_text(plain(concrete(value)), clock, contract.units.get(name, ''))}"
         for name, value in zip(contract.observables, seen, strict=True)
     ]
     return ", ".join(parts)
 
 
-def value_text(value: Any, clock: int | None) -> str:
-    """A value, with times near the clock counted from it."""
+def both_text(contract: Contract, operation: Operation, difference: Difference, clock: int | None) -> tuple[str, str]:
+    """What was expected, and what was seen, at an operation: each with the name of what differed, unless the result."""
+    name = observable(contract, difference)
+    prefix, unit = "" if name == RESULT else f"{name} ", unit_of(contract, operation, name)
+    expected, seen = (value_text(value, clock, unit) for value in (difference.expected, difference.seen))
+    return prefix + expected, prefix + seen
+
+
+def unit_of(contract: Contract, operation: Operation, name: str) -> Unit:
+    """What is counted by an operation's result, or by an observable."""
+    return operation.unit if name == RESULT else contract.units.get(name, "")
+
+
+def value_text(value: Any, clock: int | None, unit: Unit = "") -> str:
+    """A value with its unit, times counted from the clock."""
     if isinstance(value, dict) and "error" in value:
         return f"{value['error']}: {value['message']}" if value.get("message") else str(value["error"])
     if isinstance(value, str):
         return value
-    text = (
-        "[" + " ".join(value_text(v, clock) for v in value) + "]" if isinstance(value, list) else scalar(value, clock)
-    )
+    text = list_text(value, clock, unit) if isinstance(value, list) else scalar(value, clock, unit)
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 
 
-def scalar(value: Any, clock: int | None) -> str:
-    """A number or a flag; numbers as large as the clock are times."""
-    if type(value) is int and clock is not None and 10**6 < clock <= value < clock + NEAR:
-        return f"+{value - clock}"
+def list_text(values: Sequence[Any], clock: int | None, unit: Unit) -> str:
+    """A list; where its places have units of their own, each with that."""
+    plain_places = not any(isinstance(value, list) for value in values)
+    units: Sequence[Unit] = [unit] * len(values)
+    if isinstance(unit, tuple) and plain_places:
+        units = unit if len(unit) == len(values) else [""] * len(values)
+    told = [value_text(value, clock, of) for value, of in zip_longest(values, units)]
+    between = ", " if any(" " in text and not text.startswith("[") for text in told) else " "
+    return f"[{between.join(told)}]"
+
+
+def scalar(value: Any, clock: int | None, unit: Unit = "") -> str:
+    """A number or a flag."""
+    if type(value) is int:
+        return number_text(value, clock, unit if isinstance(unit, str) else "")
     try:
         return plain_text(value)
     except (TypeError, OverflowError, msgspec.MsgspecError):
         return repr(value)
 
 
-def table(told: Sequence[Line], first: int = 1) -> list[str]:
-    """The lines of a story in columns, numbered from ``first``."""
+# ---- In columns, or one below the other
+
+
+def table(told: Sequence[Line], first: int = 1, width: int = WIDTH) -> list[str]:
+    """The lines of a story, numbered from ``first``: in columns, or one below the other where they are too wide."""
     head = Line("operation", "expected", "seen")
     widths = [max(len(line[i]) for line in [head, *told]) for i in (0, 1)]
     rows = [("", head), *((str(number), line) for number, line in enumerate(told, first))]
-    return [
+    columns = [
         f"  {number:>3}  {line.operation:<{widths[0]}}  {line.expected:<{widths[1]}}  {line.seen}".rstrip()
         for number, line in rows
     ]
+    return columns if max(map(len, columns)) <= width else stacked(told, first, width)
+
+
+def stacked(told: Sequence[Line], first: int, width: int) -> list[str]:
+    """The lines of a story, each operation with its outcome below it."""
+    out: list[str] = []
+    for number, line in enumerate(told, first):
+        out += filled(f"  {number:>3}  ", line.operation, width)
+        out += filled("         expected  " if line.seen else "         -> ", line.expected, width)
+        out += filled("         seen      ", line.seen, width) if line.seen else []
+    return out
+
+
+def filled(label: str, text: str, width: int) -> list[str]:
+    """A text behind a label, in lines of a width; a word that is wider stays whole."""
+    behind = " " * len(label)
+    parts = wrap(text, max(width - len(label), 20), break_long_words=False, break_on_hyphens=False) or [""]
+    return [f"{label if i == 0 else behind}{part}".rstrip() for i, part in enumerate(parts)]

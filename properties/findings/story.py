@@ -1,30 +1,67 @@
-"""A document of a finding as a story: the rule in words, the trace, and the line that replays it."""
+"""A document of a finding as a story: what went wrong, the trace, how sure that is, and the line that replays it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from broker_tck.properties.engine.trace import plain_text
-from broker_tck.properties.findings.document import Document
-from broker_tck.properties.findings.lines import table
+from broker_tck.model.rules import ABSENT, AS_SPECIFIED
+from broker_tck.properties.engine.written import plain_text
+from broker_tck.properties.findings.lines import WIDTH, filled, table
+
+if TYPE_CHECKING:
+    from broker_tck.properties.findings.document import Document
+
+WHAT, REPLAY, PLAIN = "what", "replay", ""
+"""What a part of a story is, for those who show parts in colours of their own."""
 
 
-def story(told: Document) -> str:
-    """A finding as text."""
-    by = f"{told.subject} ({told.profile}; {config_text(told.config)})"
-    out = [f"{' or '.join(told.rules)} is broken by {by}", ""]
-    for number, sentence, look, source in zip_longest(told.rules, told.sentences, told.looks, told.sources):
-        out.append(f"  {number}  {sentence}")
-        out += [f"         Look first at: {look}."] if look else []
-        out += [f"         Source: {source}."] if source else []
-    out += ["", f"  {told.diagnosis}"]
-    out += [f"  {told.note}"] if told.note else []
-    out += ["", *table(told.lines)]
-    out += ["", *(f"  {line}" for line in told.traceback)] if told.traceback else []
-    out += ["", f"  {told.replay}"]
-    return "\n".join(out)
+def story(told: Document, width: int = WIDTH, shown: Callable[[str, str], str] | None = None) -> str:
+    """A finding as text, so wide at most, but for the line that replays it and what the subject raised.
+
+    ``shown`` makes of a part and its text what is printed.
+    """
+    texts = ((part, "\n".join(text)) for part, text in parts(told, width) if text)
+    return "\n\n".join(shown(part, text) if shown else text for part, text in texts)
+
+
+def parts(told: Document, width: int) -> Iterator[tuple[str, list[str]]]:
+    """The parts of a story, each with its lines."""
+    what = told.what or told.diagnosis
+    yield WHAT, filled("", what, width)
+    config = f" ({told.profile}; {config_text(told.config)})"
+    broken = filled("", f"{' or '.join(told.rules)} is broken by {told.subject}{config}", width)
+    for number, sentence in zip(told.rules, told.sentences, strict=True):
+        if sentence.lower() not in what.lower():
+            broken += filled(f"  {number}  ", sentence, width)
+    yield PLAIN, broken
+    yield PLAIN, table(told.lines, width=width)
+    yield PLAIN, [f"  {line}" for line in told.traceback]
+    yield PLAIN, notes(told, width)
+    yield REPLAY, [f"  {told.replay}"]
+
+
+def notes(told: Document, width: int) -> list[str]:
+    """How sure the diagnosis is, what to look at first, and where the rule is from."""
+    out = filled("  How sure    ", told.certainty, width) if told.certainty else []
+    ways = "; or ".join(filter(None, map(way_text, told.ways)))
+    out += filled("  Wrong way   ", ways, width) if ways else []
+    several = len(told.rules) > 1
+    for number, look, source in zip_longest(told.rules, told.looks, told.sources):
+        of = f" ({number})" if several else ""
+        out += filled("  Look first  ", f"{look}{of}", width) if look else []
+        out += filled("  Source      ", f"{source}{of}", width) if source else []
+    return out + (filled("  Note        ", told.note, width) if told.note else [])
+
+
+def way_text(way: str) -> str:
+    """A wrong way by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the sentence says it."""
+    told = way.partition(" ")[2]
+    clause, _, name = told.rpartition(": ")
+    if name in (ABSENT, AS_SPECIFIED):
+        return ""
+    return f"{name.replace('_', ' ')} ({clause})" if clause and " " not in clause else told
 
 
 def config_text(config: Mapping[str, Any]) -> str:

@@ -30,12 +30,11 @@ ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
 
 
-def happens(subject: Subject, model: type[Reference], way: Way, seed: int, known: Sequence[Trace] = ()) -> bool:
-    """Whether a subject is seen to need a clause of its profile: put back as specified, they differ.
+def happens(subject: Subject, specified: type[Reference], seed: int, known: Sequence[Trace] = ()) -> bool:
+    """Whether a subject is seen to need something of its profile: without it, as ``specified``, they differ.
 
     They do so on a known trace, or on a walk. With known traces that have outcomes the subject agrees.
     """
-    specified = way.applied_to(model)
     if any(shows(subject, specified, trace) for trace in known):
         return True
     return next(failing(subject, specified, seed), None) is not None

@@ -99,7 +99,7 @@ def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
         shape,
         [visible(rule) for rule in found.rules],
         [visible(sentence) for sentence in found.sentences],
-        visible(clipped(found.diagnosis, 1000)),
+        visible(clipped(f"{found.what} {found.diagnosis}".strip(), 1000)),
         visible(clipped(found.note, 1000)),
         visible(config_text(found.config)),
         lines_of(found.lines),

@@ -116,6 +116,7 @@ ACTIVE_CURSORS = Contract(
     drain=drain,
     abstract=abstract,
     observables={},
+    thing="container",
     laws=LAWS,
     variations=VARIATIONS,
     blame_table=BLAME,

@@ -94,6 +94,8 @@ class Slowest(Operation, frozen=True, tag="slowest"):
 class Count(Operation, frozen=True, tag="count"):
     """Count the cursors that are where this one is, or before; result: the number, 0 without a position."""
 
+    unit = "cursors"
+
     needs = "ranks"
 
     name: Name
@@ -101,6 +103,8 @@ class Count(Operation, frozen=True, tag="count"):
 
 class Size(Operation, frozen=True, tag="size"):
     """Ask how many cursors there are, those without position included (``size``); result: the number."""
+
+    unit = "cursors"
 
 
 class Get(Operation, frozen=True, tag="get"):

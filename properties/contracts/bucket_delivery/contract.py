@@ -25,6 +25,7 @@ from broker_tck.properties.contracts.bucket_delivery.rig import Rig
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Blame, Contract
 from broker_tck.properties.engine.operation import Operation, able
+from broker_tck.properties.engine.units import TIME
 
 BLAME = (
     Blame("BD-39", "crash reopen", "count"),
@@ -82,6 +83,7 @@ BUCKET_DELIVERY = Contract(
         "pending": "The calls to storage and cursor that wait to be ended, in the order in which they were made.",
         "keys": "The cursor's properties: by the range of a bucket, the number of its snapshot.",
     },
+    units={"count": "messages", "queues": ("ready", "growing"), "armed": TIME},
     laws=LAWS,
     variations=VARIATIONS,
     blame_table=BLAME,

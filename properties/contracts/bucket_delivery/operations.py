@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from broker_tck.properties.engine.operation import BUDGET, CLOCK, POSITION, Duration, Operation, Time
+from broker_tck.properties.engine.units import TIME as TIMES
 
 Tick = Annotated[int, Meta(ge=0, le=2**40)]
 Ledger = Annotated[int, Meta(ge=0, le=2**62, extra=POSITION)]
@@ -88,6 +89,8 @@ class ResetTick(Operation, frozen=True, tag="tick"):
 
 class Advance(Operation, frozen=True, tag="adv"):
     """The clock moves, timers fire on the way; result: the times at which a firing asked for a read."""
+
+    unit = TIMES
 
     ms: Duration
 

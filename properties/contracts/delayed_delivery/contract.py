@@ -10,6 +10,7 @@ from broker_tck.properties.contracts.delayed_delivery.laws import LAWS, VARIATIO
 from broker_tck.properties.contracts.delayed_delivery.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.units import TIME
 
 BLAME = (
     Blame("DD-30", shows="count", given=lambda trace: any(operation.tag == "clear" for operation in trace)),
@@ -47,6 +48,7 @@ DELAYED_DELIVERY = Contract(
         "count": "The number of delayed messages.",
         "armed": "The times for which timeouts are armed, in order.",
     },
+    units={"count": "messages", "armed": TIME},
     laws=LAWS,
     variations=VARIATIONS,
     blame_table=BLAME,

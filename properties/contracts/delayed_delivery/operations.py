@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from broker_tck.properties.engine.operation import BUDGET, CLOCK, POSITION, Bulk, Duration, Operation, Time
+from broker_tck.properties.engine.units import TIME as TIMES
 
 Tick = Annotated[int, Meta(ge=0, le=2**40)]
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
@@ -52,6 +53,8 @@ class Fill(Operation, frozen=True, tag="fill"):
     Result: how many it took. Below 0 they come earlier and earlier.
     """
 
+    unit = "messages"
+
     ledger: LedgerId
     entry: EntryId
     step: Annotated[int, Meta(ge=1, le=65_536)]
@@ -83,6 +86,8 @@ class ResetTick(Operation, frozen=True, tag="tick"):
 class Advance(Operation, frozen=True, tag="adv"):
     """The clock moves, timers fire on the way; result: the times at which a firing asked for a read."""
 
+    unit = TIMES
+
     ms: Duration
 
 
@@ -92,6 +97,8 @@ class Stale(Operation, frozen=True, tag="stale"):
 
 class Memory(Operation, frozen=True, tag="memory"):
     """Ask how much memory the index takes (``get_buffer_memory_usage``); result: bytes."""
+
+    unit = "bytes"
 
     needs = "memory_estimate"
 

@@ -67,6 +67,8 @@ ENTRY_CACHE = Contract(
         "caches": "The number of entries and of bytes of each cache.",
         "references": "How many values are referenced, by a cache or by a reader.",
     },
+    units={"caches": ("entries", "bytes"), "references": "values"},
+    thing="cache",
     laws=(*map(overlap.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
     variations=tuple(map(overlap.unless_overlapping, VARIATIONS)),
     blame_table=BLAME,

@@ -149,6 +149,8 @@ class Expect(Operation, frozen=True, tag="expect"):
 class Remove(Operation, frozen=True, tag="remove"):
     """Remove a range of one cache; result: entries and bytes removed."""
 
+    unit = ("entries", "bytes")
+
     cache: CacheNumber
     l1: Id
     e1: Id
@@ -175,6 +177,8 @@ class Trim(Operation, frozen=True, tag="trim"):
 class Clear(Operation, frozen=True, tag="clear"):
     """Empty a cache; result: entries and bytes removed."""
 
+    unit = ("entries", "bytes")
+
     cache: CacheNumber
 
 
@@ -187,11 +191,15 @@ class Reopen(Operation, frozen=True, tag="reopen"):
 class EvictOld(Operation, frozen=True, tag="ttl"):
     """A time pass over what is older; result: entries and bytes removed."""
 
+    unit = ("entries", "bytes")
+
     age: Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class EvictSize(Operation, frozen=True, tag="size"):
     """A size pass for so many bytes; result: entries and bytes removed, an error where nothing is asked for."""
+
+    unit = ("entries", "bytes")
 
     bytes: Annotated[int, Meta(ge=-(2**53), le=2**53, extra=BUDGET)]
 
@@ -199,11 +207,15 @@ class EvictSize(Operation, frozen=True, tag="size"):
 class Pinned(Operation, frozen=True, tag="pinned"):
     """What is not to be evicted; result: entries and bytes."""
 
+    unit = ("entries", "bytes")
+
     needs = "pinned"
 
 
 class Background(Operation, frozen=True, tag="background"):
     """What was ordered to be done soon is done; result: how many tasks there were."""
+
+    unit = "tasks"
 
     needs = "manager"
 
@@ -217,11 +229,15 @@ class Run(Operation, frozen=True, tag="run"):
 class SizeOfAll(Operation, frozen=True, tag="total"):
     """The bytes of all caches, those that were closed included; result: so many."""
 
+    unit = "bytes"
+
     needs = "manager"
 
 
 class Counters(Operation, frozen=True, tag="counters"):
     """What the broker counts; result: insertions, removals, size passes."""
+
+    unit = ("insertions", "removals", "passes")
 
     needs = "manager"
 

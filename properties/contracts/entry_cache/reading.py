@@ -127,9 +127,13 @@ class Timeouts(Reading, frozen=True, tag="timeouts"):
 class Permits(Reading, frozen=True, tag="permits"):
     """What is left of the limit; result: bytes."""
 
+    unit = "bytes"
+
 
 class Hits(Reading, frozen=True, tag="hits"):
     """What reads found; result: entries and bytes of hits, entries and bytes of misses."""
+
+    unit = ("entries hit", "bytes hit", "entries missed", "bytes missed")
 
 
 ReadingOperation = (

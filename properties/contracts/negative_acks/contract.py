@@ -23,6 +23,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
 from broker_tck.properties.contracts.negative_acks.rig import Rig
 from broker_tck.properties.engine.contract import Blame, Contract
 from broker_tck.properties.engine.operation import Operation, able
+from broker_tck.properties.engine.units import TIME
 
 FEWEST_CHUNKS = 2
 BLAME = (
@@ -89,6 +90,7 @@ NEGATIVE_ACKS = Contract(
         "count": "The number of items that are held: what one nack adds, unless it is there.",
         "armed": "The times for which timeouts are armed, in order, in milliseconds.",
     },
+    units={"count": "items", "armed": TIME},
     laws=LAWS,
     variations=VARIATIONS,
     blame_table=BLAME,

@@ -13,6 +13,7 @@ from broker_tck.properties.contracts.topic_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.topic_delivery.rig import Rig
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.units import TIME
 
 BLAME = (
     Blame("TD-13", "clear"),
@@ -56,6 +57,7 @@ TOPIC_DELIVERY = Contract(
         "state": "A letter for each view that is not closed: h, a message is available to it; p, its deliveries should "
         "pause; x, it is stale; - otherwise.",
     },
+    units={"count": "copies", "memory": "bytes", "armed": TIME, "index": ("buckets", "sets")},
     laws=LAWS,
     variations=VARIATIONS,
     blame_table=BLAME,

@@ -70,6 +70,8 @@ class Add(Operation, frozen=True, tag="add"):
 class Fill(Operation, frozen=True, tag="fill"):
     """A view adds n messages for one time, from ``entry`` on every ``step``-th; result: how many it took."""
 
+    unit = "messages"
+
     handle: Handle
     ledger: LedgerId
     entry: EntryId
@@ -93,6 +95,8 @@ class Get(Operation, frozen=True, tag="get"):
 
 class Count(Operation, frozen=True, tag="count"):
     """Ask for a view's number of messages (``get_number_of_delayed_messages``); result: that number."""
+
+    unit = "messages"
 
     handle: Handle
 
@@ -126,6 +130,8 @@ class Clear(Operation, frozen=True, tag="clear"):
 
 class Memory(Operation, frozen=True, tag="memory"):
     """Ask a view how much memory the index takes (``get_buffer_memory_usage``); result: bytes."""
+
+    unit = "bytes"
 
     needs = "memory_estimate"
 

@@ -1,0 +1,55 @@
+"""What a subject does otherwise and may: by its own word, or by a profile that is a class of somebody's own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import deviations_of
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.profiles import base_of, called, imported, in_words
+from broker_tck.properties.engine.subjects import Subject
+
+
+class Deviation(NamedTuple):
+    """A rule that is done otherwise, and how."""
+
+    rule: str
+    way: str
+    reason: str
+    text: str
+    """All this in a line."""
+
+
+def accepted(subject: Subject, profile: str) -> list[Deviation]:
+    """What is accepted of a subject under a profile."""
+    reasons = {each.rule: each.reason for each in subject.accepts}
+    ways = subject.contract.model(profile).ACCEPTS
+    found = [(way.rule.number, str(way), reasons.get(way.rule.number, ""), in_words(called(way)[0])) for way in ways]
+    found += own(subject.contract, profile)
+    return [Deviation(rule, way, reason, text_of(rule, name, reason)) for rule, way, reason, name in found]
+
+
+def text_of(rule: str, name: str, reason: str) -> str:
+    """What is accepted in a line."""
+    return f"accepted: {rule} is done otherwise, {name!r}" + (f": {reason}" if reason else "")
+
+
+def own(contract: Contract, profile: str) -> Iterator[tuple[str, str, str, str]]:
+    """The clauses that a class of somebody's own replaces: rule, way, the class's own words, and its name."""
+    name = base_of(profile)
+    if name in contract.profiles:
+        return
+    model = contract.model(name)
+    known = {way.clause for way in deviations_of(below(contract, model))}
+    reason = (inspect.getdoc(imported(name)) or "").partition("\n")[0]
+    for way in deviations_of(model):
+        if way.clause not in known:
+            yield way.rule.number, f"{way.rule.number} {way.clause}: as {name}", reason, f"{way.clause} as {name}"
+
+
+def below(contract: Contract, model: type[Reference]) -> type[Reference]:
+    """The contract's own model that a class of somebody's own is below."""
+    return next(base for base in model.__mro__ if base in contract.profiles.values())

@@ -1,0 +1,99 @@
+"""What went wrong, in a sentence that stands first, and how sure that is."""
+
+from __future__ import annotations
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way
+from broker_tck.model.said import words_of
+from broker_tck.properties.engine.check import HANG, RESULT, unanswered
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import clock_of
+from broker_tck.properties.engine.written import named_text
+from broker_tck.properties.findings.diagnose import WALKS, Diagnosis
+from broker_tck.properties.findings.finding import Finding, erred
+from broker_tck.properties.findings.lines import both_text
+
+UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memory at"}
+"""How it is told that there was no answer; otherwise the subject's process has ended."""
+
+
+def what_went_wrong(finding: Finding, sentence: str) -> str:
+    """What the subject does wrong: by the way that explains it, else by what was seen. ``sentence`` is the rule's."""
+    thing, diagnosis = finding.contract.thing, finding.diagnosis
+    if diagnosis.law:
+        return f"Your {thing} breaks what holds of every {thing}: {begun_small(sentence)}"
+    if not diagnosis.ways:
+        return by_what_was_seen(finding)
+    model = finding.contract.model(finding.profile)
+    told = dict.fromkeys(in_words(way, thing, model) for way in diagnosis.ways)
+    return " Or: ".join(told)
+
+
+def in_words(way: Way, thing: str, model: type[Reference]) -> str:
+    """What a subject does that behaves in a wrong way: in words made for it, or made of the rule's."""
+    number, sentence = way.rule.number, begun_small(way.rule.sentence)
+    if accepted := next((name_of(each) for each in model.ACCEPTS if each.rule == way.rule), ""):
+        does = f"as specified: {sentence}" if way.name == AS_SPECIFIED else f"otherwise. {by_name(way, thing)}"
+        return f"Your {thing} accepts {accepted!r} for {number}, but does {does}"
+    if way.name == AS_SPECIFIED:
+        return f"Your {thing} keeps {number}, from which this profile deviates: {sentence}"
+    if way.name.startswith("as ") and not way.stands_before:
+        return f"Your {thing} does {way.name} does, and not as specified: {sentence}"
+    return by_name(way, thing)
+
+
+def by_name(way: Way, thing: str) -> str:
+    """A wrong way in words made for it, or made of its name and the rule's."""
+    sentence = begun_small(way.rule.sentence)
+    if words := words_of(way):
+        return words
+    if way.name == ABSENT:
+        return f"Your {thing} does as if there were no such rule: {sentence}"
+    if way.stands_before:
+        return f"In your {thing}, {name_of(way)}. The rule: {sentence}"
+    return f"Your {thing} gets this wrong ({name_of(way)!r}): {sentence}"
+
+
+def name_of(way: Way) -> str:
+    """The name of a way in words."""
+    return way.name.replace("_", " ")
+
+
+def begun_small(sentence: str) -> str:
+    """A sentence as it goes on behind a colon."""
+    return sentence[:1].lower() + sentence[1:]
+
+
+def by_what_was_seen(finding: Finding) -> str:
+    """What was seen where the trace ends, and what would be right."""
+    contract, difference, last = finding.contract, finding.difference, finding.operations[-1]
+    clock = clock_of(finding.config)
+    at, your = f"`{named_text(last, clock)}`", f"our {contract.thing}"
+    if why := unanswered(difference):
+        return f"Y{your} {UNANSWERED.get(why, 'ends its own process at')} {at}."
+    expected, seen = both_text(contract, last, difference, clock)
+    if erred(difference):
+        return f"Y{your} raises {seen} at {at}; expected is {expected}."
+    if finding.observed == RESULT:
+        return f"Y{your} answers {at} with {seen}; expected is {expected}."
+    return f"After {at} y{your} has {seen}; expected is {expected}."
+
+
+def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
+    """How sure the diagnosis is."""
+    if diagnosis.law:
+        return "certain: judged on what was observed alone, without the model"
+    if not diagnosis.ways:
+        return "open: no known wrong way fits; the rule is the one that a table gives for this operation"
+    does = f"a model that does the same agrees with your {contract.thing}"
+    if diagnosis.whole:
+        return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
+    other = f"; {diagnosis.rules[1]} may be the one instead" if len(diagnosis.rules) > 1 else ""
+    return f"here, though not everywhere: {does} on this trace, but on {elsewhere(diagnosis)}{other}"
+
+
+def elsewhere(diagnosis: Diagnosis) -> str:
+    """Where else the best of the ways agrees, which does not explain the subject everywhere."""
+    if diagnosis.walks == WALKS:
+        return f"{WALKS} whole walks and not on all traces near it"
+    return f"{diagnosis.walks or 'none'} of {WALKS} whole walks"

@@ -1,0 +1,220 @@
+"""A finding as text: what stands first, its width, its units, its colours, and operations with named fields."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import kit
+import msgspec
+import pytest
+from kit import subject_of
+
+from broker_tck.cli import told as here
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.operation import kinds_of
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.engine.units import TIME, counted, number_text
+from broker_tck.properties.engine.written import in_order, named_text, operation_text
+from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.document import Document, document, document_json
+from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.findings.lines import Line, table, value_text
+from broker_tck.properties.findings.story import story, way_text
+from broker_tck.properties.findings.words import by_what_was_seen
+
+START = kit.START
+
+
+def found(subject: Any, text: str) -> Document:
+    """The document of what is found on a trace."""
+    return document(find_on(subject, text))
+
+
+def find_on(subject: Any, text: str) -> Finding:
+    """What is found on a trace."""
+    trace = from_text(text)
+    model = trace.contract.model(trace.profile)
+    diagnoser = Diagnoser(trace.contract, model, subject.rig, subject.capabilities)
+    finding = find(subject, diagnoser, trace.config, trace.operations, None)
+    assert finding
+    return finding
+
+
+@pytest.fixture(scope="module")
+def told() -> Document:
+    return found(resolve("mutant:strict-rounded-down"), "delayed-delivery timebucket-ideal strict=true; add 0 0 +1")
+
+
+def test_what_went_wrong_stands_first_and_the_replay_line_last(told: Document) -> None:
+    paragraphs = story(told).split("\n\n")
+    assert paragraphs[0] == told.what
+    assert paragraphs[1].startswith("DD-05 is broken by mutant:strict-rounded-down (timebucket-ideal; ")
+    assert paragraphs[-1] == f"  {told.replay}"
+    assert paragraphs[2].splitlines()[1:] == ["    1  add ledger=0 entry=0 at=+1  armed [+512 ms]  armed []"]
+
+
+def test_json_has_the_text(told: Document) -> None:
+    assert document_json(told)["text"] == story(told)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", ["strict-rounded-down", "access-limited", "stale-view-holds-copies"])
+def test_text_is_no_wider_than_it_may_be(name: str, width: int) -> None:
+    traces = {
+        "strict-rounded-down": "delayed-delivery strict=true; add 0 0 +1",
+        "access-limited": "entry-cache ideal max_requeue_count=0; put 2 0 0 0 1; get 2 0 0; adv 1; ttl 0",
+        "stale-view-holds-copies": "topic-delivery; open A; add A1 0 0 +1001; open A; md A2 0 0",
+    }
+    text = story(found(resolve(f"mutant:{name}"), traces[name]), width)
+    long = [line for line in text.splitlines() if len(line) > width]
+    assert all(line.startswith("  broker-tck replay") for line in long), long
+
+
+def test_sentence_of_the_rule_is_not_told_twice(told: Document) -> None:
+    assert told.sentences[0].partition(":")[0] in story(told)
+    again = msgspec.structs.replace(told, what=f"Your tracker gets this wrong: {told.sentences[0].lower()}")
+    assert story(again).lower().replace("\n", " ").count("a time is filed under its bucket") == 1
+
+
+def test_document_of_an_older_campaign_has_its_diagnosis_first(told: Document) -> None:
+    old = msgspec.structs.replace(told, what="", certainty="", looks=(), sources=())
+    assert story(old).startswith("Behaves as if DD-05 were done otherwise (buckets.key: rounded down).\n")
+    assert "How sure" not in story(old)
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ("DD-05 buckets.key: rounded_down", "rounded down (buckets.key)"),
+        ("DD-27 a new tick brings the timer up to date", "a new tick brings the timer up to date"),
+        ("DD-16 what is left: that of its first add", "what is left: that of its first add"),
+        ("DD-11 absent", ""),
+        ("DD-33 buckets.wake: as specified", ""),
+    ],
+)
+def test_ways_are_named_in_words(way: str, words: str) -> None:
+    assert way_text(way) == words
+
+
+def test_brackets_are_printed_as_they_are() -> None:
+    assert value_text("[bold]loud[/bold]", None) == "[bold]loud[/bold]"
+    assert here.coloured("what", "[red]") == "\x1b[31m\x1b[1m[red]\x1b[0m"
+
+
+def test_colours_are_for_terminals(told: Document, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert here.story_here(told) == story(told)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert here.story_here(told).startswith(f"\x1b[31m\x1b[1m{told.what}\x1b[0m\n\nDD-05 is broken by ")
+    assert "lookahead=0 clock=1700000000000)\n" in here.story_here(told).split("\n\n")[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert here.story_here(told) == story(told, 200)
+
+
+# ---- What was seen, where no way explains it
+
+
+def test_error_is_told_in_words() -> None:
+    raising = found(subject_of(kit.Raising), "delayed-delivery; add 0 4 +2000")
+    assert raising.what.startswith("Your tracker raises LookupError: entry at `add ledger=0 entry=4 at=+")
+    assert raising.certainty == (
+        "open: no known wrong way fits; the rule is the one that a table gives for this operation"
+    )
+
+
+def test_other_answers_and_observables_are_told_in_words() -> None:
+    nonsense = found(subject_of(kit.Nonsense), "delayed-delivery; has")
+    assert re.fullmatch(r"Your tracker answers `has` with <object object>; expected is false\.", nonsense.what)
+    strict = find_on(resolve("mutant:strict-rounded-down"), "delayed-delivery timebucket-ideal strict=true; add 0 0 +1")
+    assert by_what_was_seen(strict) == (
+        "After `add ledger=0 entry=0 at=+1` your tracker has armed []; expected is armed [+512 ms]."
+    )
+
+
+def test_hang_is_told_in_words() -> None:
+    hanging = found(subject_of(kit.Hanging), "delayed-delivery; add 0 0 +2000; get 2")
+    assert hanging.what == "Your tracker does not come back from `get most=2`."
+
+
+# ---- Units
+
+
+@pytest.mark.parametrize(
+    ("number", "clock", "unit", "text"),
+    [
+        (START + 512, START, TIME, "+512 ms"),
+        (START + 512, START, "", "+512 ms"),
+        (START - 1, START, TIME, f"{START - 1} ms"),
+        (512, 1_000, TIME, "512 ms"),
+        (1_512, 1_000, TIME, "+512 ms"),
+        (7, START, "", "7"),
+        (1, None, "messages", "1 message"),
+        (0, None, "messages", "0 messages"),
+        (1, None, "entries", "1 entry"),
+        (1, None, "ready", "1 ready"),
+        (1, None, "ms", "1 ms"),
+    ],
+)
+def test_number_has_its_unit(number: int, clock: int | None, unit: str, text: str) -> None:
+    assert number_text(number, clock, unit) == text
+
+
+def test_places_of_a_list_have_their_own_units() -> None:
+    caches = "entries", "bytes"
+    assert value_text([[0, 0], [1, 64]], None, caches) == "[[0 entries, 0 bytes] [1 entry, 64 bytes]]"
+    assert value_text([1, 2, 3], None, caches) == "[1 2 3]"
+    assert value_text([START + 1, START + 2], START, TIME) == "[+1 ms, +2 ms]"
+    assert value_text([], START, TIME) == "[]"
+    assert value_text(True, START, "messages") == "true"
+    assert counted(2, "copies") == "copies"
+
+
+def test_table_is_stacked_where_it_is_too_wide() -> None:
+    told = [Line("add ledger=1", "true", ""), Line("get most=1", "expected " * 9, "seen")]
+    assert table(told, width=200)[0].split() == ["operation", "expected", "seen"]
+    assert table(told, first=7, width=60) == [
+        "    7  add ledger=1",
+        "         -> true",
+        "    8  get most=1",
+        "         expected  expected expected expected expected",
+        "                   expected expected expected expected",
+        "                   expected",
+        "         seen      seen",
+    ]
+
+
+# ---- Fields by name
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)
+def test_operation_with_named_fields_is_read_as_the_one_without(contract: Any) -> None:
+    for line in (kit.ROOT / "fixtures" / contract.name).glob("*.jsonl"):
+        record = msgspec.json.decode(line.read_bytes().splitlines()[0])
+        config = msgspec.convert(record["config"], contract.config)
+        clock = getattr(config, "clock", None)
+        header = f"{contract.name} {contract.default}" + (f" clock={clock}" if clock is not None else "")
+        steps = [step[0] if isinstance(step[0], list) else step for step in record["steps"]][:40]
+        operations = [msgspec.convert(step, contract.operations) for step in steps]
+        named, plain = (
+            from_text("; ".join([header, *(text(operation, clock) for operation in operations)]))
+            for text in (named_text, operation_text)
+        )
+        assert [*named.operations] == [*plain.operations] == operations
+        return
+
+
+def test_fields_may_be_in_any_order_and_left_out_where_they_have_a_default() -> None:
+    add, crash = (
+        next(kind for kind in kinds_of(CONTRACTS[name].operations) if kind.__struct_config__.tag == tag)
+        for name, tag in (("delayed-delivery", "add"), ("bucket-delivery", "crash"))
+    )
+    assert in_order(["add", "at=+1", "entry=2", "ledger=3"], add) == ["add", "3", "2", "+1"]
+    assert in_order(["crash", "order=4"], crash) == ["crash", "0", "4"]
+    assert in_order(["crash", "failing=4"], crash) == ["crash", "4"]
+    assert in_order(["crash"], crash) == ["crash"]
+    for words in (["add", "at=1", "2", "3"], ["add", "at=1", "et=2", "ledger=3"], ["add", "at=1", "at=2", "entry=3"]):
+        assert in_order(words, add) == words
