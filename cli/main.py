@@ -27,7 +27,7 @@ from broker_tck.cli.reduce import reduce_command
 from broker_tck.cli.replay import replay_command
 from broker_tck.cli.report import report
 from broker_tck.cli.rules import rules
-from broker_tck.cli.streams import UNREAD, Unwritten, flush, silence, tell_errors
+from broker_tck.cli.streams import DOCUMENTS, UNREAD, Unwritten, flush, silence, tell_errors
 from broker_tck.cli.subjects import subjects
 from broker_tck.cli.walk import walk_command
 from broker_tck.cli.watch import watch
@@ -76,8 +76,11 @@ for command in (
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    HERE.give_up = partial(give_up, as_json="--json" in sys.argv)
+    as_json = "--json" in sys.argv
+    HERE.give_up = partial(give_up, as_json=as_json)
     tell_errors()
+    if as_json:
+        DOCUMENTS.set_apart()
     try:
         status = run(sys.argv[1:])
         flush()
