@@ -35,6 +35,7 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.isolation.resident import HERE
+from broker_tck.properties.rulebook import rulebook
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 
 EXAMPLES = """\b
@@ -47,7 +48,9 @@ Examples:
 
 
 @click.group(epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(kit_version(), prog_name="broker-tck")
+@click.version_option(
+    kit_version(), prog_name="broker-tck", message=f"%(prog)s, version %(version)s, rulebook {rulebook()}"
+)
 def cli() -> None:
     """Check implementations of the parts of a message broker that decide when a message comes back."""
 
