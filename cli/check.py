@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import cpu_count
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ Examples:
 @click.command(epilog=CHECK_EXAMPLES)
 @contracts_option
 @click.option("--bundled", is_flag=True, help="Check the bundled subjects, whatever pyproject.toml names.")
+@click.option("--isolated", is_flag=True, help="Leave pyproject.toml unread.")
 @subject_option
 @profile_option
 @life_option
@@ -98,6 +99,7 @@ Examples:
 def check(
     contract_names: tuple[str, ...],
     bundled: bool,
+    isolated: bool,
     named: tuple[Subject, ...],
     profile: str | None,
     life: str | None,
@@ -120,7 +122,7 @@ def check(
     Exit status 0: all conform. 1: one is broken; its trace says by which rule. 4: there was no difference, but
     it was not enough: the rules that are named never came up.
     """
-    settings = settings_of(Path.cwd())
+    settings = Settings() if isolated else settings_of(Path.cwd())
     contracts = contract_names or (() if named else settings.contracts)
     own = named or (() if bundled or contract_names else settings.resolved())
     see_possible(named, own, bundled, as_json, given["pdb"])
@@ -130,15 +132,8 @@ def check(
     keeping = Keeping(budget.save)
     layout = None if as_json else Layout(pairs)
     jobs = first(given["jobs"], settings.jobs, 1 if own else cpu_count(), 1)
-    done: dict[tuple[str, str], Told] = {}
-    for each in told_of_each(pairs, budget, jobs, apart=not own or (jobs > 1 and not budget.pdb)):
-        done[each.name] = each
-        if layout:
-            layout.tell(each.row, each.stories)
-        keeping.keep(each.to_keep)
-        if budget.fail_fast and each.document.verdict != CONFORMS:
-            break
-    found = [done[key] for key in [(subject.name, name) for subject, name in pairs] if key in done]
+    told = told_of_each(pairs, budget, jobs, apart=not own or (jobs > 1 and not budget.pdb))
+    found = told_and_kept(told, layout, keeping, budget.fail_fast)
     document = check_document([each.document for each in found])
     print_json(document) if as_json else print_end(found, budget)
     also(document, junit, sarif, github)
@@ -195,6 +190,19 @@ def within(contracts: Sequence[Contract], subject: Subject) -> Contract:
 def told_of_each(pairs: Sequence[Pair], budget: Budget, jobs: int, apart: bool) -> Iterator[Told]:
     """Check each subject, in this process or in others."""
     return checked_apart(pairs, budget, jobs) if apart else checked_here(pairs, budget)
+
+
+def told_and_kept(told: Iterable[Told], layout: Layout | None, keeping: Keeping, fail_fast: bool) -> list[Told]:
+    """Tell of each subject as it ends, if there is a table, and keep its traces; answers with all of them."""
+    done: dict[tuple[str, str], Told] = {}
+    for each in told:
+        done[each.name] = each
+        if layout:
+            layout.tell(each.row, each.stories)
+        keeping.keep(each.to_keep)
+        if fail_fast and each.document.verdict != CONFORMS:
+            break
+    return [*done.values()]
 
 
 class Keeping:

@@ -58,9 +58,10 @@ def tell_errors() -> None:
 
 
 def told(stream: Any, where: str) -> TextIO:
-    """A stream whose errors are raised as Unwritten."""
+    """A stream whose errors are raised as Unwritten; lines are written as they end where Python is not to buffer."""
     binary = io.BufferedWriter(Told(stream, where))
-    return io.TextIOWrapper(binary, stream.encoding, stream.errors, line_buffering=stream.line_buffering)
+    by_line = stream.line_buffering or stream.write_through
+    return io.TextIOWrapper(binary, stream.encoding, stream.errors, line_buffering=by_line)
 
 
 class Documents:

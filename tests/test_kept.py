@@ -191,6 +191,8 @@ def test_name_says_whom_a_finding_belongs_to(folder: Path) -> None:
         "DD-20",
         IDEAL,
     )
+    assert trace.is_of(subject_of(OneTooMany), "a/b@c")
+    assert not trace.is_of(subject_of(TimeBucketTracker), "a/b@c")
 
 
 def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
@@ -199,6 +201,12 @@ def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
     assert (finding.difference.seen["error"], note) == ("Exited", "The trace is kept in findings/mine.jsonl.")
     assert [operation.tag for operation in finding.operations] == ["get"]
     assert (checked.verdict, checked.run.walks) == ("broken", 0)
+
+
+def test_first_that_fails_may_be_the_last_that_is_run(folder: Path) -> None:
+    both = [kept(folder, "a.jsonl"), kept(folder, "b.jsonl")]
+    assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both).failing] == both
+    assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both, fail_fast=True).failing] == both[:1]
 
 
 def test_hang_is_a_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

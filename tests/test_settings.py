@@ -94,6 +94,12 @@ def test_bundled_subjects_are_in_reach(cli: Cli, folder: Path, asked: Asked) -> 
     assert asked.pop()[0] == [("heap", "heap")]
 
 
+def test_file_can_be_left_unread(cli: Cli, folder: Path, asked: Asked) -> None:
+    table(folder, "walks = 'many'")
+    cli("check", "--json", "--subject", "heap", "--isolated")
+    assert asked.pop()[1].walks == 1000
+
+
 def test_so_many_are_checked_at_a_time(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[tuple[int, bool]] = []
     monkeypatch.setattr(check, "told_of_each", lambda pairs, budget, jobs, apart: said.append((jobs, apart)) or ())
