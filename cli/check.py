@@ -253,15 +253,23 @@ def print_end(done: Sequence[Told], budget: Budget) -> None:
         for accepted in each.document.accepted:
             reason = f": {accepted.reason}" if accepted.reason else ""
             click.echo(f"{each.document.subject} is accepted to do {accepted.way}{reason}")
-    for each in done:
-        for file in each.document.kept.passing:
-            click.echo(f"kept trace {file} passes now")
-        for file in each.document.kept.unasked:
-            click.echo(f"kept trace {file} asks for what {each.document.subject} declares to lack")
+    print_kept(done)
     green = [each for each in done if each.document.verdict == CONFORMS]
     if len(done) == len(green) == 1:
         click.echo(f"for longer: {again(green[0])} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
     click.echo(f"{len(green)} of {len(done)} conform")
+
+
+def print_kept(done: Sequence[Told]) -> None:
+    """Say which kept traces no longer fail, and which were not run."""
+    passing = dict.fromkeys(file for each in done for file in each.document.kept.passing)
+    failing = {file for each in done for file in each.document.kept.failing}
+    for file in passing:
+        if file not in failing:
+            click.echo(f"kept trace {file} passes now")
+    for each in done:
+        for file in each.document.kept.unasked:
+            click.echo(f"kept trace {file} asks for what {each.document.subject} declares to lack")
 
 
 def also(document: dict[str, Any], junit: str | None, sarif: str | None, github: bool) -> None:

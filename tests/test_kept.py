@@ -100,6 +100,15 @@ def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> Non
     assert len(names(folder)) == 2
 
 
+def test_trace_of_several_passes_where_all_pass(cli: Cli, folder: Path) -> None:
+    kept(folder, "mine.jsonl")
+    kept(folder, "other.jsonl", json.dumps({**GET, "steps": [["has"]]}))
+    subjects = ("--subject", "time-bucket", "--subject", "kit:OneTooMany")
+    out = cli("check", *subjects, "--walks", "1", "--examples", "0", "--save", folder)[1]
+    told = [line for line in out.splitlines() if line.startswith("kept")]
+    assert told == ["kept trace findings/other.jsonl passes now"]
+
+
 def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
     """They are of two contracts, and each has its own kept trace."""
     subjects = ("--subject", "mutant:buckets-rounded-up", "--subject", "mutant:duplicate-counted")
