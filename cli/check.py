@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import cpu_count
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import click
 
 from broker_tck.cli import formats
+from broker_tck.cli.checking import Budget, Pair, Told, checked_apart, checked_here
 from broker_tck.cli.options import (
+    SEEDS,
     chosen_contracts,
     chosen_profiles,
     chosen_subjects,
@@ -21,22 +24,17 @@ from broker_tck.cli.options import (
     living,
     output_option,
     profile_option,
-    seed_option,
     subject_option,
 )
-from broker_tck.cli.output import print_json, progress, written
-from broker_tck.cli.told import story_here
-from broker_tck.properties.conforming import Checked, asked, check_subject, checked_json, golden_traces
-from broker_tck.properties.engine.accepted import accepted
+from broker_tck.cli.output import print_json, written
+from broker_tck.cli.table import Layout
+from broker_tck.properties.check_document import check_document
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import Progress, Run
-from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.raised import debugged
+from broker_tck.properties.findings.kept import Written, kept_in, see_writable, write
+from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
-from broker_tck.properties.worth.killing import processes
-from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject that is named is put through."""
@@ -46,42 +44,26 @@ RESERVE = WALKS
 """So many walks more, at most, are made of a bundled subject while a rule has not come up."""
 MORE = 10
 """Where walks were not enough, so many times as many are advised."""
+LEGEND = (
+    "residual: no walk failed; so, with 95 % confidence, fewer than this share of walks fail\n"
+    "operations: those of the walks and of the Hypothesis machine"
+)
 CHECK_EXAMPLES = """\b
 Examples:
   broker-tck check
+  broker-tck check --bundled --jobs 2
   broker-tck check --contract negative-acks --contract entry-cache
   broker-tck check --subject my_package.tracker:MyTracker --fail-fast
+  broker-tck check --subject my_package.tracker:MyTracker --save findings
   broker-tck check --subject time-bucket-2025 --profile timebucket-ideal
   broker-tck check --subject mutant:duplicate-counted --json
 """
 
 
-class Budget(NamedTuple):
-    """What a subject is put through."""
-
-    seed: int
-    walks: int
-    reserve: int
-    examples: int
-    fail_fast: bool
-    life: str | None
-    pdb: bool = False
-
-
-class Told(NamedTuple):
-    """What there is to tell of a subject under a profile."""
-
-    subject: str
-    profile: str
-    verdict: str
-    row: tuple[str, ...]
-    stories: list[str]
-    unseen: list[str]
-    as_json: dict[str, Any]
-
-
 @click.command(epilog=CHECK_EXAMPLES)
 @contracts_option
+@click.option("--bundled", is_flag=True, help="Check the bundled subjects, whatever pyproject.toml names.")
+@click.option("--isolated", is_flag=True, help="Leave pyproject.toml unread.")
 @subject_option
 @profile_option
 @life_option
@@ -95,11 +77,20 @@ class Told(NamedTuple):
     type=click.IntRange(0),
     help=f"Examples of the Hypothesis machine. Default: {EXAMPLES}; {SHARED_EXAMPLES} where no subject is named.",
 )
-@seed_option
+@click.option("--seed", type=SEEDS, help="The seed. Default: 0.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(1), help="Bundled subjects to check at a time. Default: one for each core."
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    help="Subjects to check at a time. Default: of those that are named 1; of bundled ones one for each core.",
 )
-@click.option("--fail-fast", is_flag=True, help="End at the first failing walk.")
+@click.option("--fail-fast", is_flag=True, help="End at the first failing walk, or kept trace.")
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep the reduced trace of each finding in this folder, a file each, and run what is kept there first.",
+)
 @output_option("Write the check as JUnit's XML too.", "--junit")
 @output_option("Write what is wrong as SARIF 2.1.0 too.", "--sarif")
 @click.option("--github", is_flag=True, help="Print what is wrong as annotations of a GitHub workflow too.")
@@ -107,49 +98,76 @@ class Told(NamedTuple):
 @json_option
 def check(
     contract_names: tuple[str, ...],
+    bundled: bool,
+    isolated: bool,
     named: tuple[Subject, ...],
     profile: str | None,
     life: str | None,
-    walks: int | None,
-    examples: int | None,
-    seed: int,
-    jobs: int | None,
-    fail_fast: bool,
     junit: str | None,
     sarif: str | None,
     github: bool,
-    pdb: bool,
     as_json: bool,
+    **given: Any,
 ) -> int:
     """Check subjects against their contract.
 
     Each is put through the recorded traces of its profile, random walks, the laws that need no model, and the
-    Hypothesis machine; each deviation that its profile declares has to be seen. Without --subject all bundled
-    subjects of all contracts are checked, each under the profiles that it declares, several at a time.
+    Hypothesis machine; each deviation that its profile declares has to be seen.
+
+    Without --subject, the subjects are those that the table [tool.broker-tck] names in the pyproject.toml of this
+    folder, or of the nearest above it. Where it names none, or with --contract or --bundled, all bundled subjects of
+    the contracts are checked, each under the profiles that it declares, several at a time. The table also holds
+    `walks`, `examples`, `seed`, `save`, `contracts` and `jobs`; options win.
 
     Exit status 0: all conform. 1: one is broken; its trace says by which rule. 4: there was no difference, but
     it was not enough: the rules that are named never came up.
     """
-    if pdb and (as_json or not named):
-        raise BadInput("--pdb stops in one's own process, at a terminal: name a --subject, and leave out --json")
-    subjects = subjects_of(contract_names, named, profile, life)
+    settings = Settings() if isolated else settings_of(Path.cwd())
+    contracts = contract_names or (() if named else settings.contracts)
+    own = named or (() if bundled or contract_names else settings.resolved())
+    see_possible(named, own, bundled, as_json, given["pdb"])
+    subjects = subjects_of(contracts, own, profile, life)
     pairs = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
-    many, few = (WALKS, EXAMPLES) if named else (SHARED_WALKS, SHARED_EXAMPLES)
-    reserve = 0 if named or walks else RESERVE
-    budget = Budget(seed, walks or many, reserve, few if examples is None else examples, fail_fast, life, pdb)
-    told = checked_here(pairs, budget) if named else checked_apart(pairs, budget, jobs or cpu_count() or 1)
+    budget = budget_of(settings, bool(own), life, given)
+    keeping = Keeping(budget.save)
     layout = None if as_json else Layout(pairs)
-    done: dict[tuple[str, str], Told] = {}
-    for each in told:
-        done[each.subject, each.profile] = each
-        if layout:
-            layout.tell(each)
-        if fail_fast and each.verdict != CONFORMS:
-            break
-    found = [done[key] for key in [(subject.name, name) for subject, name in pairs] if key in done]
-    print_json(summary_json(found)) if as_json else print_end(found, budget)
-    also([each.as_json for each in found], junit, sarif, github)
-    return status_of(each.verdict for each in found)
+    jobs = first(given["jobs"], settings.jobs, 1 if own else cpu_count(), 1)
+    told = told_of_each(pairs, budget, jobs, apart=not own or (jobs > 1 and not budget.pdb))
+    found = told_and_kept(told, layout, keeping, budget.fail_fast)
+    document = check_document([each.document for each in found])
+    print_json(document) if as_json else print_end(found, budget)
+    also(document, junit, sarif, github)
+    keeping.see_kept()
+    return status_of(each.document.verdict for each in found)
+
+
+def see_possible(named: Sequence[Subject], own: Sequence[Subject], bundled: bool, as_json: bool, pdb: bool) -> None:
+    """BadInput where options do not go together."""
+    if named and bundled:
+        raise BadInput("--bundled checks the bundled subjects: leave it out, or --subject")
+    if pdb and (as_json or not own):
+        raise BadInput("--pdb stops in one's own process, at a terminal: name a --subject, and leave out --json")
+
+
+def budget_of(settings: Settings, own: bool, life: str | None, given: dict[str, Any]) -> Budget:
+    """What subjects are put through: as options say, else as the settings do, else as it is usual for them."""
+    many, few = (WALKS, EXAMPLES) if own else (SHARED_WALKS, SHARED_EXAMPLES)
+    walks = first(given["walks"], settings.walks, 0)
+    return Budget(
+        seed=first(given["seed"], settings.seed, 0),
+        walks=walks or many,
+        reserve=0 if own or walks else RESERVE,
+        examples=first(given["examples"], settings.examples, few),
+        fail_fast=given["fail_fast"],
+        life=life,
+        pdb=given["pdb"],
+        save=given["save"] or settings.save,
+    )
+
+
+def first(*values: int | None) -> int:
+    """The first of some values that is there."""
+    return next(value for value in values if value is not None)
 
 
 def subjects_of(
@@ -169,171 +187,101 @@ def within(contracts: Sequence[Contract], subject: Subject) -> Contract:
     return subject.contract if subject.contract in contracts else contracts[0]
 
 
-# ---- Checking
+def told_of_each(pairs: Sequence[Pair], budget: Budget, jobs: int, apart: bool) -> Iterator[Told]:
+    """Check each subject, in this process or in others."""
+    return checked_apart(pairs, budget, jobs) if apart else checked_here(pairs, budget)
 
 
-def checked_here(pairs: Sequence[tuple[Subject, str]], budget: Budget) -> Iterator[Told]:
-    """Check one subject after another in this process."""
-    for subject, profile in pairs:
-        with progress(budget.walks, "checking") as tell:
-
-            def told(run: Run) -> None:
-                tell(run.walks, f"{run.subject.name} ({run.profile}), {run.operations:,} operations")
-
-            found = checked(subject, profile, budget, told)
-        yield found
-
-
-def checked_apart(pairs: Sequence[tuple[Subject, str]], budget: Budget, jobs: int) -> Iterator[Told]:
-    """Check bundled subjects, so many at a time, in processes of their own; told of in their order as they end.
-
-    Where it is interrupted, those that have ended are told of all the same.
-    """
-    with processes(min(jobs, len(pairs))) as pool:
-        futures = [pool.submit(checked_by_name, subject.name, profile, budget) for subject, profile in pairs]
-        told = 0
-        try:
-            for each in futures:
-                found = each.result()
-                told += 1
-                yield found
-        except BaseException as ended:
-            pool.shutdown(wait=False, cancel_futures=True)
-            if isinstance(ended, KeyboardInterrupt):
-                yield from (each.result() for each in futures[told:] if each.done() and not each.cancelled())
-            raise
+def told_and_kept(told: Iterable[Told], layout: Layout | None, keeping: Keeping, fail_fast: bool) -> list[Told]:
+    """Tell of each subject as it ends, if there is a table, and keep its traces; answers with all of them."""
+    done: dict[tuple[str, str], Told] = {}
+    for each in told:
+        done[each.name] = each
+        if layout:
+            layout.tell(each.row, each.stories)
+        keeping.keep(each.to_keep)
+        if fail_fast and each.document.verdict != CONFORMS:
+            break
+    return [*done.values()]
 
 
-def checked_by_name(name: str, profile: str, budget: Budget) -> Told:
-    """Check a subject in a process that knows its name alone."""
-    (subject,) = living([resolve(name)], budget.life)
-    return checked(subject, profile, budget)
+class Keeping:
+    """Keeps the traces of findings in a folder, if there is one. BadInput at once where it is none to keep them in."""
 
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.failed: BadInput | None = None
+        if folder:
+            see_writable(folder)
+            kept_in(folder)
 
-def checked(subject: Subject, profile: str, budget: Budget, told: Progress | None = None) -> Told:
-    """Check a subject under a profile."""
-    golden = golden_traces(subject.contract.name, profile)
-    found = check_subject(
-        subject,
-        profile,
-        golden,
-        budget.seed,
-        budget.walks,
-        budget.examples,
-        budget.fail_fast,
-        told,
-        budget.reserve,
-    )
-    if budget.pdb and found.run.findings:
-        first = found.run.findings[0]
-        click.echo(story_here(document(first)))
-        debugged(subject, first.config, first.operations)
-    name = f"{subject.name} ({profile})"
-    stories = [story_here(document(finding)) for finding in found.run.findings]
-    stories += [f"{name}: {complaint}" for complaint in found.complaints]
-    return Told(subject.name, profile, found.verdict, cells(found), stories, found.unseen, checked_json(found))
+    def keep(self, files: Sequence[Written]) -> None:
+        """Write the files of one subject; where that fails, the check goes on."""
+        if self.folder is None:
+            return
+        for each in files:
+            try:
+                self.write(self.folder, each)
+            except BadInput as error:
+                self.failed = self.failed or error
+
+    def write(self, folder: Path, file: Written) -> None:
+        """Write a file, and say so where it is new."""
+        known = (folder / file.name).exists()
+        write(folder, file)
+        if not known:
+            click.echo(f"{folder / file.name}: kept", err=True)
+
+    def see_kept(self) -> None:
+        """BadInput where a file was not written. All has been told by then."""
+        if self.failed:
+            raise self.failed
 
 
 # ---- Telling
 
-HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "residual", "verdict", "left out")
-WIDTHS = (0, 0, 0, 8, 5, 10, 10, 8, 10, 0)
-"""How wide columns are at least, where that is not known beforehand."""
-RIGHT = {2, 3, 4, 5, 6}
-NONE = "none recorded"
-LEGEND = (
-    "residual: no walk failed; so, with 95 % confidence, fewer than this share of walks fail\n"
-    "operations: those of the walks and of the Hypothesis machine"
-)
-
-
-def steps_text(subject: Subject, profile: str) -> str:
-    """How many recorded steps there are, as wide as the cell will be."""
-    n = sum(len(asked(trace, subject).operations) for trace in golden_traces(subject.contract.name, profile))
-    return f"{n}/{n}" if n else NONE
-
-
-def cells(found: Checked) -> tuple[str, ...]:
-    """The row of a subject, as :data:`HEAD` has it."""
-    run = found.run
-    return (
-        run.subject.name,
-        run.profile,
-        f"{found.golden_agreed}/{found.golden_steps}" if found.golden_steps else NONE,
-        f"{len(run.exercised)} of {len(run.rules)}",
-        f"{run.walks:,}",
-        f"{run.operations + found.machine_steps:,}",
-        f"{sum(run.deviations.values())} of {len(run.deviations)}" if run.deviations else "-",
-        f"< {run.residual:.2g}" if found.green else "-",
-        found.verdict if found.green else found.verdict.upper(),
-        ", ".join([*run.subject.left_out, *accepting(run.subject, run.profile)]) or "-",
-    )
-
-
-def accepting(subject: Subject, profile: str) -> Iterator[str]:
-    """The rules that a subject may do otherwise, in words."""
-    return (f"accepts {rule}" for rule in dict.fromkeys(each.rule for each in accepted(subject, profile)))
-
-
-class Layout:
-    """Prints the row of each subject as it ends, below one head; what is wrong with it stands before its row."""
-
-    def __init__(self, pairs: Sequence[tuple[Subject, str]]) -> None:
-        known = [(subject.name, profile, steps_text(subject, profile)) for subject, profile in pairs]
-        widest = [max(map(len, column)) for column in zip(*known, strict=True)]
-        found = dict(enumerate(widest))
-        self.widths = [max(found.get(i, width), len(HEAD[i])) for i, width in enumerate(WIDTHS)]
-        self.head_is_due = True
-
-    def tell(self, told: Told) -> None:
-        """Print what there is to tell of a subject."""
-        for each in told.stories:
-            click.echo(f"{each}\n")
-        if self.head_is_due or told.stories:
-            click.echo(self.line(HEAD))
-        self.head_is_due = False
-        click.echo(self.line(told.row))
-
-    def line(self, row: Sequence[str]) -> str:
-        """A row, its columns one below the other."""
-        aligned = (
-            cell.rjust(width) if i in RIGHT else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, self.widths, strict=True))
-        )
-        return "  ".join(aligned).rstrip()
-
 
 def print_end(done: Sequence[Told], budget: Budget) -> None:
-    """Say what the table means, what never came up, and what to type next."""
+    """Say what the table means, what never came up, what became of kept traces, and what to type next."""
     click.echo(f"\n{LEGEND}")
     for each in done:
-        if each.verdict == NOT_ENOUGH:
-            click.echo(f"{each.subject} ({each.profile}): NOT ENOUGH: never came up: {', '.join(each.unseen)}")
+        if each.document.verdict == NOT_ENOUGH:
+            name = "{} ({})".format(*each.name)
+            click.echo(f"{name}: NOT ENOUGH: never came up: {', '.join(each.document.unseen)}")
             click.echo(f"  {again(each)} --walks {budget.walks * MORE}")
     for each in done:
-        for deviation in each.as_json["accepted"]:
-            click.echo(f"{each.subject}: {deviation['text']}")
-    green = [each for each in done if each.verdict == CONFORMS]
+        for deviation in each.document.accepted:
+            click.echo(f"{each.document.subject}: {deviation.text}")
+    print_kept(done)
+    green = [each for each in done if each.document.verdict == CONFORMS]
     if len(done) == len(green) == 1:
         click.echo(f"for longer: {again(green[0])} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
     click.echo(f"{len(green)} of {len(done)} conform")
 
 
-def also(found: Sequence[dict[str, Any]], junit: str | None, sarif: str | None, github: bool) -> None:
+def print_kept(done: Sequence[Told]) -> None:
+    """Say which kept traces no longer fail, and which were not run."""
+    passing = dict.fromkeys(file for each in done for file in each.document.kept.passing)
+    failing = {file for each in done for file in each.document.kept.failing}
+    for file in passing:
+        if file not in failing:
+            click.echo(f"kept trace {file} passes now")
+    for each in done:
+        for file in each.document.kept.unasked:
+            click.echo(f"kept trace {file} asks for what {each.document.subject} declares to lack")
+
+
+def also(document: dict[str, Any], junit: str | None, sarif: str | None, github: bool) -> None:
     """Write, and print, the check for other tools, as far as that is asked for."""
     if junit:
-        written(junit, formats.junit(found))
+        written(junit, formats.junit(document))
     if sarif:
-        written(sarif, json.dumps(formats.sarif(found, kit_version()), indent=2) + "\n")
-    for line in formats.workflow_lines(found) if github else ():
+        written(sarif, json.dumps(formats.sarif(document), indent=2) + "\n")
+    for line in formats.workflow_lines(document) if github else ():
         click.echo(line)
 
 
 def again(told: Told) -> str:
     """The command that checks one subject under one profile."""
-    return f"broker-tck check --subject {shlex.quote(told.subject)} --profile {told.profile}"
-
-
-def summary_json(done: Sequence[Told]) -> dict[str, Any]:
-    """The whole summary as a JSON object."""
-    return {"subjects": [each.as_json for each in done], "conform": all(each.verdict == CONFORMS for each in done)}
+    subject, profile = told.name
+    return f"broker-tck check --subject {shlex.quote(subject)} --profile {profile}"

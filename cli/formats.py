@@ -1,16 +1,19 @@
 """A check in the formats of other tools: JUnit's XML, SARIF 2.1.0, and annotations of GitHub's workflows.
 
-All are made of the check's own JSON, see :func:`~broker_tck.properties.conforming.checked_json`.
+All are made of the check's own JSON, see :mod:`~broker_tck.properties.check_document`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
+Document = Mapping[str, Any]
+"""The check, with the versions of kit and rulebook."""
 Checked = Mapping[str, Any]
+"""What became of one subject."""
 
 UNPRINTED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
@@ -39,12 +42,15 @@ def accepted(checked: Checked) -> dict[str, str]:
 # ---- JUnit
 
 
-def junit(found: Sequence[Checked]) -> str:
+def junit(document: Document) -> str:
     """One test suite a subject and profile, one test case a rule; a rule that never came up was skipped."""
     root = ET.Element("testsuites", name="broker-tck")
-    for checked in found:
+    for checked in document["subjects"]:
         name = f"{checked['subject']} ({checked['profile']})"
         suite = ET.SubElement(root, "testsuite", name=printed(name))
+        properties = ET.SubElement(suite, "properties")
+        for what in ("version", "rulebook"):
+            ET.SubElement(properties, "property", name=what, value=document[what])
         broken: dict[str, list[tuple[str, str]]] = {}
         for rule, line, text in wrong(checked):
             broken.setdefault(rule, []).append((line, text))
@@ -73,11 +79,11 @@ def printed(text: str) -> str:
 # ---- SARIF
 
 
-def sarif(found: Sequence[Checked], version: str) -> dict[str, Any]:
+def sarif(document: Document) -> dict[str, Any]:
     """One run of the kit as a tool, one result for all that is wrong; each where the subject's factory is."""
     rules: dict[str, dict[str, Any]] = {}
     results = []
-    for checked in found:
+    for checked in document["subjects"]:
         for finding in checked["findings"]:
             told = zip(finding["rules"], finding["sentences"], finding["looks"], finding["sources"], strict=True)
             for rule, sentence, look, source in told:
@@ -90,7 +96,8 @@ def sarif(found: Sequence[Checked], version: str) -> dict[str, Any]:
         for each in checked["accepted"]:
             rules.setdefault(each["rule"], {"id": each["rule"]})
             results.append({**suppressed(each), "locations": locations(checked)})
-    driver = {"name": "broker-tck", "version": version, "rules": [*rules.values()]}
+    driver = {"name": "broker-tck", "version": document["version"], "rules": [*rules.values()]}
+    driver["properties"] = {"rulebook": document["rulebook"]}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
@@ -111,9 +118,9 @@ def locations(checked: Checked) -> list[dict[str, Any]]:
 # ---- GitHub
 
 
-def workflow_lines(found: Sequence[Checked]) -> Iterator[str]:
+def workflow_lines(document: Document) -> Iterator[str]:
     """A line for all that is wrong, is accepted, or never came up, as workflows of GitHub read them."""
-    for checked in found:
+    for checked in document["subjects"]:
         at = f"file={value(checked['source']['file'])},line={checked['source']['line']}," if checked["source"] else ""
         for rule, _, text in wrong(checked):
             yield f"::error {at}title={value(rule)}::{escaped(text)}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 
 import click
 
 from broker_tck.cli.output import console, print_json
+from broker_tck.cli.streams import flush
 from broker_tck.implementations.interface import NOT_ANSWERED
+from broker_tck.properties.check_document import check_document
 from broker_tck.properties.engine.check import HANG, no_answer
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.walk import Walk
@@ -29,9 +30,9 @@ def give_up(busy: Busy, as_json: bool) -> None:
         click.echo(f"broker-tck: {told(busy)}", err=True)
         if as_json:
             finding = finding_json(finding_of(busy)) if busy.operations else {"subject": busy.subject.name}
-            print_json({"conform": False, "unanswered": {**finding, "message": told(busy)}})
+            print_json(check_document((), {**finding, "message": told(busy)}))
         with suppress(OSError):
-            sys.stdout.flush()
+            flush()
     finally:
         os._exit(1)
 

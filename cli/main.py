@@ -27,7 +27,7 @@ from broker_tck.cli.reduce import reduce_command
 from broker_tck.cli.replay import replay_command
 from broker_tck.cli.report import report
 from broker_tck.cli.rules import rules
-from broker_tck.cli.streams import UNREAD, Unwritten, flush, silence, tell_errors
+from broker_tck.cli.streams import DOCUMENTS, UNREAD, Unwritten, flush, silence, tell_errors
 from broker_tck.cli.subjects import subjects
 from broker_tck.cli.walk import walk_command
 from broker_tck.cli.watch import watch
@@ -35,6 +35,7 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.isolation.resident import HERE
+from broker_tck.properties.rulebook import rulebook
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 
 EXAMPLES = """\b
@@ -47,7 +48,9 @@ Examples:
 
 
 @click.group(epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(kit_version(), prog_name="broker-tck")
+@click.version_option(
+    kit_version(), prog_name="broker-tck", message=f"%(prog)s, version %(version)s, rulebook {rulebook()}"
+)
 def cli() -> None:
     """Check implementations of the parts of a message broker that decide when a message comes back."""
 
@@ -76,8 +79,11 @@ for command in (
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    HERE.give_up = partial(give_up, as_json="--json" in sys.argv)
+    as_json = "--json" in sys.argv
+    HERE.give_up = partial(give_up, as_json=as_json)
     tell_errors()
+    if as_json:
+        DOCUMENTS.set_apart()
     try:
         status = run(sys.argv[1:])
         flush()

@@ -142,7 +142,8 @@ profile_option = click.option("--profile", metavar="P", help="The profile. Defau
 life_option = click.option(
     "--life", metavar="L", help="Make only lives of this kind (active-cursors: whole). Default: whatever may come."
 )
-seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help="The seed.")
+SEEDS = click.IntRange(0, 2**31 - 1)
+seed_option = click.option("--seed", default=0, show_default=True, type=SEEDS, help="The seed.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output.")
 
 

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from broker_tck.cli.streams import DOCUMENTS
 from broker_tck.properties.errors import BadInput
 
 WIDTH = 160
@@ -29,7 +30,7 @@ def console(err: bool = False) -> Console:
 
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
-    click.echo(json.dumps(document, indent=2))
+    click.echo(json.dumps(document, indent=2), file=DOCUMENTS.stream)
 
 
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:

@@ -7,10 +7,11 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 UNREAD = 141
 """The exit status where nobody reads on: that of a program which SIGPIPE ended."""
+STANDARD_OUTPUT = "standard output"
 
 
 class Unwritten(Exception):
@@ -51,22 +52,51 @@ class Told(io.RawIOBase):
 
 def tell_errors() -> None:
     """Have errors of standard output and standard error raised as Unwritten; one that was closed goes nowhere."""
-    for name, where in (("stdout", "standard output"), ("stderr", "standard error")):
+    for name, where in (("stdout", STANDARD_OUTPUT), ("stderr", "standard error")):
         stream = getattr(sys, name) or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-        binary = io.BufferedWriter(Told(stream, where))
-        lines = stream.line_buffering
-        setattr(sys, name, io.TextIOWrapper(binary, stream.encoding, stream.errors, line_buffering=lines))
+        setattr(sys, name, told(stream, where))
+
+
+def told(stream: Any, where: str) -> TextIO:
+    """A stream whose errors are raised as Unwritten; lines are written as they end where Python is not to buffer."""
+    binary = io.BufferedWriter(Told(stream, where))
+    by_line = stream.line_buffering or stream.write_through
+    return io.TextIOWrapper(binary, stream.encoding, stream.errors, line_buffering=by_line)
+
+
+class Documents:
+    """Where documents go, while standard output is another name for standard error."""
+
+    def __init__(self) -> None:
+        self.stream: TextIO | None = None
+        """None: to standard output, as all else."""
+
+    def set_apart(self) -> None:
+        """From here on standard output has documents alone: all else that is written to it goes to standard error.
+
+        That holds for whatever a plug-in prints, in Python or below it, and for the processes that it starts.
+        """
+        sys.stdout.flush()
+        there = os.dup(sys.stdout.fileno())
+        self.stream = told(os.fdopen(there, "w", encoding=sys.stdout.encoding), STANDARD_OUTPUT)
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        sys.stdout = sys.stderr
+
+
+DOCUMENTS = Documents()
+"""Those of this process."""
 
 
 def flush() -> None:
     """Write what was printed and not yet written. Unwritten where that fails."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (DOCUMENTS.stream, sys.stdout, sys.stderr):
+        if stream:
+            stream.flush()
 
 
 def silence() -> None:
     """Let both go nowhere, so that Python finds nothing to complain of as it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (DOCUMENTS.stream, sys.stdout, sys.stderr)):
         with suppress(OSError):
             os.dup2(nowhere, stream.fileno())

@@ -46,7 +46,8 @@ What `broker-tck --help` and `broker-tck COMMAND --help` print. The same for eve
 | 141 | whoever read standard output stopped reading (`head`, say); nothing is said of the subject |
 
 Results are on standard output. With `--json` that is one JSON document, and everything else is on standard
-error.
+error, also what a subject prints. The document of `check` has the number of its form in `schema`, and the versions
+of kit and rules; its JSON Schema is `fixtures/schema/check.schema.json` in the package.
 
 A subject (`--subject`) is the name of a bundled one, the name of an entry point in the group
 `broker_tck.subjects`, `package.module:Factory` (modules in the current folder are found), or `mutant:NAME`.

@@ -1,14 +1,40 @@
-"""A technology compatibility kit for the parts of a message broker that decide when a message comes back."""
+"""A technology compatibility kit for the parts of a message broker that decide when a message comes back.
+
+``check`` checks a subject, and answers with a ``Result``; it raises ``BadInput`` where what it is given cannot be used.
+``__version__`` is the version of the kit, ``RULEBOOK`` that of the rules: a digest of all of them.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from broker_tck.properties.errors import BadInput
+    from broker_tck.properties.results import Finding, ProfileResult, Result, check
+
+__all__ = ["RULEBOOK", "BadInput", "Finding", "ProfileResult", "Result", "__version__", "check"]
+
 __version__: str
+RULEBOOK: str
+
+MODULES = dict.fromkeys(("check", "Finding", "ProfileResult", "Result"), "results") | {"BadInput": "errors"}
+"""Where in ``broker_tck.properties`` a name is, which is imported only when it is asked for."""
 
 
-def __getattr__(name: str) -> str:
-    """The version of the kit that is installed, looked up where it is asked for; ``none`` where none is."""
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    """A name of the package, looked up where it is asked for: to import the package alone takes no time."""
+    if name == "__version__":
+        return version()
+    if name == "RULEBOOK":
+        return import_module("broker_tck.properties.rulebook").rulebook()
+    if name in MODULES:
+        return getattr(import_module(f"broker_tck.properties.{MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def version() -> str:
+    """The version of the kit that is installed; ``none`` where none is."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from inspect import getsourcefile, getsourcelines
 from pathlib import Path
-from typing import Any
 
 from broker_tck import fixtures
-from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import clock_of
@@ -18,10 +15,11 @@ from broker_tck.properties.engine.replay import Disagreement, on_subject
 from broker_tck.properties.engine.run import Progress, Run, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
-from broker_tck.properties.findings.document import finding_json
+from broker_tck.properties.findings.again import Again, run_again
+from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.fitness import see_made
+from broker_tck.properties.findings.kept import Kept
 from broker_tck.properties.findings.lines import unit_of, value_text
-from broker_tck.properties.findings.raised import near
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 
@@ -34,11 +32,25 @@ class Checked:
     golden_agreed: int
     disagreements: list[Disagreement]
     machine_steps: int
+    again: Again = field(default_factory=Again)
+    """What became of kept traces."""
 
     @property
     def verdict(self) -> str:
         """What the check comes to."""
-        return BROKEN if self.disagreements else self.run.verdict
+        return BROKEN if self.disagreements or self.again.failing else self.run.verdict
+
+    @property
+    def findings(self) -> list[tuple[Finding, str]]:
+        """A finding for each rule, the shortest, with a note; those of kept traces come first."""
+        told = [(finding, f"The trace is kept in {kept.file}.") for kept, finding in self.again.failing]
+        told += [(finding, "") for finding in self.run.findings]
+        found: dict[str, tuple[Finding, str]] = {}
+        for finding, note in told:
+            known = found.get(finding.rule)
+            if known is None or len(finding.operations) < len(known[0].operations):
+                found[finding.rule] = finding, note
+        return [*found.values()]
 
     @property
     def green(self) -> bool:
@@ -54,38 +66,6 @@ class Checked:
     def unseen(self) -> list[str]:
         """What has to come up and did not, where nothing is wrong."""
         return self.run.unseen if self.verdict == NOT_ENOUGH else []
-
-
-def checked_json(checked: Checked) -> dict[str, Any]:
-    """What became of one subject under one profile."""
-    run = checked.run
-    return {
-        "subject": run.subject.name,
-        "profile": run.profile,
-        "source": source_json(run.subject),
-        "verdict": checked.verdict,
-        "golden": {"steps": checked.golden_steps, "agreed": checked.golden_agreed},
-        "rules": {"exercised": run.exercised, "vacuous": run.vacuous, "met": dict(sorted(run.met.items()))},
-        "walks": run.walks,
-        "operations": run.operations,
-        "machine_steps": checked.machine_steps,
-        "residual": run.residual,
-        "deviations": run.deviations,
-        "left_out": run.subject.left_out,
-        "accepted": [each._asdict() for each in accepted(run.subject, run.profile)],
-        "findings": [finding_json(f) for f in run.findings],
-        "complaints": checked.complaints,
-        "unseen": checked.unseen,
-    }
-
-
-def source_json(subject: Subject) -> dict[str, Any] | None:
-    """Where a subject's factory is written; None where that is not known, as of a class of Java."""
-    try:
-        lines, line = getsourcelines(subject.factory)
-        return {"file": near(getsourcefile(subject.factory) or ""), "line": max(line, 1)} if lines else None
-    except (TypeError, OSError):
-        return None
 
 
 def disagreement_text(found: Disagreement) -> str:
@@ -109,13 +89,18 @@ def check_subject(
     fail_fast: bool = False,
     progress: Progress | None = None,
     reserve: int = 0,
+    kept: Sequence[Kept] = (),
 ) -> Checked:
-    """Put a subject through recorded traces, walks, laws and the Hypothesis machine.
+    """Put a subject through kept and recorded traces, walks, laws and the Hypothesis machine.
 
-    Walks of the ``reserve`` are made as long as a rule has not come up. BadInput where the subject cannot be made, or
+    Walks of the ``reserve`` are made as long as a rule has not come up. Nothing is asked after a kept trace that fails
+    where the check is to ``fail_fast``, or the subject ends its process. BadInput where the subject cannot be made, or
     lacks a method.
     """
     see_made(subject)
+    again = run_again(subject, profile, kept, fail_fast)
+    if again.fatal or (fail_fast and again.failing):
+        return Checked(Run(subject, profile, seed), 0, 0, [], 0, again)
     disagreements: list[Disagreement] = []
     golden = [asked(trace, subject) for trace in golden]
     for trace in golden:
@@ -133,7 +118,7 @@ def check_subject(
         if failed:
             run.failing.append(failed)
             run.findings = findings(run)
-    return Checked(run, steps, steps - lost, disagreements, machine_steps)
+    return Checked(run, steps, steps - lost, disagreements, machine_steps, again)
 
 
 @cache

@@ -6,6 +6,6 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.parts import run_part
 
 
-def test_conformance(conformance_case: tuple[Subject, str, str]) -> None:
+def test_conformance(conformance_case: tuple[Subject, str, str, int]) -> None:
     """A subject conforms to its contract under a profile."""
     run_part(*conformance_case)

@@ -1,6 +1,6 @@
 """Write anew what the tests compare with: ``python tests/refresh.py``, after a change that is meant to change it.
 
-That is the digest of many walks, the schema of traces, and what the command line prints of a few findings.
+That is the digest of many walks, the schemas of traces and of a check, and what is printed of a few findings.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from broker_tck.cli.main import run
+from broker_tck.properties import check_document
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.schema import schema
@@ -26,6 +27,7 @@ from broker_tck.spark_fuzz.worker.shard import shard_rows
 HERE = Path(__file__).parent
 DIGESTS = HERE / "digests.json"
 EXPECTED = HERE / "expected"
+SCHEMAS = HERE.parent / "fixtures" / "schema"
 WALKS = 30
 SEED = 20_251_120
 
@@ -95,8 +97,10 @@ def main() -> None:
     """Write all of it."""
     DIGESTS.write_text(json.dumps({**digests(), "shard": shard_digest()}, indent=2) + "\n", encoding="utf-8")
     for contract in CONTRACTS.values():
-        file = HERE.parent / "fixtures" / "schema" / f"{contract.name}.trace.schema.json"
+        file = SCHEMAS / f"{contract.name}.trace.schema.json"
         file.write_text(json.dumps(schema(contract), indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(check_document.schema(), indent=1) + "\n"
+    (SCHEMAS / "check.schema.json").write_text(text, encoding="utf-8")
     for name in STORIES:
         (EXPECTED / f"{name}.txt").write_text(printed(name), encoding="utf-8")
 

@@ -22,9 +22,9 @@ from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of, wrong
 
 import broker_tck
 from broker_tck.bench import drivers as bench
-from broker_tck.cli import check as checking
+from broker_tck.cli import check as check_command
+from broker_tck.cli import checking, output, table
 from broker_tck.cli import main as cli_main
-from broker_tck.cli import output
 from broker_tck.cli import power as proving
 from broker_tck.cli.main import cli as group
 from broker_tck.cli.plugin import KINDS, methods
@@ -175,8 +175,8 @@ def test_bundled_subjects_are_the_default(cli: Cli) -> None:
 
 
 def test_bundled_subjects_of_all_contracts_are_the_default() -> None:
-    assert sorted(s.name for s in checking.subjects_of((), (), None, None)) == sorted(BUNDLED)
-    two = checking.subjects_of(("negative-acks", "delayed-delivery"), (), None, None)
+    assert sorted(s.name for s in check_command.subjects_of((), (), None, None)) == sorted(BUNDLED)
+    two = check_command.subjects_of(("negative-acks", "delayed-delivery"), (), None, None)
     assert {s.contract.name for s in two} == {"negative-acks", "delayed-delivery"}
 
 
@@ -186,10 +186,10 @@ def test_subject_of_another_contract_than_those_named_is_refused(cli: Cli) -> No
 
 
 def test_rows_stand_below_one_head_and_what_is_wrong_before_its_row(capsys: pytest.CaptureFixture[str]) -> None:
-    layout = checking.Layout([(resolve("heap"), "heap"), (resolve("time-bucket"), "timebucket-ideal")])
+    layout = table.Layout([(resolve("heap"), "heap"), (resolve("time-bucket"), "timebucket-ideal")])
     for name, profile, stories in (("time-bucket", "timebucket-ideal", []), ("heap", "heap", ["it is wrong"])):
         row = (name, profile, "none", "1 of 2", "3", "4", "-", "-", "BROKEN", "-")
-        layout.tell(checking.Told(name, profile, "broken", row, stories, [], {}))
+        layout.tell(row, stories)
     head, first, wrong, empty, again, second = capsys.readouterr().out.splitlines()
     assert (head, wrong, empty) == (again, "it is wrong", "")
     assert first.index("BROKEN") == second.index("BROKEN") == head.index("verdict")

@@ -100,8 +100,8 @@ def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_kit_s_own_tests_check_bundled_subjects_by_default(folder: Path) -> None:
-    status, out = pytest_in(folder, *PLUGIN, "--pyargs", "broker_tck.properties", "--collect-only", "-q")
+def test_kit_s_own_tests_check_bundled_subjects_by_default(tmp_path: Path) -> None:
+    status, out = pytest_in(tmp_path, *PLUGIN, "--pyargs", "broker_tck.properties", "--collect-only", "-q")
     assert status == 0, out
     assert "test_conformance[heap-heap-golden]" in out
     for subject in chain.from_iterable(map(bundled, CONTRACTS.values())):
@@ -120,6 +120,19 @@ def test_unknown_names_are_errors_of_use(folder: Path, arguments: tuple[str, ...
     status, out = pytest_in(folder, *PLUGIN, "--pyargs", "broker_tck.properties", *arguments)
     assert status in (2, 4), out
     assert line in out
+
+
+def test_plugin_asks_for_what_pyproject_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    settings = '[tool.broker-tck]\nseed = 7\nsubjects = [{name = "heap", accepts = {"DD-09" = "by the bucket"}}]\n'
+    (folder / "pyproject.toml").write_text(settings)
+    function = Function("conformance_case", **{"--subject": []})
+    pytest_plugin.pytest_generate_tests(function)
+    assert function.ids[0] == "heap-heap~DD-09:by_the_bucket-walks"
+    assert {seed for *_, seed in function.cases} == {7}
+    (folder / "pyproject.toml").write_text("[tool.broker-tck]\nsubject = 1")
+    with pytest.raises(pytest.UsageError, match=r"broker-tck: pyproject\.toml: .* did you mean 'subjects'"):
+        pytest_plugin.pytest_generate_tests(function)
 
 
 class Parser:
@@ -143,9 +156,10 @@ class Function:
         self.config = self
         self.getoption = options.get
         self.ids: list[str] = []
+        self.cases: list[Any] = []
 
     def parametrize(self, name: str, cases: list[Any], ids: list[str]) -> None:
-        self.ids = ids
+        self.cases, self.ids = cases, ids
 
 
 def test_plugin_asks_for_one_test_a_part() -> None:
@@ -171,10 +185,10 @@ def test_case_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from broker_tck.properties.test_conformance import test_conformance as of_the_kit
 
     monkeypatch.setattr(parts, "WALKS", 1)
-    of_the_kit((resolve("heap"), "heap", "walks"))
+    of_the_kit((resolve("heap"), "heap", "walks", 0))
     with pytest.raises(pytest.fail.Exception, match="NOT ENOUGH: DD-08 never came up"):
-        of_the_kit((resolve("heap"), "heap", "DD-08"))
-    of_the_kit((resolve("heap"), "heap", "golden"))
+        of_the_kit((resolve("heap"), "heap", "DD-08", 0))
+    of_the_kit((resolve("heap"), "heap", "golden", 0))
 
 
 def test_kit_offers_conformance_alone() -> None:

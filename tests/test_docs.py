@@ -217,7 +217,7 @@ def test_code_of_the_tutorial_is_that_of_the_template() -> None:
     known = {line.strip() for line in ours.splitlines()}
     tutorial = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```(?:python|toml)\n(.*?)```", tutorial, flags=re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for line in "".join(blocks).splitlines():
         assert line.strip() in known, line
 

@@ -28,7 +28,7 @@ def found() -> dict[str, Any]:
         "what": "Your tracker is late.",
         "text": "Your tracker is late.\n\nDD-20 or DD-28 is broken by a:B (heap)\n\n  broker-tck replay",
     }
-    return {
+    checked = {
         "subject": "a:B",
         "profile": "heap",
         "source": {"file": "a,b.py", "line": 7},
@@ -38,12 +38,18 @@ def found() -> dict[str, Any]:
         "rules": {"exercised": ["DD-01", "DD-20"], "vacuous": ["DD-09"]},
         "unseen": ["DD-09"],
     }
+    return {"version": "1.2", "rulebook": "abc", "subjects": [checked]}
 
 
 def test_each_rule_is_a_test_case(found: dict[str, Any]) -> None:
-    (suite,) = ET.fromstring(formats.junit([found]))
+    (suite,) = ET.fromstring(formats.junit(found))
     assert suite.attrib == {"name": "a:B (heap)", "tests": "4", "failures": "2", "errors": "0", "skipped": "1"}
-    told = {case.attrib["name"]: [(child.tag, child.attrib["message"]) for child in case] for case in suite}
+    properties, *cases = suite
+    assert [each.attrib for each in properties] == [
+        {"name": "version", "value": "1.2"},
+        {"name": "rulebook", "value": "abc"},
+    ]
+    told = {case.attrib["name"]: [(child.tag, child.attrib["message"]) for child in case] for case in cases}
     assert told == {
         "DD-01": [],
         "DD-09": [("skipped", "never came up")],
@@ -53,23 +59,27 @@ def test_each_rule_is_a_test_case(found: dict[str, Any]) -> None:
 
 
 def test_sarif_says_where(found: dict[str, Any]) -> None:
-    (run,) = formats.sarif([found, {**found, "source": None, "complaints": []}], "1.2")["runs"]
+    (checked,) = found["subjects"]
+    both = [checked, {**checked, "source": None, "complaints": []}]
+    (run,) = formats.sarif({**found, "subjects": both})["runs"]
     driver = run["tool"]["driver"]
-    assert (driver["version"], [rule["id"] for rule in driver["rules"]]) == ("1.2", ["DD-20", "DD-28", "check"])
+    assert (driver["version"], driver["properties"]) == ("1.2", {"rulebook": "abc"})
+    assert [rule["id"] for rule in driver["rules"]] == ["DD-20", "DD-28", "check"]
     assert [result["ruleId"] for result in run["results"]] == ["DD-20", "check", "DD-20"]
-    assert run["results"][0]["message"]["text"] == found["findings"][0]["text"]
+    assert run["results"][0]["message"]["text"] == checked["findings"][0]["text"]
     (where,) = run["results"][0]["locations"]
     assert where["physicalLocation"]["artifactLocation"] == {"uri": "a,b.py"}
     assert run["results"][-1]["locations"] == []
 
 
 def test_annotation_is_one_line(found: dict[str, Any]) -> None:
-    first, second, third = formats.workflow_lines([found])
+    first, second, third = formats.workflow_lines(found)
     assert first.startswith("::error file=a%2Cb.py,line=7,title=DD-20::Your tracker is late.%0A%0ADD-20 or DD-28 ")
     assert second.startswith("::error file=a%2Cb.py,line=7,title=check::strange: 5 %25 of ")
     assert third == "::warning file=a%2Cb.py,line=7,title=a%3AB (heap)::never came up: DD-09"
     assert not any("\n" in line for line in (first, second, third))
-    (bare, *_) = formats.workflow_lines([{**found, "source": None}])
+    (checked,) = found["subjects"]
+    (bare, *_) = formats.workflow_lines({**found, "subjects": [{**checked, "source": None}]})
     assert bare.startswith("::error title=DD-20::")
 
 

@@ -126,7 +126,7 @@ class DelayedDelivery(Reference):
         self.fixed_delay.taken(self.compared(at), self.buckets.tick)
 
     def fill(self, ledger: int, entry: int, step: int, n: int, at: int, apart: int) -> int:
-        """Track n messages of one ledger, every ``step``-th entry, their times ``apart``; answers how many were taken."""
+        """Track n messages, every ``step``-th entry of a ledger, ``apart`` in time; answers how many were taken."""
         return sum([self.add(ledger, entry + i * step, at + i * apart) for i in range(n)])
 
     # ---- Handing out

@@ -14,7 +14,15 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.choices import Choices
-from broker_tck.properties.engine.edges import AtEdges, Edges, Number, edged_config, is_edged, numbers_of
+from broker_tck.properties.engine.edges import (
+    NOTHING_TO_SAY,
+    AtEdges,
+    Edges,
+    Number,
+    edged_config,
+    is_edged,
+    numbers_of,
+)
 from broker_tck.properties.engine.operation import Operation, able, kinds_of
 from broker_tck.properties.engine.profiles import model_of
 from broker_tck.properties.engine.units import Unit
@@ -173,7 +181,7 @@ class Contract:
     variations: tuple[Variation, ...]
     blame_table: tuple[Blame, ...]
     """What :meth:`blame` goes by: the first row that fits. The last one fits everything."""
-    edges: Edges = Edges()
+    edges: Edges = NOTHING_TO_SAY
     """What is to be said of the numbers that it takes, so that walks can draw them at their edges."""
     ebb: Callable[[Any, Choices, Any], Iterator[Operation]] | None = None
     """Takes everything out, so that it can be filled once more; None: walks do not."""

@@ -80,6 +80,10 @@ class Edges(NamedTuple):
     """Whether a subject with some capabilities can be configured so."""
 
 
+NOTHING_TO_SAY = Edges()
+"""That numbers have the edges that all have."""
+
+
 @cache
 def integers(record: type[msgspec.Struct]) -> list[tuple[str, str, int, int]]:
     """The fields of a record that hold an integer with bounds: name, mark, least and largest."""
@@ -142,7 +146,9 @@ class Drawn:
 class AtEdges:
     """The operations of a walk in which some numbers are drawn at their edges."""
 
-    def __init__(self, edges: Edges, model: Any, choices: Choices, capabilities: Any, numbers: Sequence[Number]) -> None:
+    def __init__(
+        self, edges: Edges, model: Any, choices: Choices, capabilities: Any, numbers: Sequence[Number]
+    ) -> None:
         self.edges, self.model, self.choices, self.capabilities = edges, model, choices, capabilities
         self.drawn: dict[str, list[Drawn]] = {}
         for _ in range(one_of(choices, FIELDS)):

@@ -132,22 +132,29 @@ def as_subject(name: str, contract: Contract, model: type[Reference]) -> Subject
     return Modelled(name, contract, model, (model.PROFILE,), contract.capabilities())
 
 
-def declared(name: str, factory: Callable[..., Any], contract: Contract | None = None) -> Subject:
+def declared(
+    name: str,
+    factory: Callable[..., Any],
+    contract: Contract | None = None,
+    profiles: Any = None,
+    accepts: Any = None,
+) -> Subject:
     """The subject that a factory declares by its attributes ``contract``, ``profiles``, ``capabilities``, ``accepts``.
 
     All are optional: the given contract or the first, its default profile and its default capabilities stand in, and
     what it accepts to do otherwise is nothing. So are ``forks``, ``files`` and ``libraries``, see :class:`Subject`.
+    What is given here stands in the place of what the factory declares.
     """
     contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
     if not callable(factory):
         raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} cannot be called")
-    profiles = getattr(factory, "profiles", (contract.default,))
+    profiles = getattr(factory, "profiles", (contract.default,)) if profiles is None else profiles
     if not isinstance(profiles, list | tuple) or not profiles:
         raise BadInput(
             f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}"
         )
-    accepts = accepted(name, getattr(factory, "accepts", {}))
-    changed = "".join(f"{ACCEPTED}{each.rule}:{each.way}" for each in accepts)
+    otherwise = accepted(name, getattr(factory, "accepts", {}) if accepts is None else accepts)
+    changed = "".join(f"{ACCEPTED}{each.rule}:{each.way}" for each in otherwise)
     profiles = [f"{profile}{changed}" for profile in profiles]
     for profile in profiles:
         try:
@@ -158,7 +165,7 @@ def declared(name: str, factory: Callable[..., Any], contract: Contract | None =
         capabilities = msgspec.convert(dict(getattr(factory, "capabilities", {})), contract.capabilities)
     except (msgspec.ValidationError, TypeError, ValueError) as error:
         raise BadInput(f"{name}: its capabilities are not those of {contract.name}: {error}") from None
-    return Subject(name, contract, factory, tuple(profiles), capabilities, accepts)
+    return Subject(name, contract, factory, tuple(profiles), capabilities, otherwise)
 
 
 def accepted(name: str, accepts: Any) -> tuple[Accepted, ...]:
@@ -199,23 +206,29 @@ def plugged_in() -> dict[str, Any]:
     return {e.name: e for e in entry_points(group=GROUP)}
 
 
-def resolve(name: str) -> Subject:
+def resolve(name: str, contract: Contract | None = None, profiles: Any = None, accepts: Any = None) -> Subject:
     """The subject with this name.
 
-    It is a bundled one, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or ``package.module:Factory``.
+    It is a bundled one, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or ``package.module:Factory``. What
+    is given besides stands in the place of what its factory declares, see :func:`declared`.
     """
+    return declared(*factory_named(name), contract, profiles, accepts)
+
+
+def factory_named(name: str) -> tuple[str, Any]:
+    """The factory of a subject by the subject's name, with that name, spelled out."""
     if name in BUNDLED:
-        return declared(name, BUNDLED[name])
+        return name, BUNDLED[name]
     if name.startswith("mutant:"):
         mutant = MUTANTS.get(name.removeprefix("mutant:"))
         if mutant is None:
             raise BadInput(unknown("mutant", name.removeprefix("mutant:"), MUTANTS, told=LISTED))
-        return declared(name, mutant.factory)
+        return name, mutant.factory
     if factory := found_released(name):
-        return declared(factory.name, factory)
+        return factory.name, factory
     if ":" in name:
         try:
-            return declared(name, imported(name))
+            return name, imported(name)
         except ValueError as error:
             raise BadInput(str(error)) from None
     entry = plugged_in().get(name)
@@ -224,7 +237,7 @@ def resolve(name: str) -> Subject:
         told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
         raise BadInput(unknown("subject", name, known, told=told))
     try:
-        return declared(name, entry.load())
+        return name, entry.load()
     except (Exception, SystemExit) as error:
         raise BadInput(f"the entry point {name!r} cannot be loaded: {error}") from None
 

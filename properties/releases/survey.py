@@ -19,7 +19,7 @@ from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.verdict import BROKEN
 
-CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--json", "--examples", "0")
+CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--isolated", "--json", "--examples", "0")
 UNKNOWN = "no verdict"
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.rulebook import rulebook
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, libraries, python_version, subject_digests, versions
 
 FORMAT = 1
@@ -43,6 +44,8 @@ class Code(msgspec.Struct, frozen=True):
     python: str
     libraries: dict[str, str]
     subjects: dict[str, str]
+    rulebook: str = ""
+    """The version of the rules; empty in older campaigns."""
 
     def differs(self, other: Code) -> str:
         """What is other there than here, in a few words; empty: nothing."""
@@ -89,7 +92,7 @@ class Manifest(msgspec.Struct, frozen=True):
 def code_here(subjects: list[str], kit: str) -> Code:
     """The code that this process runs."""
     run = versions(libraries(map(resolve, subjects)))
-    return Code(kit, kit_digest(), python_version(), run, subject_digests(subjects))
+    return Code(kit, kit_digest(), python_version(), run, subject_digests(subjects), rulebook())
 
 
 def encoded(manifest: Manifest) -> str:

@@ -159,13 +159,13 @@ def versions(before: Report, after: Report) -> Iterator[list[str]]:
     old, new = (libraries(each) for each in (before, after))
     for name in [*dict.fromkeys([*old, *new])]:
         if old.get(name) != new.get(name):
-            yield [name, old.get(name, "-"), new.get(name, "-")]
+            yield [name, old.get(name) or "-", new.get(name) or "-"]
 
 
 def libraries(report: Report) -> dict[str, str]:
     """What ran, with its version."""
     code = report.manifest.code
-    return {"broker-tck": code.kit, "Python": code.python, **code.libraries}
+    return {"broker-tck": code.kit, "rulebook": code.rulebook, "Python": code.python, **code.libraries}
 
 
 def findings(title: str, says: str, comparison: Comparison, changes: Sequence[Change]) -> Section:

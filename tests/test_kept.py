@@ -1,0 +1,260 @@
+"""Traces of findings that are kept in a folder, and run first in the next check."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+from kit import CONTRACT, OneTooMany, subject_of
+
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.mutants import MUTANTS
+from broker_tck.properties.conforming import check_subject
+from broker_tck.properties.engine.subjects import declared, resolve
+from broker_tck.properties.engine.trace import load
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.again import run_again
+from broker_tck.properties.findings.kept import Kept, Written, kept_in, read, write, written
+
+IDEAL = "timebucket-ideal"
+FILE = "kit%3AOneTooMany@timebucket-ideal@DD-20.jsonl"
+ONE = ("check", "--subject", "kit:OneTooMany", "--walks", "30", "--examples", "0")
+GET = {"version": 1, "contract": "delayed-delivery", "profile": IDEAL, "config": {}}
+TAKEN = json.dumps({**GET, "steps": [["add", 0, 0, 1_700_000_001_001], ["adv", 23], ["get", 0]]})
+"""What a subject that hands out one too many fails at."""
+
+
+def ended(code: int) -> Any:
+    os._exit(code)
+
+
+class Crashing(TimeBucketTracker):
+    """Ends its process when it is asked for messages."""
+
+    def get_scheduled_messages(self, max_messages: int) -> Any:
+        return ended(7)
+
+
+class Hanging(TimeBucketTracker):
+    """Never comes back when it is asked for messages."""
+
+    def get_scheduled_messages(self, max_messages: int) -> Any:
+        while True:
+            pass
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of kept traces, in the current one."""
+    monkeypatch.chdir(tmp_path)
+    return Path("findings")
+
+
+def kept(folder: Path, name: str, text: str = TAKEN) -> Kept:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    (found,) = read(folder / name)
+    return found
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
+
+
+# ---- The command
+
+
+def test_findings_are_kept_once(cli: Cli, folder: Path) -> None:
+    status, _, err = cli(*ONE, "--save", folder)
+    assert (status, err) == (1, f"findings/{FILE}: kept\n")
+    assert names(folder) == [FILE]
+    (trace,) = load(str(folder / FILE))
+    assert (trace.profile, trace.name) == (IDEAL, "DD-20 is broken by kit:OneTooMany")
+    assert cli("replay", folder / FILE, "--subject", "kit:OneTooMany")[0] == 1
+    status, out, err = cli(*ONE, "--save", folder)
+    assert (status, err) == (1, "")
+    assert names(folder) == [FILE]
+    assert out.count("is broken by") == 1
+
+
+def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None:
+    kept(folder, FILE)
+    status, out, _ = cli(*ONE, "--save", folder, "--fail-fast")
+    assert status == 1
+    assert out.startswith("DD-20 is broken by kit:OneTooMany")
+    assert f"\n  The trace is kept in findings/{FILE}.\n" in out
+    assert "of 31      0           0 " in out
+
+
+def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> None:
+    kept(folder, "time-bucket@timebucket-ideal@DD-20.jsonl")
+    kept(folder, "heap@heap@DD-20.jsonl")
+    status, out, err = cli("check", "--subject", "time-bucket", "--walks", "2", "--examples", "0", "--save", folder)
+    assert (status, err) == (4, "")
+    told = [line for line in out.splitlines() if line.startswith("kept")]
+    assert told == ["kept trace findings/time-bucket@timebucket-ideal@DD-20.jsonl passes now"]
+    assert len(names(folder)) == 2
+
+
+def test_trace_of_several_passes_where_all_pass(cli: Cli, folder: Path) -> None:
+    kept(folder, "mine.jsonl")
+    kept(folder, "other.jsonl", json.dumps({**GET, "steps": [["has"]]}))
+    subjects = ("--subject", "time-bucket", "--subject", "kit:OneTooMany")
+    out = cli("check", *subjects, "--walks", "1", "--examples", "0", "--save", folder)[1]
+    told = [line for line in out.splitlines() if line.startswith("kept")]
+    assert told == ["kept trace findings/other.jsonl passes now"]
+
+
+def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
+    """They are of two contracts, and each has its own kept trace."""
+    subjects = ("--subject", "mutant:buckets-rounded-up", "--subject", "mutant:duplicate-counted")
+    arguments = ("check", *subjects, "--walks", "8", "--examples", "0", "--save", folder, "--json", "--jobs", "2")
+    assert cli(*arguments)[0] == 1
+    found = names(folder)
+    assert [name.partition("@")[0] for name in found] == ["mutant%3Abuckets-rounded-up", "mutant%3Aduplicate-counted"]
+    told = json.loads(cli(*arguments)[1])
+    assert [each["kept"]["failing"] for each in told["subjects"]] == [[f"findings/{name}"] for name in found]
+    assert [len(each["findings"]) for each in told["subjects"]] == [1, 1]
+    assert names(folder) == found
+
+
+def test_document_names_kept_traces(cli: Cli, folder: Path) -> None:
+    kept(folder, "time-bucket@timebucket-ideal@DD-20.jsonl")
+    arguments = ("--subject", "time-bucket", "--walks", "2", "--examples", "0", "--save", folder, "--json")
+    (subject,) = json.loads(cli("check", *arguments)[1])["subjects"]
+    passing = ["findings/time-bucket@timebucket-ideal@DD-20.jsonl"]
+    assert subject["kept"] == {"failing": [], "passing": passing, "unasked": []}
+
+
+def test_folder_that_is_none_is_told_before_the_check(cli: Cli, folder: Path) -> None:
+    folder.write_text("mine")
+    assert cli(*ONE, "--save", folder) == (2, "", "broker-tck: findings: cannot be written: File exists\n")
+    assert folder.read_text() == "mine"
+
+
+def test_file_that_is_no_trace_is_told_before_the_check(cli: Cli, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "README.md").write_text("Of other names are other files.")
+    (folder / FILE).write_text("mine")
+    status, out, err = cli(*ONE, "--save", folder)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"broker-tck: findings/{FILE}:1: ")
+    assert (folder / FILE).read_text() == "mine"
+    assert names(folder) == ["README.md", FILE]
+
+
+def test_what_cannot_be_kept_is_told_all_the_same(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, target: Path) -> None:
+        if target.suffix == ".jsonl":
+            raise OSError(28, "No space left on device")
+        path.rename(target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    status, out, err = cli(*ONE, "--save", folder)
+    assert (status, err) == (2, f"broker-tck: findings/{FILE}: cannot be written: No space left on device\n")
+    assert out.startswith("DD-20 is broken by kit:OneTooMany")
+    assert out.endswith("0 of 1 conform\n")
+    assert names(folder) == []
+
+
+def test_folder_without_findings_is_not_made(cli: Cli, folder: Path) -> None:
+    assert cli("check", "--subject", "heap", "--walks", "1", "--examples", "0", "--save", folder)[0] == 4
+    assert not folder.exists()
+
+
+# ---- The traces
+
+
+def test_file_is_written_whole_or_not_at_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder, Written("a.jsonl", "old"))
+    monkeypatch.setattr(Path, "write_text", lambda *arguments, **options: (_ for _ in ()).throw(OSError(28, "Full")))
+    with pytest.raises(BadInput, match="cannot be written: Full"):
+        write(folder, Written("a.jsonl", "new"))
+    assert names(folder) == ["a.jsonl"]
+    assert (folder / "a.jsonl").read_text(encoding="utf-8") == "old"
+
+
+def test_file_of_another_name_belongs_to_each_subject_of_its_profile(folder: Path) -> None:
+    trace = kept(folder, "mine.jsonl")
+    assert trace.is_of(subject_of(OneTooMany), IDEAL)
+    assert not trace.is_of(subject_of(OneTooMany), "heap")
+    assert not trace.is_of(declared("nacks", MUTANTS["buckets-rounded-up"].factory), IDEAL)
+    assert kept_in(folder) == [trace]
+    assert kept_in(folder / "none") == []
+
+
+def test_name_says_whom_a_finding_belongs_to(folder: Path) -> None:
+    """A finding may be of a profile with which the subject agrees more than with the one that was checked."""
+    checked = check_subject(subject_of(OneTooMany), IDEAL, (), 0, 30, 0, fail_fast=True)
+    ((finding, _),) = checked.findings
+    name, line = written(finding, "a/b@c")
+    assert name == "kit%3AOneTooMany@a%2Fb%40c@DD-20.jsonl"
+    trace = kept(folder, name, line)
+    assert (trace.subject, trace.profile, trace.rule, trace.trace.profile) == (
+        "kit:OneTooMany",
+        "a/b@c",
+        "DD-20",
+        IDEAL,
+    )
+    assert trace.is_of(subject_of(OneTooMany), "a/b@c")
+    assert not trace.is_of(subject_of(TimeBucketTracker), "a/b@c")
+
+
+def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
+    checked = check_subject(subject_of(Crashing), IDEAL, (), 0, 10, 0, kept=[kept(folder, "mine.jsonl")])
+    ((finding, note),) = checked.findings
+    assert (finding.difference.seen["error"], note) == ("Exited", "The trace is kept in findings/mine.jsonl.")
+    assert [operation.tag for operation in finding.operations] == ["get"]
+    assert (checked.verdict, checked.run.walks) == ("broken", 0)
+
+
+def test_first_that_fails_may_be_the_last_that_is_run(folder: Path) -> None:
+    both = [kept(folder, "a.jsonl"), kept(folder, "b.jsonl")]
+    assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both).failing] == both
+    assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both, fail_fast=True).failing] == both[:1]
+
+
+def test_hang_is_a_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker_tck.properties.findings.again.SECONDS", 0.3)
+    again = run_again(subject_of(Hanging), IDEAL, [kept(folder, "mine.jsonl")])
+    ((_, finding),) = again.failing
+    assert finding.difference.seen["error"] == "Hang"
+    assert not again.fatal
+
+
+def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from broker_tck.properties.findings import again
+
+    trace = kept(folder, FILE.replace("OneTooMany", "TimeBucketTracker"))
+    wrong, model = subject_of(OneTooMany), CONTRACT.model(IDEAL)
+    failed = again.replayed(wrong, model, trace.trace.config, trace.trace.operations, 5.0)
+    monkeypatch.setattr(again, "replayed", lambda *arguments: failed)
+    ((_, finding),) = run_again(subject_of(TimeBucketTracker), IDEAL, [trace]).failing
+    assert (finding.rule, len(finding.operations)) == ("DD-20", 3)
+
+
+def test_law_is_judged_without_the_model(folder: Path) -> None:
+    """The model of the profile breaks the law as the subject does, so nothing differs."""
+    subject, name = resolve("time-bucket-2025"), "timebucket-2025"
+    steps = [["add", 0, 0, 1_700_000_000_001], ["get", 1]]
+    text = json.dumps({**GET, "profile": name, "config": {"strict": True}, "steps": steps})
+    file = f"time-bucket-2025@{IDEAL}@DD-07"
+    plain, law = kept(folder, f"{file}.jsonl", text), kept(folder, f"{file}@law.jsonl", text)
+    assert (plain.law, law.law) == (False, True)
+    again = run_again(subject, IDEAL, [plain, law])
+    assert [each.file for each in again.passing] + [each.file for each, _ in again.failing] == [plain.file, law.file]
+    assert again.failing[0][1].diagnosis.law
+
+
+def test_trace_that_cannot_be_asked_is_told(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import kit
+
+    poor = type("Poor", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}})
+    monkeypatch.setattr(kit, "Poor", poor, raising=False)
+    kept(folder, "mine.jsonl", json.dumps({**GET, "steps": [["memory"]]}))
+    out = cli("check", "--subject", "kit:Poor", "--walks", "2", "--examples", "0", "--save", folder)[1]
+    assert "kept trace findings/mine.jsonl asks for what kit:Poor declares to lack\n" in out

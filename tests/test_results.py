@@ -1,0 +1,135 @@
+"""The door of Python: a check that answers with typed results."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import SimpleNamespace
+from typing import Any
+
+import kit
+import pytest
+from kit import OneTooMany, python
+
+import broker_tck
+from broker_tck import BadInput, check
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.mutants import MUTANTS
+from broker_tck.properties import rulebook
+from broker_tck.properties.engine.replay import replay
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.engine.trace import from_text
+
+
+def test_finding_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    result = check(OneTooMany, walks=20, examples=0, fail_fast=True)
+    assert (result.subject, result.contract, result.verdict) == ("kit:OneTooMany", "delayed-delivery", "broken")
+    (finding,) = result.findings
+    assert (finding.rule, finding.rules, result.conforms) == ("DD-20", ("DD-20",), False)
+    assert finding.story.startswith("DD-20 is broken by kit:OneTooMany (timebucket-ideal; ")
+    assert finding.story.endswith(finding.replay)
+    assert finding.trace in finding.replay
+    assert replay(from_text(finding.trace), [resolve("kit:OneTooMany")]).disagreements
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_conforms_under_each_of_its_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TimeBucketTracker, "profiles", ("timebucket-ideal",))
+    result = check(TimeBucketTracker, walks=120, examples=1)
+    assert (result.verdict, result.conforms, result.findings, result.unseen) == ("conforms", True, (), ())
+    (only,) = result.profiles
+    assert (only.profile, result.walks, result.complaints) == ("timebucket-ideal", 120, ())
+    assert result.operations == only.operations > 120 * 400
+    assert result.residual == pytest.approx(0.0247, abs=1e-3)
+
+
+def test_profiles_are_put_together() -> None:
+    two = type("Two", (TimeBucketTracker,), {"profiles": ("timebucket-ideal", "heap")})
+    result = check(two, walks=3, examples=0)
+    assert [each.verdict for each in result.profiles] == ["not enough", "broken"]
+    assert result.verdict == "broken"
+    assert result.walks == sum(each.walks for each in result.profiles)
+    assert result.residual == max(each.residual for each in result.profiles)
+    assert "DD-08" in result.unseen
+    assert result.findings == result.profiles[1].findings != ()
+
+
+def test_subject_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare: Any = MUTANTS["buckets-rounded-up"].factory
+    monkeypatch.setattr(kit, "Bare", type("Bare", (bare,), {}), raising=False)
+    result = check("kit:Bare", contract="negative-acks", profile="pip-393-spec", walks=1, examples=0)
+    assert (result.contract, result.profiles[0].profile) == ("negative-acks", "pip-393-spec")
+
+
+def test_what_is_accepted_is_no_finding() -> None:
+    subject = "mutant:strict-rounded-down"
+    ways = {"DD-05": ("rounded down", "our clients wait")}
+    assert check(subject, walks=20, examples=0, accepts=ways).verdict == "not enough"
+    result = check(subject, walks=20, examples=0, accepts=ways, profile="timebucket-ideal")
+    assert [each.profile for each in result.profiles] == ["timebucket-ideal~DD-05:rounded_down"]
+    assert check(subject, walks=20, examples=0, fail_fast=True).findings[0].rule == "DD-05"
+
+
+def test_profile_that_is_named_is_taken_as_it_is() -> None:
+    accepting = type("Accepting", (TimeBucketTracker,), {"accepts": {"DD-05": "rounded down"}})
+    result = check(accepting, walks=1, examples=0, profile="timebucket-ideal")
+    assert [each.profile for each in result.profiles] == ["timebucket-ideal"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"contract": "entry-cash"}, "unknown contract 'entry-cash'; did you mean 'entry-cache'"),
+        ({"profile": "heaps"}, "kit:OneTooMany: unknown profile 'heaps' of delayed-delivery; did you mean 'heap'"),
+        ({"walks": 0}, "walks is 0; it has to be a whole number from 1 on and below 2147483648"),
+        ({"walks": "many"}, "walks is 'many'; it has to be a whole number"),
+        ({"examples": -1}, "examples is -1; it has to be a whole number from 0 on"),
+        ({"seed": 2**31}, "seed is 2147483648; it has to be"),
+        ({"accepts": {"DD-99": "x"}}, "DD-99:x: profile timebucket-ideal has no such rule"),
+        ({"accepts": ["DD-05"]}, r"accepts is \['DD-05'\]; it has to be such as"),
+    ],
+)
+def test_what_cannot_be_used_is_bad_input(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        check(OneTooMany, **given)
+
+
+def test_subject_that_is_none_is_bad_input() -> None:
+    for subject, says in (("heaps", "unknown subject 'heaps'"), (kit.Unmakeable, "cannot be made: OSError: no disk")):
+        with pytest.raises(BadInput, match=says):
+            check(subject)
+    with pytest.raises(BadInput, match="5 cannot be called"):
+        check(5)  # type: ignore[arg-type] # as people do who have no type checker
+
+
+def test_results_are_frozen() -> None:
+    result = check("heap", walks=1, examples=0)
+    for record, name in ((result, "subject"), (result.profiles[0], "walks")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(record, name, 1)
+    assert (result.version, result.rulebook) == (broker_tck.__version__, broker_tck.RULEBOOK)
+
+
+def test_package_is_light() -> None:
+    code = "import broker_tck, sys; print(len([name for name in sys.modules if 'broker_tck.' in name]))"
+    assert python("-c", code).stdout == "0\n"
+
+
+def test_package_has_what_it_names() -> None:
+    for name in broker_tck.__all__:
+        assert getattr(broker_tck, name)
+
+
+def test_rulebook_is_that_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another sentence makes another version; what is said besides does not."""
+    contract = rulebook.CONTRACTS["delayed-delivery"]
+    known = broker_tck.RULEBOOK
+    assert len(known) == rulebook.DIGITS
+
+    def with_rule(**change: str) -> str:
+        rules = {**contract.rules, "DD-01": dataclasses.replace(contract.rules["DD-01"], **change)}
+        changed = SimpleNamespace(name=contract.name, rules=rules)
+        monkeypatch.setattr(rulebook, "CONTRACTS", {**rulebook.CONTRACTS, contract.name: changed})
+        return rulebook.rulebook.__wrapped__()
+
+    assert with_rule(look="elsewhere") == known
+    assert with_rule(sentence="Another.") != known
