@@ -139,7 +139,9 @@ class Nacks:
         chunked, batches = (max(1, one_of(choices, (1, min(size // 4, 6)))) for _ in range(2))
         most = one_of(choices, MOST_CHUNKS)
         chunks = [2 + choices.below(most) if i < chunked else 1 for i in range(size)]
-        entries = [base + sum(chunks[i % ledgers : i + 1 : ledgers]) - 1 for i in range(size)]
+        entries = [sum(chunks[i % ledgers : i + 1 : ledgers]) - 1 for i in range(size)]
+        base = min(base, 2**63 - 1 - max(entries))
+        entries = [base + entry for entry in entries]
         positions = [(ledger + i % ledgers, entry) for i, entry in enumerate(entries)]
         self.in_chunks = [*zip(positions, chunks, strict=True)][:chunked]
         self.in_batches = positions[chunked : chunked + batches]
