@@ -52,6 +52,8 @@ FAR_BACKOFFS = (
     (*range(30_300, 300, -100),),
 )
 """Delays that are wider than they mostly are, and many of them."""
+MANY_DELAYS = 100
+"""A table of more is there so that nacks go into as many buckets at once."""
 MULTIPLIERS = (
     (100, 10_000, 2.0),
     (1_000, 8_000, 2.0),
@@ -62,7 +64,7 @@ MULTIPLIERS = (
 )
 FAR_MULTIPLIERS = ((1, 2**40, 2.0), (1, 2**40, 100.0), (2**31, 2**33, 1.5), (0, 0, 2.0), (1, 1, 10.0), (3, 10_000, 10.0))
 """Such as grow for long, or by a lot, or not at all."""
-FAR = 12
+FAR = 8
 """One backoff in so many is such a one."""
 BITS = (0, 1, 2, 4, 6, 8, 8, 8, 8, 10, 12, 14, 20, 40)
 CLOCKS = (1_763_695_000_064, 1_763_695_000_064, 1_700_000_000_000, 1_700_000_000_255, 2**41 - 5_000)
@@ -113,7 +115,7 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
         Maker("id", (0, 4, 10), nacks.by_id),
         Maker("batch", (0, 3, 8), nacks.batch),
         Maker("chunked", (0, 0, 10), nacks.chunked),
-        Maker("fill", (0,) * 11 + (1,), nacks.fill),
+        Maker("fill", (1, 3) if nacks.many_delays else (0,) * 6 + (1,), nacks.fill),
         Maker("adv", (20, 40, 60), steps.advance),
         Maker("jump", (0, 0, 0, 1, 3), steps.jump),
         Maker("inside", (0, 0, 2, 4), nacks.inside),
@@ -150,6 +152,7 @@ class Nacks:
         self.alone += [twin for at in self.alone[:TWINNED] for twin in twins(at, one_of(choices, TWINS))]
         self.indexes = one_of(choices, INDEXES)
         table = model.delays.table or (0,) * 7
+        self.many_delays = len(table) if len(table) > MANY_DELAYS else 0
         self.counts = weighted([(0, 3), (1, 2), (len(table), 1), (2, 1), (3, 1), (choices.below(len(table)), 1)])
 
     def position(self) -> tuple[int, int]:
@@ -181,10 +184,12 @@ class Nacks:
         """Many nacks. The large ones are rare, as each costs as much as whole walks do."""
         ledger, entry = self.position()
         n, step = one_of(self.choices, one_of(self.choices, FILLS)), one_of(self.choices, (1, 1, 1, 2, 16))
-        ledgers, rising = one_of(self.choices, LEDGERS), one_of(self.choices, RISING)
+        ledgers, count, rising = one_of(self.choices, LEDGERS), self.count(), one_of(self.choices, RISING)
+        if self.many_delays and self.choices.below(2):
+            n, count, rising = self.many_delays, 0, 1
         if ledgers > 1:
             ledger, entry = min(ledger, 2**63 - ledgers), self.behind
-        return Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, self.count(), ledgers, rising)
+        return Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, count, ledgers, rising)
 
     def inside(self) -> Inside:
         """A nack or a close inside the next callback."""
