@@ -92,7 +92,7 @@ def longest_delay(walked: Walked) -> int:
 
 def emitted(walked: Walked) -> int:
     """How many ids were emitted at once."""
-    return max((len(ids) for _, ids, _ in walked.result), default=0) if is_a(walked, nacks.Advance) else 0
+    return int(max((len(ids) for _, ids, _ in walked.result), default=0)) if is_a(walked, nacks.Advance) else 0
 
 
 NEGATIVE_ACKS = (

@@ -27,7 +27,7 @@ ASKED = 8
 """As cursors go, a question is asked after one of so many."""
 
 
-def numbers(capabilities: Capabilities) -> dict[str, Edge]:
+def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
     """What there is to say of the numbers that this subject is asked for."""
     many = Edge((4, 64, 256, 1_000), "CC-09, CC-10: where the list rebuilds itself; counts of 8 bits", high=MOST)
     return {
@@ -44,7 +44,7 @@ def left(model: ActiveCursors) -> int:
     return max(0, LAST - model.now)
 
 
-def may(model: ActiveCursors, operation: AnyOperation, capabilities: Capabilities) -> bool:
+def may(model: ActiveCursors, operation: AnyOperation, _capabilities: Capabilities) -> bool:
     """Whether there is time for an operation."""
     return not isinstance(operation, Advance) or operation.ms <= left(model)
 
@@ -57,7 +57,7 @@ def may_start(config: Config, capabilities: Capabilities) -> bool:
 EDGES = Edges(numbers, may=may, may_start=may_start)
 
 
-def ebb(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def ebb(model: ActiveCursors, choices: Choices, _capabilities: Capabilities) -> Iterator[AnyOperation]:
     """All cursors are removed: in the order in which they came, the last one first, or anyhow."""
     names = [*model.objects]
     kind = choices.below(3)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from broker_tck.model.negative_acks.clock import MS
 from broker_tck.model.negative_acks.profiles import Polling
 from broker_tck.model.negative_acks.specification import NegativeAcks
-from broker_tck.properties.contracts.negative_acks.operations import Advance, AnyOperation, Capabilities, Config, Fill, Jump
+from broker_tck.properties.contracts.negative_acks.operations import (
+    Advance,
+    AnyOperation,
+    Capabilities,
+    Config,
+    Fill,
+    Jump,
+)
 from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 3 * 2**41
@@ -49,7 +56,7 @@ KINDS = ("nack", "id", "batch", "chunked", "fill", "inside")
 """Operations that name a message."""
 
 
-def may(model: NegativeAcks, operation: AnyOperation, capabilities: Capabilities) -> bool:
+def may(model: NegativeAcks, operation: AnyOperation, _capabilities: Capabilities) -> bool:
     """Whether times and positions of an operation are there."""
     match operation:
         case Advance(ms):
