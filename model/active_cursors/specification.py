@@ -25,6 +25,11 @@ Oldest = tuple[int, Position | None, int]
 """A cursor's object, its position, and the version."""
 
 
+def one_of_many(i: int, at: Position, step: int, within: int) -> Position:
+    """The position of one of many cursors: ``step`` entries each, and from the first again after ``within``."""
+    return at[0], at[1] + (i * step % within if within else i * step)
+
+
 class Config(Protocol):
     """What a trace configures."""
 
@@ -97,10 +102,10 @@ class ActiveCursors(Reference):
         self.order.add(cursor, at)
         self.version.added()
 
-    def crowd(self, name: str, n: int, at: Position, step: int) -> None:
+    def crowd(self, name: str, n: int, at: Position, step: int, within: int, durable: bool) -> None:
         """Add n cursors, each so many entries after the one before."""
         for i in range(n):
-            self.add(f"{name}{i}", (at[0], at[1] + i * step))
+            self.add_object(f"{name}{i}", one_of_many(i, at, step, within), durable)
 
     # ---- Updating
 
@@ -130,10 +135,10 @@ class ActiveCursors(Reference):
         """Whether a cursor that has no position gets one."""
         return at is not None
 
-    def march(self, name: str, n: int, at: Position, step: int) -> None:
+    def march(self, name: str, n: int, at: Position, step: int, within: int) -> None:
         """Update n cursors, each to so many entries after the one before."""
         for i in range(n):
-            self.update(f"{name}{i}", (at[0], at[1] + i * step))
+            self.update(f"{name}{i}", one_of_many(i, at, step, within))
 
     # ---- Removing
 

@@ -8,6 +8,7 @@ from typing import Any
 from broker_tck.implementations.interface import ActiveCursors
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.properties.contracts.active_cursors.abstract import abstract
+from broker_tck.properties.contracts.active_cursors.edges import EDGES, ebb
 from broker_tck.properties.contracts.active_cursors.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.active_cursors.life import WHOLE
@@ -79,10 +80,16 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
     """Of each operation, whether a subject can be asked for it."""
     there: set[str] = set()
     for operation in operations:
-        asked = able(operation, capabilities) and (capabilities.null_updates or not takes_away(operation, there))
+        asked = is_able(operation, capabilities) and (capabilities.null_updates or not takes_away(operation, there))
         if asked:
             note(operation, there)
         yield asked
+
+
+def is_able(operation: Operation, capabilities: Capabilities) -> bool:
+    """Whether a subject can be asked for an operation: many cursors are durable where one can be."""
+    durable = isinstance(operation, Crowd) and operation.durable
+    return able(operation, capabilities) and (capabilities.durables or not durable)
 
 
 def takes_away(operation: Operation, there: Collection[str]) -> bool:
@@ -114,6 +121,8 @@ ACTIVE_CURSORS = Contract(
     draw_config=draw_config,
     makers=makers,
     drain=drain,
+    edges=EDGES,
+    ebb=ebb,
     abstract=abstract,
     observables={},
     thing="container",

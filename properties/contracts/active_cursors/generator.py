@@ -7,10 +7,10 @@ on. The generator keeps its own record of where it has sent whom.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from string import ascii_lowercase
 
 from broker_tck.model.active_cursors.order import Position
 from broker_tck.model.active_cursors.specification import ActiveCursors
+from broker_tck.properties.contracts.active_cursors.edges import left
 from broker_tck.properties.contracts.active_cursors.operations import (
     Add,
     Advance,
@@ -31,18 +31,17 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     Slowest,
     Update,
 )
+from broker_tck.properties.contracts.active_cursors.places import names, positions
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
-POOLS = (2, 3, 4, 5, 6, 8, 8, 10, 12, 12)
-"""How many names a walk has."""
-SPANS = (2, 4, 6, 12, 30, 30)
-"""How many entries of a ledger it uses."""
-LEDGERS = (1, 1, 1, 1, 0, -1, 2**31 - 1, 2**63 - 3, -(2**63))
-ENTRIES = (0, 0, 0, 0, -1, -1, -5, 2**32 - 3, 2**63 - 40)
-CROWDS = weighted([((1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((300, 1_000), 1)])
+CROWDS = weighted([((0, 1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((255, 256, 257), 3), ((300, 1_000), 1)])
+STEPS = (0, 0, 1, 3, 1, -1, 7)
+"""How far apart the positions of many cursors are."""
+WITHIN = (0, 0, 0, 5, 12, 40)
+"""Within how many entries they are mixed; 0: they are in order."""
 MOST_DRAINED = 14
 LAST = 3
 """One move in sixteen takes a position away, if the walk does that; those below this are of the last cursor."""
@@ -65,7 +64,7 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
         Maker("update", (40, 80, 160), cursors.update),
         Maker("remove", (0, 10, 30, 60), cursors.remove),
         Maker("crowd", (0,) * 11 + (1,), cursors.crowd),
-        Maker("march", (0, 0, 1), cursors.march),
+        Maker("march", (0, 1, 6), cursors.march),
         Maker("slowest", (20, 60, 160), lambda: slowest),
         Maker("size", (0, 2, 5), lambda: size),
         Maker("get", (0, 5, 15), cursors.get),
@@ -83,12 +82,11 @@ class Cursors:
     """Names and positions of one walk."""
 
     def __init__(self, model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> None:
-        self.nulls = capabilities.null_updates
+        self.nulls, self.durables = capabilities.null_updates, capabilities.durables
+        self.model = model
         self.below = choices.below
-        self.names = [*ascii_lowercase[: one_of(choices, POOLS)]]
-        ledger, entry = one_of(choices, LEDGERS), one_of(choices, ENTRIES)
-        ledgers, self.span = one_of(choices, (1, 1, 2)), one_of(choices, SPANS)
-        self.pool = [(ledger + i % ledgers, entry + i // ledgers) for i in range(ledgers * self.span)]
+        self.names = names(choices)
+        self.pool = positions(choices)
         self.at: dict[str, Position] = {}
         """Where each cursor was sent last that has a position."""
         self.crowds: list[Crowd] = []
@@ -105,8 +103,15 @@ class Cursors:
         grace = model.config.grace
         self.steps = [0, 1, *(max(0, grace + by) for by in (-1, 0, 0, 1)), max(0, grace // 2)]
 
+    def forget(self) -> None:
+        """Forget those that were there, where all have gone."""
+        if self.there and not self.model.objects:
+            for record in (self.at, self.there, self.crowds):
+                record.clear()
+
     def name(self) -> str:
         """A name; rarely one out of a crowd."""
+        self.forget()
         if self.crowds and self.below(4) == 0:
             crowd = self.crowds[self.below(len(self.crowds))]
             return f"{crowd.name}{self.below(crowd.n + 1)}"
@@ -146,6 +151,7 @@ class Cursors:
 
     def update(self) -> Update:
         """A move: anywhere, onto or past another cursor, ahead, or of the last or the slowest; rarely to nowhere."""
+        self.forget()
         kind, at = self.below(16), self.at
         if kind == 0 or not at:
             name = self.name()
@@ -193,28 +199,36 @@ class Cursors:
 
     def crowd(self) -> Crowd | Update:
         """Many cursors. The large crowds are rare, as every question about them costs as much as whole walks do."""
-        (ledger, entry), name = self.position(), self.names[self.below(len(self.names))]
+        self.forget()
+        name = self.names[self.below(len(self.names))]
+        name = name if name.isalpha() else f"{name}_"
         if not self.adds_again and any(crowd.name == name for crowd in self.crowds):
             return self.update()
         sizes = CROWDS[self.below(len(CROWDS))]
-        n, step = sizes[self.below(len(sizes))], (0, 0, 1, 3)[self.below(4)]
-        crowd = Crowd(name, n, (ledger, min(entry, 2**62)), step)
+        n = sizes[self.below(len(sizes))]
+        crowd = Crowd(name, n, *self.spread(), self.durables and self.below(4) == 0)
         self.crowds.append(crowd)
         self.there.update((f"{name}{i}", None) for i in range(n))
         return crowd
 
+    def spread(self) -> tuple[Position, int, int]:
+        """Where many cursors are: the first position, how far apart, and within how many entries."""
+        ledger, entry = self.position()
+        at = ledger, max(-(2**62), min(entry, 2**62))
+        return at, STEPS[self.below(len(STEPS))], WITHIN[self.below(len(WITHIN))]
+
     def march(self) -> March | Update:
         """A whole crowd moved, or as many of it as there are of another."""
+        self.forget()
         if not self.crowds:
             return self.update()
         crowd = self.crowds[self.below(len(self.crowds))]
-        ledger, entry = self.position()
         n = crowd.n if self.below(2) else self.below(crowd.n + 1)
-        return March(crowd.name, n, (ledger, min(entry, 2**62)), (0, 0, 1, 3)[self.below(4)])
+        return March(crowd.name, n, *self.spread())
 
     def advance(self) -> Advance:
         """A step of time."""
-        return Advance(self.steps[self.below(len(self.steps))])
+        return Advance(min(self.steps[self.below(len(self.steps))], left(self.model)))
 
 
 def drain(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
@@ -231,4 +245,5 @@ def drain(model: ActiveCursors, choices: Choices, capabilities: Capabilities) ->
             yield Count(names[0])
     yield Listed()
     if capabilities.grace:
-        yield from (Caches(), Advance(1), Caches(), Advance(max(0, model.config.grace - 1)), Caches())
+        yield from (Caches(), Advance(min(1, left(model))), Caches())
+        yield from (Advance(min(max(0, model.config.grace - 1), left(model))), Caches())

@@ -48,9 +48,7 @@ class Seen:
         elif isinstance(operation, Update):
             self.move(operation.name, operation.at)
         elif isinstance(operation, Crowd | March):
-            ledger, entry = operation.at
-            for i in range(operation.n):
-                name, at = f"{operation.name}{i}", (ledger, entry + i * operation.step)
+            for name, at in operation.each():
                 if isinstance(operation, Crowd):
                     self.added = True
                     self.at[name] = at

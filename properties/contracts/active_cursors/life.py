@@ -92,6 +92,7 @@ class Subscriptions:
     """What a walk does next: cursors are opened, catch up or stand still, and are deleted."""
 
     def __init__(self, model: ActiveCursors, choices: Choices) -> None:
+        self.model = model
         self.below = choices.below
         self.names = [*ascii_lowercase[: one_of(choices, POOLS)]]
         self.topic = Topic()
@@ -106,6 +107,7 @@ class Subscriptions:
 
     def opened(self, kind: type[Add | Durable]) -> Operation:
         """A cursor opened; where all names are in use, one is marked instead."""
+        self.forget()
         names = [name for name in self.names if name not in self.topic.open]
         if not names:
             return self.mark()
@@ -116,8 +118,14 @@ class Subscriptions:
             self.standing.discard(name)
         return self.done(kind(name, self.latest() if self.below(self.late) == 0 else EARLIEST))
 
+    def forget(self) -> None:
+        """Forget those that were open, where all were deleted."""
+        if self.topic.open and not self.model.objects:
+            self.topic.open.clear()
+
     def mark(self) -> Operation:
         """A cursor marked: up to the end, a little ahead, or where another one is."""
+        self.forget()
         there = [*self.topic.open]
         if not there:
             return self.opened(Add)
@@ -137,6 +145,7 @@ class Subscriptions:
 
     def deleted(self) -> Operation:
         """A cursor deleted."""
+        self.forget()
         there = [*self.topic.open]
         return self.done(Remove(there[self.below(len(there))])) if there else self.opened(Add)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
@@ -12,6 +13,8 @@ from broker_tck.properties.engine.operation import CLOCK, PLACE, POSITION, Bulk,
 Id = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Position = tuple[Id, Id]
 Place = Annotated[Position | None, Meta(extra=PLACE)]
+Step = Annotated[int, Meta(ge=-65_536, le=65_536)]
+Within = Annotated[int, Meta(ge=0, le=2**40)]
 Name = Annotated[str, Meta(pattern="^[^\\s;]{1,64}$", extra=POSITION)]
 
 
@@ -70,21 +73,46 @@ class Remove(Operation, frozen=True, tag="remove"):
 
 
 class Crowd(Operation, frozen=True, tag="crowd"):
-    """Add n cursors ``name0``, ``name1`` …, each ``step`` entries after the one before (``add``); no result."""
+    """Add n cursors ``name0``, ``name1`` …, each ``step`` entries after the one before (``add``); no result.
+
+    Below 0 each is before. With ``within`` so many entries they begin again at the first, and mix. They may be durable.
+    """
 
     name: Name
     n: Bulk
     at: Position
-    step: Annotated[int, Meta(ge=0, le=65_536)]
+    step: Step
+    within: Within = 0
+    durable: bool = False
+
+    def each(self) -> Iterator[tuple[str, Position]]:
+        """Each cursor's name, and where it is added."""
+        return each(self)
 
 
 class March(Operation, frozen=True, tag="march"):
-    """Move n cursors ``name0``, ``name1`` …, to ``step`` entries after each other (``update_cursor``); no result."""
+    """Move n cursors ``name0``, ``name1`` …, to ``step`` entries after each other (``update_cursor``); no result.
+
+    ``within`` is as of :class:`Crowd`.
+    """
 
     name: Name
     n: Bulk
     at: Position
-    step: Annotated[int, Meta(ge=0, le=65_536)]
+    step: Step
+    within: Within = 0
+
+    def each(self) -> Iterator[tuple[str, Position]]:
+        """Each cursor's name, and where it moves."""
+        return each(self)
+
+
+def each(many: Crowd | March) -> Iterator[tuple[str, Position]]:
+    """The name and the position of each of many cursors."""
+    ledger, entry = many.at
+    for i in range(many.n):
+        on = i * many.step % many.within if many.within else i * many.step
+        yield f"{many.name}{i}", (ledger, entry + on)
 
 
 class Slowest(Operation, frozen=True, tag="slowest"):

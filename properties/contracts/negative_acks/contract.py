@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from broker_tck.implementations.interface import NegativeAcksTracker
 from broker_tck.model.negative_acks import PROFILES
 from broker_tck.properties.contracts.negative_acks.abstract import abstract
-from broker_tck.properties.contracts.negative_acks.generator import drain, draw_config, makers
+from broker_tck.properties.contracts.negative_acks.edges import EDGES
+from broker_tck.properties.contracts.negative_acks.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.negative_acks.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.negative_acks.operations import (
     AnyOperation,
@@ -64,8 +65,8 @@ def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]
     match operation:
         case Nack(ledger, entry) | NackId(ledger, entry) | Inside("nack", ledger, entry):
             yield (ledger, entry), Nack
-        case Fill(ledger, entry, step, n):
-            yield from (((ledger, entry + i * step), Nack) for i in range(n))
+        case Fill():
+            yield from (((ledger, entry), Nack) for ledger, entry, _ in operation.each())
         case Batch(ledger, entry):
             yield (ledger, entry), Batch
         case Chunked(ledger, entry, chunks):
@@ -85,6 +86,8 @@ NEGATIVE_ACKS = Contract(
     draw_config=draw_config,
     makers=makers,
     drain=drain,
+    edges=EDGES,
+    ebb=ebb,
     abstract=abstract,
     observables={
         "count": "The number of items that are held: what one nack adds, unless it is there.",

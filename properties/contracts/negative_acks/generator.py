@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from broker_tck.model.negative_acks.clock import MS
 from broker_tck.model.negative_acks.specification import NegativeAcks
+from broker_tck.properties.contracts.negative_acks.edges import POLLS, left, polled
 from broker_tck.properties.contracts.negative_acks.operations import (
     Advance,
     AnyOperation,
@@ -40,6 +41,19 @@ BACKOFFS = (
     (400,),
     (50, 700),
 )
+FAR_BACKOFFS = (
+    (2**31, 100),
+    (100, 2**31 - 1, 2**32, 2**32 + 100),
+    (1_000, 2**40),
+    (1, 2**40, 1),
+    (0, 2**16, 0, 2**31, 1),
+    (*range(100, 400),),
+    (*range(1_000, 301_000, 1_000),),
+    (*range(30_300, 300, -100),),
+)
+"""Delays that are wider than they mostly are, and many of them."""
+MANY_DELAYS = 100
+"""A table of more is there so that nacks go into as many buckets at once."""
 MULTIPLIERS = (
     (100, 10_000, 2.0),
     (1_000, 8_000, 2.0),
@@ -48,26 +62,54 @@ MULTIPLIERS = (
     (700, 5_000, 1.5),
     (500, 500, 2.0),
 )
+FAR_MULTIPLIERS = (
+    (1, 2**40, 2.0),
+    (1, 2**40, 100.0),
+    (2**31, 2**33, 1.5),
+    (0, 0, 2.0),
+    (1, 1, 10.0),
+    (3, 10_000, 10.0),
+)
+"""Such as grow for long, or by a lot, or not at all."""
+FAR = 8
+"""One backoff in so many is such a one."""
 BITS = (0, 1, 2, 4, 6, 8, 8, 8, 8, 10, 12, 14, 20, 40)
 CLOCKS = (1_763_695_000_064, 1_763_695_000_064, 1_700_000_000_000, 1_700_000_000_255, 2**41 - 5_000)
-ENTRY_BASES = (0, 0, 0, 0, 0, 250, 4_090, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48, 2**63 - 90)
-LEDGER_BASES = (1, 1, 1, 1, 10_000, 2**31 - 2, 2**32 - 2, 2**63 - 5)
+ENTRY_BASES = (*(0,) * 8, 250, 4_090, 32_760, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48 - 4, 2**53 - 4, 2**63 - 90)
+LEDGER_BASES = (*(1,) * 6, 254, 10_000, 65_534, 2**31 - 2, 2**32 - 2, 2**53 - 2, 2**63 - 5)
+BELOW_ZERO = (-2, -90, -(2**31) - 2, -(2**32) - 2, -(2**63))
+"""Where ids begin, if those below 0 are taken."""
+POOLS = weighted([((n, size), 3) for n in (1, 2, 3) for size in (3, 8, 12, 24)] + [((20, 60), 2), ((300, 400), 1)])
+"""How many ledgers a walk has, and how many messages. Many are rare, as they do not meet again."""
+TWINS = (0, 0, 0, 8, 10, 16, 31, 32, 48, 53, 62)
+"""Some messages have a twin whose ledger or entry differs in one such bit alone; 0: none has."""
+TWINNED = 3
+"""So many messages have such twins."""
+MOST_CHUNKS = (4, 4, 4, 15, 63)
+INDEXES = (4, 4, 4, 64, 2_000)
+"""How many messages a batch has."""
 FILLS = weighted(
-    [((1, 2, 5, 17, 64), 60), ((255, 256, 999, 1_000, 1_001, 2_500), 20), ((4_095, 4_096, 4_097), 6), ((65_536,), 1)]
+    [((0, 1, 2, 5, 17, 64), 60), ((255, 256, 999, 1_000, 1_001, 2_500), 20), ((4_095, 4_096, 4_097), 6), ((65_536,), 1)]
 )
-MOST_STEP, POLLS = 600_000, 200
-"""The longest step in milliseconds, and in polls where delays are short."""
+LEDGERS = (1, 1, 1, 2, 3, 17, 300)
+"""How many ledgers many nacks go to."""
+RISING = (0, 0, 0, 1, 1, 2, 7)
+"""By how much redelivery counts rise from one of many nacks to the next."""
+MOST_STEP, MOST_POLLS = 600_000, 1_800
+"""The longest step in milliseconds, unless delays are longer, and in polls."""
 MOST_DRAINS = 40
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     """A configuration for a walk."""
     kind = choices.below(8) if capabilities.backoff else 0
+    far = kind > 2 and choices.below(FAR) == 0
+    backoffs, multipliers = (FAR_BACKOFFS, FAR_MULTIPLIERS) if far else (BACKOFFS, MULTIPLIERS)
     delay, bits, clock = one_of(choices, DELAYS), one_of(choices, BITS), one_of(choices, CLOCKS)
     if capabilities.precision_bits > 40 and choices.below(8) == 0:
         bits = 41 + choices.below(capabilities.precision_bits - 40)
-    backoff = one_of(choices, [b for b in BACKOFFS if capabilities.no_delay or min(b)]) if 2 < kind < 7 else None
-    multiplier = one_of(choices, [m for m in MULTIPLIERS if capabilities.no_delay or m[0]]) if kind == 7 else None
+    backoff = one_of(choices, [b for b in backoffs if capabilities.no_delay or min(b)]) if 2 < kind < 7 else None
+    multiplier = one_of(choices, [m for m in multipliers if capabilities.no_delay or m[0]]) if kind == 7 else None
     return Config(delay, min(bits, capabilities.precision_bits), clock, backoff, multiplier)
 
 
@@ -80,7 +122,7 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
         Maker("id", (0, 4, 10), nacks.by_id),
         Maker("batch", (0, 3, 8), nacks.batch),
         Maker("chunked", (0, 0, 10), nacks.chunked),
-        Maker("fill", (0,) * 11 + (1,), nacks.fill),
+        Maker("fill", (1, 3) if nacks.many_delays else (0,) * 6 + (1,), nacks.fill),
         Maker("adv", (20, 40, 60), steps.advance),
         Maker("jump", (0, 0, 0, 1, 3), steps.jump),
         Maker("inside", (0, 0, 2, 4), nacks.inside),
@@ -99,18 +141,26 @@ class Nacks:
 
     def __init__(self, model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> None:
         self.choices = choices
-        below_zero = (-2, -90) if capabilities.negative_ids else ()
+        below_zero = BELOW_ZERO if capabilities.negative_ids else ()
         base, ledger = one_of(choices, (*ENTRY_BASES, *below_zero)), one_of(choices, (*LEDGER_BASES, *below_zero))
-        ledgers, size = one_of(choices, (1, 2, 3)), one_of(choices, (3, 8, 12, 24))
-        chunked, batches = (max(1, one_of(choices, (1, size // 4))) for _ in range(2))
-        chunks = [2 + choices.below(4) if i < chunked else 1 for i in range(size)]
-        entries = [base + sum(chunks[i % ledgers : i + 1 : ledgers]) - 1 for i in range(size)]
+        ledgers, size = one_of(choices, POOLS)
+        ledger = min(ledger, 2**63 - ledgers)
+        chunked, batches = (max(1, one_of(choices, (1, min(size // 4, 6)))) for _ in range(2))
+        most = one_of(choices, MOST_CHUNKS)
+        chunks = [2 + choices.below(most) if i < chunked else 1 for i in range(size)]
+        entries = [sum(chunks[i % ledgers : i + 1 : ledgers]) - 1 for i in range(size)]
+        base = min(base, 2**63 - 1 - max(entries))
+        entries = [base + entry for entry in entries]
         positions = [(ledger + i % ledgers, entry) for i, entry in enumerate(entries)]
         self.in_chunks = [*zip(positions, chunks, strict=True)][:chunked]
         self.in_batches = positions[chunked : chunked + batches]
         self.alone = positions[chunked + batches :]
-        table = model.delays.table
-        self.counts = weighted([(0, 3), (1, 2), (len(table) if table else 7, 1), (2, 1), (3, 1)])
+        self.behind = max(entries) + 1
+        self.alone += [twin for at in self.alone[:TWINNED] for twin in twins(at, one_of(choices, TWINS))]
+        self.indexes = one_of(choices, INDEXES)
+        table = model.delays.table or (0,) * 7
+        self.many_delays = len(table) if len(table) > MANY_DELAYS else 0
+        self.counts = weighted([(0, 3), (1, 2), (len(table), 1), (2, 1), (3, 1), (choices.below(len(table)), 1)])
 
     def position(self) -> tuple[int, int]:
         """The position of a message by itself."""
@@ -130,7 +180,7 @@ class Nacks:
 
     def batch(self) -> Batch:
         """A nack of one message of a batch."""
-        return Batch(*one_of(self.choices, self.in_batches), self.choices.below(4), self.count())
+        return Batch(*one_of(self.choices, self.in_batches), self.choices.below(self.indexes), self.count())
 
     def chunked(self) -> Chunked:
         """A nack of a message in chunks."""
@@ -141,11 +191,23 @@ class Nacks:
         """Many nacks. The large ones are rare, as each costs as much as whole walks do."""
         ledger, entry = self.position()
         n, step = one_of(self.choices, one_of(self.choices, FILLS)), one_of(self.choices, (1, 1, 1, 2, 16))
-        return Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, self.count())
+        ledgers, count, rising = one_of(self.choices, LEDGERS), self.count(), one_of(self.choices, RISING)
+        if self.many_delays and self.choices.below(2):
+            n, count, rising = self.many_delays, 0, 1
+        if ledgers > 1:
+            ledger, entry = min(ledger, 2**63 - ledgers), self.behind
+        return Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, count, ledgers, rising)
 
     def inside(self) -> Inside:
         """A nack or a close inside the next callback."""
         return Inside("close" if self.choices.below(6) == 0 else "nack", *self.position(), self.count())
+
+
+def twins(position: tuple[int, int], bit: int) -> list[tuple[int, int]]:
+    """The positions whose ledger, or entry, is higher by one bit."""
+    ledger, entry = position
+    higher = [(ledger + (1 << bit), entry), (ledger, entry + (1 << bit))] if bit else []
+    return [at for at in higher if max(at) < 2**63]
 
 
 class Steps:
@@ -158,7 +220,9 @@ class Steps:
         poll = model.delays.interval() // MS
         delays = [model.delays.delay(count) // model.SCALE for count in range(4)]
         near = [0, 1, 1, 2, width - 1, width, width + 1, poll, poll + 1, *delays, *(d + width for d in delays)]
-        most = min(max(3 * max(delays), POLLS * poll), MOST_STEP)
+        most = max(3 * max(delays), POLLS * poll)
+        most = most if most <= polled(model, MOST_POLLS) else min(left(model), polled(model, POLLS))
+        self.most = max(most, min(MOST_STEP, polled(model, MOST_POLLS)))
         self.near = [min(ms, most) for ms in near]
         self.far = min(3 * max(delays) + 2 * width, most)
         self.jumps = [0, 1, width - 1, width, delays[0], max(delays), 3_600_000 if max(delays) > 30_000 else 5_000]
@@ -168,26 +232,35 @@ class Steps:
         kind, deadline = self.below(10), self.model.timer.deadline
         if kind < 4 and deadline is not None:
             to = -(-(deadline - self.model.clock.now) // MS) + self.below(3) - 1
-            return Advance(min(max(0, to), MOST_STEP))
-        return Advance(self.far if kind == 9 else self.near[self.below(len(self.near))])
+            return Advance(min(max(0, to), self.most, left(self.model)))
+        ms = self.far if kind == 9 else self.near[self.below(len(self.near))]
+        return Advance(min(ms, left(self.model)))
 
     def jump(self) -> Jump:
         """A jump of the wall clock."""
-        by = self.jumps[self.below(len(self.jumps))]
+        by = min(self.jumps[self.below(len(self.jumps))], left(self.model))
         back = self.below(2) and by < self.model.clock.wall
         return Jump(-by if back else by)
 
 
 def drain(model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: all that is held comes out, and the tracker is closed, now and then twice."""
-    for _ in range(MOST_DRAINS):
-        held, deadline = model.buckets.held, model.timer.deadline
-        if not held or deadline is None:
-            break
-        last = max(model.clock.until(max(held)), deadline) - model.clock.now
-        yield Advance(min(last // MS + 1, MOST_STEP))
+    yield from ebb(model, choices, capabilities)
     yield Close()
     if choices.below(4) == 0:
         yield Close()
     yield Stale()
     yield Advance(1_000)
+
+
+def ebb(model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """All that is held comes out, as far as time goes; of clients that poll, what comes out in so many polls."""
+    most = min(polled(model, MOST_POLLS), left(model))
+    for _ in range(MOST_DRAINS):
+        held, deadline = model.buckets.held, model.timer.deadline
+        if not held or deadline is None or most == 0:
+            break
+        last = max(model.clock.until(max(held)), deadline) - model.clock.now
+        ms = min(last // MS + 1, most, left(model))
+        most -= ms
+        yield Advance(ms)

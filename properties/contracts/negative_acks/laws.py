@@ -80,8 +80,7 @@ def nacks(operation: Operation) -> list[tuple[Position, int]]:
     if isinstance(operation, NackId):
         return [((operation.ledger, operation.entry), 0)]
     if isinstance(operation, Fill):
-        entries = range(operation.entry, operation.entry + operation.n * operation.step, operation.step)
-        return [((operation.ledger, entry), operation.redelivery_count) for entry in entries]
+        return [((ledger, entry), count) for ledger, entry, count in operation.each()]
     return []
 
 

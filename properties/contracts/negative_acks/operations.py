@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -11,7 +12,9 @@ from broker_tck.properties.engine.operation import CLOCK, POSITION, Bulk, Durati
 
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
 EntryId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
-Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+MOST_REDELIVERED = 2**31 - 1
+"""The broker counts redeliveries in an int of Java's."""
+Count = Annotated[int, Meta(ge=0, le=MOST_REDELIVERED)]
 Ms = Annotated[int, Meta(ge=0, le=2**40)]
 
 
@@ -83,13 +86,26 @@ class Chunked(Operation, frozen=True, tag="chunked"):
 
 
 class Fill(Operation, frozen=True, tag="fill"):
-    """Nack n messages of one ledger, every ``step``-th entry from ``entry`` on (``add_message``); no result."""
+    """Nack n messages, every ``step``-th entry from ``entry`` on (``add_message``); no result.
+
+    With several ledgers it is one message of each, then the next of each. Redelivery counts are ``rising`` by so many
+    from message to message.
+    """
 
     ledger: LedgerId
     entry: EntryId
     step: Annotated[int, Meta(ge=1, le=65_536)]
     n: Bulk
     redelivery_count: Count
+    ledgers: Annotated[int, Meta(ge=1, le=65_536)] = 1
+    rising: Annotated[int, Meta(ge=0, le=1_000)] = 0
+
+    def each(self) -> Iterator[tuple[int, int, int]]:
+        """Each message: its ledger, its entry, and how often it was redelivered."""
+        for i in range(self.n):
+            turn, ledger = divmod(i, self.ledgers)
+            count = min(self.redelivery_count + i * self.rising, MOST_REDELIVERED)
+            yield self.ledger + ledger, self.entry + turn * self.step, count
 
 
 class Advance(Operation, frozen=True, tag="adv"):

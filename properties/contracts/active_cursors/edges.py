@@ -1,0 +1,73 @@
+"""Where the numbers of active cursors have their edges, and how all of the cursors go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from broker_tck.model.active_cursors.specification import ActiveCursors
+from broker_tck.properties.contracts.active_cursors.operations import (
+    Advance,
+    AnyOperation,
+    Caches,
+    Capabilities,
+    Config,
+    Listed,
+    Remove,
+    Size,
+    Slowest,
+)
+from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.edges import Edge, Edges
+
+LAST = 3 * 2**41
+"""Where the clock ends, in milliseconds: before its nanoseconds are more than 64 bits hold."""
+MOST = 4_200
+"""So many cursors at most: each question about all of them looks at each."""
+ASKED = 8
+"""As cursors go, a question is asked after one of so many."""
+
+
+def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
+    """What there is to say of the numbers that this subject is asked for."""
+    many = Edge((4, 64, 256, 1_000), "CC-09, CC-10: where the list rebuilds itself; counts of 8 bits", high=MOST)
+    return {
+        "crowd.n": many,
+        "march.n": many,
+        "adv.ms": Edge((2_000,), "EC-58", high=2**41),
+        "config.grace": Edge((0, 2_000), "EC-58: without one nothing is cached when the last cursor has gone"),
+        "config.clock": Edge(high=2**41, why="time is to be left"),
+    }
+
+
+def left(model: ActiveCursors) -> int:
+    """How many milliseconds are left until the clock is at its end."""
+    return max(0, LAST - model.now)
+
+
+def may(model: ActiveCursors, operation: AnyOperation, _capabilities: Capabilities) -> bool:
+    """Whether there is time for an operation."""
+    return not isinstance(operation, Advance) or operation.ms <= left(model)
+
+
+def may_start(config: Config, capabilities: Capabilities) -> bool:
+    """Whether a container can be configured so: one without grace time has none."""
+    return capabilities.grace or config.grace == 0
+
+
+EDGES = Edges(numbers, may=may, may_start=may_start)
+
+
+def ebb(model: ActiveCursors, choices: Choices, _capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """All cursors are removed: in the order in which they came, the last one first, or anyhow."""
+    names = [*model.objects]
+    kind = choices.below(3)
+    if kind == 0:
+        names.reverse()
+    while names:
+        if kind == 1:
+            i = choices.below(len(names))
+            names[i], names[-1] = names[-1], names[i]
+        yield Remove(names.pop())
+        if choices.below(ASKED) == 0:
+            yield Slowest()
+    yield from (Slowest(), Size(), Listed(), Caches())

@@ -1,0 +1,76 @@
+"""Where the numbers of negative acks have their edges, and how far time can go."""
+
+from __future__ import annotations
+
+from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.negative_acks.profiles import Polling
+from broker_tck.model.negative_acks.specification import NegativeAcks
+from broker_tck.properties.contracts.negative_acks.operations import (
+    Advance,
+    AnyOperation,
+    Capabilities,
+    Config,
+    Fill,
+    Jump,
+)
+from broker_tck.properties.engine.edges import Edge, Edges
+
+LAST = 3 * 2**41
+"""Where both clocks end, in milliseconds. With the longest delay after it, and all moved by a variation, instants are
+below 2^63 nanoseconds: clients count in 64 bits."""
+POLLS = 200
+"""A client that polls does so no more often in a step of the clock, at which nothing is aimed."""
+SHORTEST_POLLED = 3_000
+"""Microseconds: of a shorter delay a third is less than a millisecond, and the clock moves by milliseconds."""
+CONTAINERS = (25, 256, 338, 675, 1_000, 4_096)
+"""Where what holds entries changes, or a request is full."""
+MOST_FILLED = 70_000
+
+
+def left(model: NegativeAcks) -> int:
+    """How many milliseconds are left until both clocks are at their end."""
+    return max(0, LAST - max(model.clock.now // MS, model.clock.wall))
+
+
+def polled(model: NegativeAcks, polls: int) -> int:
+    """How long so many polls take, in milliseconds; to a client that does not poll all the time that is left."""
+    return max(1, polls * model.delays.interval() // MS) if isinstance(model, Polling) else left(model)
+
+
+def numbers(capabilities: Capabilities) -> dict[str, Edge]:
+    """What there is to say of the numbers that this subject is asked for."""
+    of_pool = Edge(left=True, why="NA-01, NA-06: an entry is in chunks, a batch or alone, for good, as the pool has it")
+    positions = {f"{tag}.{field}": of_pool for tag in KINDS for field in ("ledger", "entry")}
+    return positions | {
+        "chunked.chunks": of_pool,
+        "fill.ledgers": Edge(left=True, why="of the other ledgers only the entries behind all others are alone"),
+        "fill.n": Edge(CONTAINERS, "NA-33: a request has 1,000 ids; the sizes of containers", high=MOST_FILLED),
+        "fill.step": Edge((256, 4_096), "the containers of a bitmap"),
+        "config.delay_us": Edge((100_000, 101_000, 60_000_000, 2**31 * 1_000, 2**32 * 1_000), "NA-12, NA-51; widths"),
+        "config.precision_bits": Edge((8, 41, 64), "NA-13", high=capabilities.precision_bits),
+        "config.clock": Edge(high=2**41, why="time is to be left"),
+    }
+
+
+KINDS = ("nack", "id", "batch", "chunked", "fill", "inside")
+"""Operations that name a message."""
+
+
+def may(model: NegativeAcks, operation: AnyOperation, _capabilities: Capabilities) -> bool:
+    """Whether times and positions of an operation are there."""
+    match operation:
+        case Advance(ms):
+            return ms <= min(left(model), polled(model, POLLS))
+        case Jump(by):
+            return by <= left(model) and model.clock.wall + by >= 0
+        case Fill(_, entry, step, n):
+            return entry + n * step < 2**63
+    return True
+
+
+def may_start(config: Config, capabilities: Capabilities) -> bool:
+    """Whether a client can be configured so: where no backoff may be 0, a ticker waits for a third of the delay."""
+    return capabilities.no_delay or config.delay_us == 0 or config.delay_us >= SHORTEST_POLLED
+
+
+EDGES = Edges(numbers, may=may, may_start=may_start)
