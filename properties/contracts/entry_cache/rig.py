@@ -39,6 +39,27 @@ class Rig(ReadersRig):
         value.release()
         return inserted
 
+    def fill(
+        self,
+        cache: int,
+        ledger: int,
+        entry: int,
+        n: int,
+        across: int,
+        step: int,
+        size: int,
+        apart: int,
+        expected: int,
+        turns: int,
+    ) -> int:
+        """Insert many new values, one after the other."""
+        inserted = 0
+        for i in range(n):
+            later, other = divmod(i, across)
+            reads = expected - i % turns
+            inserted += self.put(cache, ledger + other, entry + later * step, size + i * apart, reads)
+        return inserted
+
     def late(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> bool | None:
         """Insert into the cache that the topic had before."""
         left = self.left[cache]
