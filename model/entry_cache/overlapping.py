@@ -110,9 +110,9 @@ class Overlapping(EntryCaches):
 
     def seen(self) -> tuple[Any, ...]:
         """While calls are under way, sizes and references may be off for a moment."""
-        caches, references = super().seen()
         if not self.under_way:
-            return caches, references
+            return super().seen()
+        caches, references = super().seen()
         exact = self.sizes_are_exact()
         return [[entries, size if exact else UNDEFINED] for entries, size in caches], UNDEFINED
 

@@ -38,6 +38,7 @@ COUNT = Edge((1, 127, 255), "RC-01: none, or one; a count has room for one read 
 AGE = Edge((0, 1, 2**32), "EC-20; nanoseconds of a long have room for it", high=LATEST)
 STEP = Edge((1, 2**32), "the clock is to have times ahead of it", high=2**40)
 READ = Edge((64, 4_096), "entries up to there are read", low=0, high=LAST_READ)
+REQUEUED = Edge(high=8, why="passes cost as much; the generator has a few walks in which entries are requeued often")
 MADE = Edge(left=True, why="the generator draws all that there are, when they can be asked for")
 
 
@@ -58,8 +59,8 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
         "adv.ms": STEP,
         "config.max_size": Edge((50, 100), "EC-30: 98 % of it are rounded down"),
         "config.watermark": Edge((98,), "EC-31: at the trigger there is nothing to be done"),
-        "config.max_requeue_count": Edge((127, 255), "EC-24: how often is counted", high=300),
-        "requeues.n": Edge((127, 255), "EC-24: how often is counted", high=300),
+        "config.max_requeue_count": REQUEUED,
+        "requeues.n": REQUEUED,
         "watermark.percent": Edge((98,), "EC-31"),
         "storage.mode": MADE,
         "fetches.times": Edge((100,), "each reader is answered by itself", high=300),

@@ -7,16 +7,13 @@ from broker_tck.properties.contracts.entry_cache.operations import Fill
 from broker_tck.properties.contracts.entry_cache.pools import LARGEST_ENTRY, LAST_ID
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
-FILLS = weighted(
-    [
-        ((2, 5, 17, 40), 50),
-        ((100, 127, 128, 200, 256, 257), 24),
-        ((1_000, 1_025, 1_100, 1_300), 8),
-        ((4_095, 4_097), 1),
-    ]
-)
-"""How many: large ones are rare, as each costs as much as a walk. With more than 1,024 blanks a queue is rid of them."""
-MOST_VISITS = 30_000
+FILLS = (2, 5, 17, 40, 100, 127, 128, 200, 256, 257, 1_000, 1_025, 1_100, 1_300, 4_095, 4_097)
+"""How many. With more than 1,024 blanks a queue is rid of them; 4,096 are a container."""
+IN_A_WALK = weighted([(60, 36), (400, 14), (1_300, 6), (2_600, 1), (5_000, 1)])
+"""So many in a walk at most. Large ones are rare, as each costs as much as walks do."""
+LARGE_ONES = 3
+"""What is drawn is one of the largest that are left in one of so many cases."""
+MOST_VISITS = 10_000
 """So often at most a pass looks at entries of which reads are expected: it goes round them as often as they may be
 requeued."""
 
@@ -45,16 +42,24 @@ class Fills:
         self.model = model
         self.choices = choices
         self.last: Fill | None = None
+        self.left = one_of(choices, IN_A_WALK)
 
     def fill(self, key: tuple[int, int, int], size: int, reads: int) -> Fill:
         """Many entries, from a position on, the first of a size and with expected reads."""
         choices = self.choices
-        n = one_of(choices, one_of(choices, FILLS))
+        n = self.number()
         across, step = one_of(choices, (1, 1, 1, 2, 7, n)), one_of(choices, (1, 1, 1, 1, 2, 65))
         apart, turns = one_of(choices, (0, 0, 1, 1, 3)), one_of(choices, (1, 1, 2, 3, 9))
         made = Fill(*key, n, across, step, size, apart, reads, turns)
         self.last = made if may_fill(self.model, made) else Fill(*key, 1, size=min(size, LARGEST_ENTRY))
+        self.left -= self.last.n
         return self.last
+
+    def number(self) -> int:
+        """How many, out of what is left for the walk."""
+        fitting = [n for n in FILLS if n <= self.left] or FILLS[:1]
+        large = self.choices.below(LARGE_ONES) == 0
+        return one_of(self.choices, fitting[-4:] if large else fitting)
 
     def inside(self) -> tuple[int, int, int]:
         """A topic and a position in the midst of the last."""

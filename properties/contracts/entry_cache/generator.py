@@ -88,7 +88,7 @@ def kinds(
         Maker("put", (20, 30, 40), entries.put),
         Maker("put_plain", (0, 5, 10), entries.put_plain),
         Maker("put_protected", (0, 5, 10), entries.put_protected),
-        Maker("fill", (0,) * 9 + (1, 2), entries.fill),
+        Maker("fill", (0,) * 15 + (1,), entries.fill),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
         Maker("get", (4, 10, 20), entries.get),
@@ -137,7 +137,7 @@ class Entries:
     def __init__(self, model: EntryCaches, choices: Choices) -> None:
         self.model = model
         self.below = choices.below
-        self.pool = positions(choices)
+        self.pool = positions(choices, few=model.passes.most_requeued > max(REQUEUES))
         self.topics = weighted([(0, 4), (1, 1 + choices.below(3)), (2, choices.below(3))])
         self.sizes, self.reads = sizes(choices, model.manager.max_size), expected_reads(choices)
         self.fills = Fills(model, choices)

@@ -31,8 +31,11 @@ READS = ((1,), (0, 1), (0, 1, 2), (0, 1, 3, 7), (-1, 0, 1, 2), (2, 3))
 WIDE_READS = ((127, 128, 0), (1, 255, 256), (65_535, 65_536, 1), (2**31 - 1_000, 0, 1))
 READS_OF = weighted([(READS, 11), (WIDE_READS, 1)])
 
+FEW = 2
+"""So many positions are enough where passes go round them hundreds of times."""
 
-def positions(choices: Choices) -> list[tuple[int, int]]:
+
+def positions(choices: Choices, few: bool) -> list[tuple[int, int]]:
     """A small pool of positions, so that they meet again; now and then with the same low bits."""
     base, ledger = one_of(choices, ENTRY_BASES), one_of(choices, LEDGER_BASES)
     ledgers, size = one_of(choices, (1, 1, 2, 3)), one_of(choices, (2, 4, 8, 12))
@@ -41,7 +44,7 @@ def positions(choices: Choices) -> list[tuple[int, int]]:
         beside, after = one_of(choices, APART), one_of(choices, APART)
         ledgers, size = one_of(choices, (1, 2, 2)), one_of(choices, (4, 4, 8))
     pool = [(ledger + i % ledgers * beside, base + i // ledgers * after) for i in range(size)]
-    return [position for position in pool if max(position) <= LAST_ID]
+    return [position for position in pool[: FEW if few else None] if max(position) <= LAST_ID]
 
 
 def sizes(choices: Choices, largest: int | None) -> Sequence[int]:

@@ -37,7 +37,7 @@ LIMITS = (0, 0, 0, 0, 100, 250, 400, 740, 740, 11_000, 25_000, 52_000)
 TIMEOUTS = (0, 1, 10, 50, 51, 1_000)
 QUEUES = (1, 2, 3, 10_000)
 MOST_AT_ONCE = 6
-LONG = 60
+LONG = 150
 """One read of a cursor of so many is of as many entries as there can be."""
 LONG_READS = (64, 100, 257, 500)
 """As many entries as dispatchers read at once."""
@@ -45,9 +45,9 @@ WIDE = 64
 """Entries that are further apart than so many are read around each of them."""
 LAST_READ = 2**40 - 1_000
 """Entries are read up to here."""
-CROWDS = (0, 2, 5, 20, 130, 260)
+CROWDS = weighted([((0, 1, 2, 5, 20), 11), ((130, 260), 1)])
 """How many cursors come at once, or are left."""
-AT_ONCE = weighted([((2, 3, 5, 20), 9), ((100, 130, 260), 1)])
+AT_ONCE = weighted([((2, 3, 5, 20), 19), ((100, 130, 260), 1)])
 """How many readers come at once."""
 MOST_WAITING = 20
 """While more than so many reads wait for permits, and where many come at once, the storage does not fail by itself:
@@ -80,8 +80,8 @@ class Readers:
             Maker("written", self.weights(0, 0, 1), self.written),
             Maker("cursor", self.weights(4, 8, 12), self.cursor),
             Maker("uncursor", self.weights(0, 1, 3, 6), self.uncursor),
-            Maker("crowd", self.weights(0, 0, 0, 0, 1, 2), self.crowd),
-            Maker("fetches", self.weights(0, 0, 0, 1, 2), self.fetch_many),
+            Maker("crowd", self.weights(*(0,) * 9, 1), self.crowd),
+            Maker("fetches", self.weights(*(0,) * 7, 1), self.fetch_many),
             Maker("fetch", self.weights(10, 20, 30), self.fetch),
             Maker("single", self.weights(2, 5, 10), self.fetch_one),
             Maker("complete", self.weights(8, 15, 25), self.complete),
@@ -141,7 +141,7 @@ class Readers:
 
     def crowd(self) -> Crowd:
         """A crowd of cursors comes, moves or leaves."""
-        return Crowd(*self.place(), self.entry(), CROWDS[self.below(len(CROWDS))], self.below(4) and 1)
+        return Crowd(*self.place(), self.entry(), one_of(self.choices, one_of(self.choices, CROWDS)), self.below(4) and 1)
 
     def fetch_many(self) -> FetchMany:
         """Many readers come at once, for the same, or each for the next."""
