@@ -74,6 +74,7 @@ class Overlapping(EntryCaches):
             return False
         if not self.under_way:
             refuse_ordinary(self)
+            vars(self)["seen"] = self.seen_under_way
         self.under_way[thread] = call(Calls(self, self.steps))
         return True
 
@@ -97,6 +98,7 @@ class Overlapping(EntryCaches):
         del self.under_way[thread]
         if not self.under_way:
             admit_ordinary(self)
+            del vars(self)["seen"]
 
     def size_of_all(self) -> Any:
         """The bytes of all caches: they may be anything for a moment, unless only passes are under way."""
@@ -108,11 +110,9 @@ class Overlapping(EntryCaches):
         """Whether no insertion, and no removal but by passes, is under way."""
         return not any(call.CHANGES_SIZES for call in self.under_way.values())
 
-    def seen(self) -> tuple[Any, ...]:
-        """While calls are under way, sizes and references may be off for a moment."""
-        if not self.under_way:
-            return super().seen()
-        caches, references = super().seen()
+    def seen_under_way(self) -> tuple[Any, ...]:
+        """What is seen while calls are under way: sizes and references may be off for a moment."""
+        caches, _ = type(self).seen(self)
         exact = self.sizes_are_exact()
         return [[entries, size if exact else UNDEFINED] for entries, size in caches], UNDEFINED
 

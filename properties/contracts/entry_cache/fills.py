@@ -9,9 +9,9 @@ from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
 FILLS = (2, 5, 17, 40, 100, 127, 128, 200, 256, 257, 1_000, 1_025, 1_100, 1_300, 4_095, 4_097)
 """How many. With more than 1,024 blanks a queue is rid of them; 4,096 are a container."""
-IN_A_WALK = weighted([(60, 36), (400, 14), (1_300, 6), (2_600, 1), (5_000, 1)])
+IN_A_WALK = weighted([(60, 18), (400, 9), (1_300, 5), (2_600, 1), (5_000, 1)])
 """So many in a walk at most. Large ones are rare, as each costs as much as walks do."""
-LARGE_ONES = 3
+LARGE_ONES = 2
 """What is drawn is one of the largest that are left in one of so many cases."""
 MOST_VISITS = 10_000
 """So often at most a pass looks at entries of which reads are expected: it goes round them as often as they may be

@@ -167,8 +167,8 @@ class Entries:
         if not queue:
             return self.topics[0], self.pool[0]
         entry = queue[self.below(min(len(queue), 8))]
-        cache = next((i for i, c in enumerate(self.model.caches) if c is entry.cache), 0)
-        return cache, entry.position
+        caches = self.model.caches
+        return caches.index(entry.cache) if entry.cache in caches else 0, entry.position
 
     def entry(self) -> tuple[int, int]:
         """A size and a read count."""
