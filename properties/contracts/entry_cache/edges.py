@@ -5,7 +5,6 @@ from __future__ import annotations
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.configs import has_exact_goal
 from broker_tck.properties.contracts.entry_cache.fills import may_fill, may_visit
-from broker_tck.properties.contracts.entry_cache.generator import LATEST
 from broker_tck.properties.contracts.entry_cache.operations import (
     Advance,
     AnyOperation,
@@ -18,6 +17,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Resize,
     SetWatermark,
 )
+from broker_tck.properties.contracts.entry_cache.passes import LATEST
 from broker_tck.properties.contracts.entry_cache.pools import LARGEST_ENTRY, LAST_ID, MOST_SPANNED
 from broker_tck.properties.contracts.entry_cache.reading import FetchMany, Storage
 from broker_tck.properties.contracts.entry_cache.reading_walk import LAST_READ, may_answer, may_come

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.operations import Fill
-from broker_tck.properties.contracts.entry_cache.pools import LARGEST_ENTRY, LAST_ID
+from broker_tck.properties.contracts.entry_cache.operations import Clear, Fill, Invalidate, Remove, Trim
+from broker_tck.properties.contracts.entry_cache.pools import LARGEST_ENTRY, LAST_ID, MOST_SPANNED
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
 FILLS = (2, 5, 17, 40, 100, 127, 128, 200, 256, 257, 1_000, 1_025, 1_100, 1_300, 4_095, 4_097)
@@ -13,9 +13,14 @@ IN_A_WALK = weighted([(60, 18), (400, 9), (1_300, 5), (2_600, 1), (5_000, 1)])
 """So many in a walk at most. Large ones are rare, as each costs as much as walks do."""
 LARGE_ONES = 2
 """What is drawn is one of the largest that are left in one of so many cases."""
+MANY = 1_000
+"""Of more than so many, all are taken out at once in one of two cases."""
 MOST_VISITS = 10_000
 """So often at most a pass looks at entries of which reads are expected: it goes round them as often as they may be
 requeued."""
+
+Out = Clear | Trim | Invalidate | Remove
+"""What takes many out at once."""
 
 
 def may_visit(model: EntryCaches, entries: int, requeues: int) -> bool:
@@ -42,6 +47,8 @@ class Fills:
         self.model = model
         self.choices = choices
         self.last: Fill | None = None
+        self.due = False
+        """Whether they are to be taken out soon, before passes have met them."""
         self.left = one_of(choices, IN_A_WALK)
 
     def fill(self, key: tuple[int, int, int], size: int, reads: int) -> Fill:
@@ -53,6 +60,7 @@ class Fills:
         made = Fill(*key, n, across, step, size, apart, reads, turns)
         self.last = made if may_fill(self.model, made) else Fill(*key, 1, size=min(size, LARGEST_ENTRY))
         self.left -= self.last.n
+        self.due = self.last.n > MANY and choices.below(2) == 0
         return self.last
 
     def number(self) -> int:
@@ -60,6 +68,19 @@ class Fills:
         fitting = [n for n in FILLS if n <= self.left] or FILLS[:1]
         large = self.choices.below(LARGE_ONES) == 0
         return one_of(self.choices, fitting[-4:] if large else fitting)
+
+    def out(self) -> Out:
+        """What takes the last of them out of their cache, and leaves their places in the queue."""
+        assert self.last
+        last, way = self.last, self.choices.below(4)
+        ledger, entry = last.ledger + last.across - 1, last.entry + last.n // last.across * last.step
+        if way == 0:
+            return Trim(last.cache, last.ledger)
+        if way == 1:
+            return Invalidate(last.cache, ledger, entry + 1)
+        if way == 2 and (ledger > last.ledger or entry - last.entry <= MOST_SPANNED):
+            return Remove(last.cache, last.ledger, last.entry, ledger, entry, self.choices.below(2))
+        return Clear(last.cache)
 
     def inside(self) -> tuple[int, int, int]:
         """A topic and a position in the midst of the last."""

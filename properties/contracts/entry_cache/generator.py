@@ -10,13 +10,8 @@ from collections.abc import Iterator
 
 from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.configs import (
-    LARGEST,
-    REQUEUES,
-    WATERMARKS,
-    has_exact_goal,
-)
-from broker_tck.properties.contracts.entry_cache.fills import Fills
+from broker_tck.properties.contracts.entry_cache.configs import REQUEUES
+from broker_tck.properties.contracts.entry_cache.fills import Fills, Out
 from broker_tck.properties.contracts.entry_cache.operations import (
     CACHES,
     Advance,
@@ -28,7 +23,6 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     EvictOld,
     EvictSize,
     Expect,
-    Extend,
     Fill,
     Free,
     Get,
@@ -42,14 +36,12 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Read,
     Remove,
     Reopen,
-    Requeues,
-    Resize,
     Run,
-    SetWatermark,
     SizeOfAll,
     Spoil,
     Trim,
 )
+from broker_tck.properties.contracts.entry_cache.passes import LATEST, Passes
 from broker_tck.properties.contracts.entry_cache.pools import (
     LARGEST_ENTRY,
     LAST_ID,
@@ -59,19 +51,13 @@ from broker_tck.properties.contracts.entry_cache.pools import (
     sizes,
 )
 from broker_tck.properties.contracts.entry_cache.reading_walk import Readers, drain_readers
-from broker_tck.properties.engine.choices import Choices, one_of, weighted
+from broker_tck.properties.engine.choices import Choices, weighted
 from broker_tck.properties.engine.contract import Maker
 
 READING = 3
 """In one walk of so many there are readers."""
-FAR = (2**31 - 1, 2**31, 2**32, 2**40, 86_400_000, 7 * 86_400_000)
-"""Steps of time in milliseconds beyond the widths of integers, and over days."""
-LATEST = 2**42
-"""Time goes no further: in nanoseconds a long has room for twice as much."""
 AIMING = 12
 """One size of so many is the one with which the caches come to a limit."""
-MANY = 64
-"""Of more entries than these, passes are asked for any part."""
 
 
 def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> list[Maker]:
@@ -88,7 +74,7 @@ def kinds(
         Maker("put", (20, 30, 40), entries.put),
         Maker("put_plain", (0, 5, 10), entries.put_plain),
         Maker("put_protected", (0, 5, 10), entries.put_protected),
-        Maker("fill", (0,) * 15 + (1,), entries.fill),
+        Maker("fill", (0,) * 16 + (2,), entries.fill),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
         Maker("get", (4, 10, 20), entries.get),
@@ -184,12 +170,17 @@ class Entries:
                 return left
         return self.sizes[self.below(len(self.sizes))]
 
-    def fill(self) -> Fill:
-        """Many insertions."""
+    def fill(self) -> Fill | Out:
+        """Many insertions, or all of the last of them out again, at once."""
+        if self.fills.last and self.below(2):
+            return self.fills.out()
         return self.fills.fill(self.key(), *self.entry())
 
-    def put(self) -> Put:
-        """An insertion."""
+    def put(self) -> Put | Out:
+        """An insertion; or many are taken out again, where that is due."""
+        if self.fills.due:
+            self.fills.due = False
+            return self.fills.out()
         return Put(*self.key(), *self.entry())
 
     def put_plain(self) -> Put:
@@ -261,65 +252,6 @@ class Entries:
     def reopen(self) -> Reopen:
         """A topic."""
         return Reopen(self.topics[self.below(len(self.topics))])
-
-
-class Passes:
-    """How time moves in one walk, and what passes are asked for."""
-
-    def __init__(self, model: EntryCaches, choices: Choices) -> None:
-        self.model = model
-        self.below = choices.below
-        ttl = model.config.ttl
-        self.steps = (0, 1, 1, 2, 10, ttl, ttl + 1, max(ttl - 1, 0))
-        if choices.below(8) == 0:
-            self.steps += FAR[choices.below(3) :: 3]
-        self.largest = model.manager.max_size or 0
-
-    def advance(self) -> Advance:
-        """A step of time."""
-        step = self.steps[self.below(len(self.steps))]
-        return Advance(min(step, max(LATEST - self.model.now, 0)))
-
-    def evict_old(self) -> EvictOld:
-        """A time pass, by the age of an entry near the head and one more or less, or by the TTL."""
-        queue = self.model.store.queue
-        if not queue or self.below(6) == 0:
-            return EvictOld(self.model.config.ttl)
-        age = self.model.now - queue[self.below(min(len(queue), 4))].stamp
-        return EvictOld(max(age + self.below(3) - 1, 0))
-
-    def evict_size(self) -> EvictSize:
-        """A size pass, by the first entries of the queue and one byte more or less, by all, or by nothing."""
-        kind, total = self.below(16), self.model.store.total
-        if kind == 0:
-            return EvictSize(-self.below(2))
-        if kind < 4:
-            return EvictSize(max(total // 2 if kind == 1 else total + kind - 2, 1))
-        queue = self.model.store.queue
-        if len(queue) > MANY and kind < 10:
-            return EvictSize(1 + self.below(total + 1))
-        sizes = [queue[i].size for i in range(min(len(queue), 1 + self.below(4)))]
-        return EvictSize(max(sum(sizes) + self.below(3) - 1, 1))
-
-    def requeues(self) -> Requeues:
-        """Another limit."""
-        return Requeues(REQUEUES[self.below(len(REQUEUES))])
-
-    def extend(self) -> Extend:
-        """Another way with what was accessed."""
-        return Extend(self.below(2))
-
-    def resize(self) -> Resize:
-        """Another largest size."""
-        watermark = self.model.manager.watermark
-        all_sizes = [*filter(None, LARGEST), 0, self.largest, max(self.largest - 1, 0), self.largest // 2]
-        fit = [size for size in all_sizes if has_exact_goal(size, watermark)]
-        return Resize(fit[self.below(len(fit))])
-
-    def watermark(self) -> SetWatermark:
-        """Another watermark."""
-        fit = [percent for percent in WATERMARKS if has_exact_goal(self.model.manager.max_size, percent)]
-        return SetWatermark(fit[self.below(len(fit))])
 
 
 def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:

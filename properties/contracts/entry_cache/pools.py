@@ -17,7 +17,7 @@ look each of them up."""
 LEDGER_BASES = (1, 1, 1, 0, 7, 2**31 - 2, 2**32 - 1, 2**62)
 ENTRY_BASES = (0, 0, 0, 0, 60, 126, 2**31 - 3, 2**32 - 3)
 APART = (1, 1, 31, 64, 2**8, 2**16, 2**20, 2**31, 2**32, 2**53, 2**61)
-"""How far apart ledgers, or entries, are that have the same low bits, or that with their ledgers make the same number."""
+"""How far apart ledgers, or entries, are that have the same low bits, or make the same number with the other."""
 WIDE = 8
 """In one walk of so many positions are as far apart."""
 

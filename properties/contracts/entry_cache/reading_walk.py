@@ -141,7 +141,8 @@ class Readers:
 
     def crowd(self) -> Crowd:
         """A crowd of cursors comes, moves or leaves."""
-        return Crowd(*self.place(), self.entry(), one_of(self.choices, one_of(self.choices, CROWDS)), self.below(4) and 1)
+        n = one_of(self.choices, one_of(self.choices, CROWDS))
+        return Crowd(*self.place(), self.entry(), n, self.below(4) and 1)
 
     def fetch_many(self) -> FetchMany:
         """Many readers come at once, for the same, or each for the next."""

@@ -8,7 +8,7 @@ import msgspec
 
 from broker_tck.model.entry_cache.overlapping import Overlapping
 from broker_tck.properties.contracts.entry_cache import configs, generator
-from broker_tck.properties.contracts.entry_cache.generator import Entries, Passes
+from broker_tck.properties.contracts.entry_cache.generator import Entries
 from broker_tck.properties.contracts.entry_cache.operations import (
     AnyOperation,
     BeginClear,
@@ -27,6 +27,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     SizeOfAll,
     Step,
 )
+from broker_tck.properties.contracts.entry_cache.passes import Passes
 from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation
