@@ -72,7 +72,7 @@ def test_documents_are_as_the_schema_says(cli: Cli, validator: Any, arguments: t
     assert document["rulebook"] == broker_tck.RULEBOOK
     finding = document["subjects"][0]["findings"][0]
     assert finding["story"][0].split()[0] in ("1", "operation")
-        assert finding["text"].startswith(finding["what"].split()[0])
+    assert finding["text"].startswith(finding["what"].split()[0])
     for broken in ({"schema": 2}, {"subjects": [{}]}, {"conform": "no"}):
         assert not validator.is_valid({**document, **broken})
     del document["rulebook"]

@@ -207,4 +207,6 @@ class Broker(Caches):
 
     def seen(self) -> tuple[Any, ...]:
         """Entries and bytes of each cache, and the values that somebody holds a reference of."""
-        return [[len(cache.entries), cache.size] for cache in self.caches], self.store.references
+        a, b, c = self.caches  # written out, as it is asked after each operation
+        sizes = [[len(a.entries), a.size], [len(b.entries), b.size], [len(c.entries), c.size]]
+        return sizes, self.store.references

@@ -67,6 +67,25 @@ class Caches(Reference):
             return None
         return self.insert(left, (ledger, entry), size, self.read_counts.new(expected)) is not None
 
+    def fill(
+        self,
+        cache: int,
+        ledger: int,
+        entry: int,
+        n: int,
+        across: int,
+        step: int,
+        size: int,
+        apart: int,
+        expected: int,
+        turns: int,
+    ) -> int:
+        """Insert many entries, one after the other; answers how many were inserted."""
+        return sum(
+            self.put(cache, ledger + i % across, entry + i // across * step, size + i * apart, expected - i % turns)
+            for i in range(n)
+        )
+
     @said(
         absent="Your cache takes a value of another position than its key; it has to refuse it.",
     )

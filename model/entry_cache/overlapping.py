@@ -25,10 +25,10 @@ Begun = Callable[[Any], Any]
 """Asks something that has the calls as methods for one of them."""
 
 ORDINARY = (
-    *("put", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear", "reopen"),
-    *("evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues", "extend"),
-    *("append", "write", "cursor", "uncursor", "fetch", "fetch_one", "complete", "fail", "storage"),
-    *("done", "replay", "share", "timeouts", "advance"),
+    *("put", "fill", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear"),
+    *("reopen", "evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues"),
+    *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
+    *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
 )
 """Calls that are not made while others are under way: they do nothing then."""
 BUSY = "busy"
@@ -74,6 +74,7 @@ class Overlapping(EntryCaches):
             return False
         if not self.under_way:
             refuse_ordinary(self)
+            vars(self)["seen"] = self.seen_under_way
         self.under_way[thread] = call(Calls(self, self.steps))
         return True
 
@@ -97,6 +98,7 @@ class Overlapping(EntryCaches):
         del self.under_way[thread]
         if not self.under_way:
             admit_ordinary(self)
+            del vars(self)["seen"]
 
     def size_of_all(self) -> Any:
         """The bytes of all caches: they may be anything for a moment, unless only passes are under way."""
@@ -108,11 +110,9 @@ class Overlapping(EntryCaches):
         """Whether no insertion, and no removal but by passes, is under way."""
         return not any(call.CHANGES_SIZES for call in self.under_way.values())
 
-    def seen(self) -> tuple[Any, ...]:
-        """While calls are under way, sizes and references may be off for a moment."""
-        caches, references = super().seen()
-        if not self.under_way:
-            return caches, references
+    def seen_under_way(self) -> tuple[Any, ...]:
+        """What is seen while calls are under way: sizes and references may be off for a moment."""
+        caches, _ = type(self).seen(self)
         exact = self.sizes_are_exact()
         return [[entries, size if exact else UNDEFINED] for entries, size in caches], UNDEFINED
 

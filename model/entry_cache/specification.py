@@ -33,6 +33,15 @@ class EntryCaches(Reading):
         self.start_read(Reader(self.caches[topic], topic, cursor, ledger, (first, first + n - 1), bool(again)))
         return self.tell()
 
+    def fetch_many(
+        self, topic: int, cursor: int, ledger: int, first: int, n: int, times: int, apart: int
+    ) -> list[list[Any]]:
+        """So many readers read n entries each, one after the other."""
+        for i in range(times):
+            run = first + i * apart, first + i * apart + n - 1
+            self.start_read(Reader(self.caches[topic], topic, cursor, ledger, run, again=False))
+        return self.tell()
+
     def fetch_one(self, topic: int, ledger: int, entry: int) -> list[list[Any]]:
         """An entry is read, for nobody's cursor."""
         self.start_read(Reader(self.caches[topic], topic, SINGLE, ledger, (entry, entry), again=False))

@@ -15,6 +15,9 @@ from broker_tck.model.entry_cache.readers import SINGLE, Reader
 from broker_tck.model.rules import also, rule
 from broker_tck.model.said import said
 
+FIRST_OF_CROWD = 10
+"""The name of the first cursor of a crowd: the names before it are those of single ones."""
+
 
 class Config(caches.Config, cursors.Config, Protocol):
     """What a trace configures of topics as well."""
@@ -32,6 +35,8 @@ class Topics(Broker):
         super().__init__(config)
         self.ledgers = Ledgers()
         self.cursors = [self.Cursors(config, self.now) for _ in self.caches]
+        self.crowds = [0 for _ in self.caches]
+        """How many cursors of a crowd there are."""
         self.pending_reads = self.PendingReads()
 
     # ---- Entries are added
@@ -67,6 +72,15 @@ class Topics(Broker):
             return False
         self.moved(topic, before)
         return True
+
+    def crowd(self, topic: int, ledger: int, entry: int, n: int, caching: int) -> None:
+        """A crowd of cursors becomes n: those are added, or move, and what is more of it leaves."""
+        before = self.crowds[topic]
+        for i in range(n):
+            self.cursor(topic, FIRST_OF_CROWD + i, ledger, entry, caching)
+        for i in range(n, before):
+            self.uncursor(topic, FIRST_OF_CROWD + i)
+        self.crowds[topic] = n
 
     @rule(
         "RC-11",

@@ -7,6 +7,7 @@ from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.overlapping import overlapping
 from broker_tck.properties.contracts.entry_cache import overlap, threads
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
+from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.entry_cache.reading_laws import READING_LAWS
@@ -18,7 +19,7 @@ from broker_tck.properties.engine.contract import Blame, Contract
 BLAME = (
     *overlap.BLAME,
     Blame("EC-12", shows="references"),
-    Blame("EC-04", "put"),
+    Blame("EC-04", "put fill"),
     Blame("EC-18", "late reopen"),
     Blame("EC-06", "misput"),
     Blame("EC-09", "get"),
@@ -38,8 +39,8 @@ BLAME = (
     Blame("EC-40", "counters"),
     Blame("EC-19", "resize watermark"),
     Blame("RC-03", "append"),
-    Blame("EC-57", "cursor uncursor"),
-    Blame("EC-45", "fetch"),
+    Blame("EC-57", "cursor uncursor crowd"),
+    Blame("EC-45", "fetch fetches"),
     Blame("EC-49", "single"),
     Blame("EC-47", "complete"),
     Blame("EC-54", "fail"),
@@ -62,6 +63,8 @@ ENTRY_CACHE = Contract(
     draw_config=threads.draw_config,
     makers=threads.makers,
     drain=threads.drain,
+    edges=EDGES,
+    ebb=threads.ebb,
     abstract=abstract,
     observables={
         "caches": "The number of entries and of bytes of each cache.",

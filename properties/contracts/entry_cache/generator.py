@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import structs
-
 from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.properties.contracts.entry_cache.configs import REQUEUES
+from broker_tck.properties.contracts.entry_cache.fills import Fills, Out
 from broker_tck.properties.contracts.entry_cache.operations import (
     CACHES,
     Advance,
@@ -19,12 +19,11 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Background,
     Capabilities,
     Clear,
-    Config,
     Counters,
     EvictOld,
     EvictSize,
     Expect,
-    Extend,
+    Fill,
     Free,
     Get,
     Hold,
@@ -37,56 +36,28 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Read,
     Remove,
     Reopen,
-    Requeues,
-    Resize,
     Run,
-    SetWatermark,
     SizeOfAll,
     Spoil,
     Trim,
 )
-from broker_tck.properties.contracts.entry_cache.reading_walk import (
-    GRACES,
-    LIMITS,
-    QUEUES,
-    TIMEOUTS,
-    Readers,
-    drain_readers,
+from broker_tck.properties.contracts.entry_cache.passes import LATEST, Passes
+from broker_tck.properties.contracts.entry_cache.pools import (
+    LARGEST_ENTRY,
+    LAST_ID,
+    MOST_SPANNED,
+    expected_reads,
+    positions,
+    sizes,
 )
-from broker_tck.properties.engine.choices import Choices, one_of, weighted
+from broker_tck.properties.contracts.entry_cache.reading_walk import Readers, drain_readers
+from broker_tck.properties.engine.choices import Choices, weighted
 from broker_tck.properties.engine.contract import Maker
 
-REQUEUES = (0, 1, 1, 1, 2, 2, 3)
-"""A limit of five shows nothing that three does not, and in longer traces."""
-TTLS = (0, 1, 10, 50, 50, 1_000)
-LARGEST = (None, None, 0, 30, 60, 100, 300, 500, 1_000, 3_000)
-WATERMARKS = (0, 50, 80, 90, 90, 90, 97, 98, 99, 100)
-SIZES = ((10_000, 20_000), (0, 1, 10, 100), (10,), (1, 2, 3), (0, 10, 10, 10), (1, 10, 100, 1_000), (40, 50, 30))
-READS = ((1,), (0, 1), (0, 1, 2), (0, 1, 3, 7), (-1, 0, 1, 2), (2, 3))
-LEDGER_BASES = (1, 1, 1, 0, 7, 2**31 - 2, 2**32 - 1, 2**62)
-ENTRY_BASES = (0, 0, 0, 0, 60, 126, 2**31 - 3, 2**32 - 3)
 READING = 3
 """In one walk of so many there are readers."""
-
-
-def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
-    """A configuration for a walk."""
-    requeues, extend, ttl = one_of(choices, REQUEUES), choices.below(2) == 1, one_of(choices, TTLS)
-    largest, watermark = one_of(choices, LARGEST), one_of(choices, WATERMARKS)
-    config = Config(requeues, extend, ttl, largest if capabilities.manager else None, watermark)
-    return with_reads(config, choices) if capabilities.reads else config
-
-
-def with_reads(config: Config, choices: Choices) -> Config:
-    """The same, for readers as well."""
-    return structs.replace(
-        config,
-        by_read_count=choices.below(4) > 0,
-        grace=one_of(choices, GRACES),
-        max_reads_in_flight=one_of(choices, LIMITS),
-        acquire_timeout=one_of(choices, TIMEOUTS),
-        acquire_queue=one_of(choices, QUEUES),
-    )
+AIMING = 12
+"""One size of so many is the one with which the caches come to a limit."""
 
 
 def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> list[Maker]:
@@ -103,6 +74,7 @@ def kinds(
         Maker("put", (20, 30, 40), entries.put),
         Maker("put_plain", (0, 5, 10), entries.put_plain),
         Maker("put_protected", (0, 5, 10), entries.put_protected),
+        Maker("fill", (0,) * 16 + (2,), entries.fill),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
         Maker("get", (4, 10, 20), entries.get),
@@ -151,20 +123,25 @@ class Entries:
     def __init__(self, model: EntryCaches, choices: Choices) -> None:
         self.model = model
         self.below = choices.below
-        base, ledger = one_of(choices, ENTRY_BASES), one_of(choices, LEDGER_BASES)
-        ledgers, size = one_of(choices, (1, 1, 2, 3)), one_of(choices, (2, 4, 8, 12))
-        self.pool = [(ledger + i % ledgers, base + i // ledgers) for i in range(size)]
+        self.pool = positions(choices, few=model.passes.most_requeued > max(REQUEUES))
         self.topics = weighted([(0, 4), (1, 1 + choices.below(3)), (2, choices.below(3))])
-        self.sizes, self.reads = one_of(choices, SIZES), one_of(choices, READS)
+        self.sizes, self.reads = sizes(choices, model.manager.max_size), expected_reads(choices)
+        self.fills = Fills(model, choices)
 
     def key(self) -> tuple[int, int, int]:
         """A topic and a position out of the pool."""
         below = self.below
         return self.topics[below(len(self.topics))], *self.pool[below(len(self.pool))]
 
+    def somewhere(self) -> tuple[int, int, int]:
+        """The same, or in the midst of what was inserted at once."""
+        return self.fills.inside() if self.fills.last and self.below(2) else self.key()
+
     def known(self) -> tuple[int, int, int]:
         """A topic and a position, mostly of what was inserted."""
         stored = self.model.stored
+        if self.fills.last and self.below(4) == 0:
+            return self.fills.inside()
         if not stored or self.below(8) == 0:
             return self.key()
         cache, position = self.place()
@@ -176,24 +153,43 @@ class Entries:
         if not queue:
             return self.topics[0], self.pool[0]
         entry = queue[self.below(min(len(queue), 8))]
-        cache = next((i for i, c in enumerate(self.model.caches) if c is entry.cache), 0)
-        return cache, entry.position
+        caches = self.model.caches
+        return caches.index(entry.cache) if entry.cache in caches else 0, entry.position
 
     def entry(self) -> tuple[int, int]:
         """A size and a read count."""
-        return self.sizes[self.below(len(self.sizes))], self.reads[self.below(len(self.reads))]
+        return self.size(), self.reads[self.below(len(self.reads))]
 
-    def put(self) -> Put:
-        """An insertion."""
+    def size(self) -> int:
+        """A size, now and then the one with which the caches come to a limit, or a byte beside it."""
+        manager = self.model.manager
+        if manager.max_size is not None and self.below(AIMING) == 0:
+            limits = manager.max_size * 98 // 100, manager.max_size, manager.goal()
+            left = limits[self.below(3)] - self.model.store.total + self.below(3) - 1
+            if 0 <= left <= LARGEST_ENTRY:
+                return left
+        return self.sizes[self.below(len(self.sizes))]
+
+    def fill(self) -> Fill | Out:
+        """Many insertions, or all of the last of them out again, at once."""
+        if self.fills.last and self.below(2):
+            return self.fills.out()
+        return self.fills.fill(self.key(), *self.entry())
+
+    def put(self) -> Put | Out:
+        """An insertion; or many are taken out again, where that is due."""
+        if self.fills.due:
+            self.fills.due = False
+            return self.fills.out()
         return Put(*self.key(), *self.entry())
 
     def put_plain(self) -> Put:
         """An insertion that nothing speaks for."""
-        return Put(*self.key(), self.entry()[0], 0)
+        return Put(*self.key(), self.size(), 0)
 
     def put_protected(self) -> Put:
         """An insertion of which reads are expected."""
-        return Put(*self.key(), self.entry()[0], 1 + self.below(3))
+        return Put(*self.key(), self.size(), 1 + self.below(3))
 
     def late(self) -> Late:
         """An insertion into a topic's old cache."""
@@ -225,8 +221,10 @@ class Entries:
 
     def range(self) -> Range:
         """A range, now and then the wrong way round: the rig refuses it."""
-        cache, l1, e1 = self.key()
-        _, l2, e2 = self.key()
+        cache, l1, e1 = self.somewhere()
+        _, l2, e2 = self.somewhere()
+        if l1 == l2 and abs(e1 - e2) > MOST_SPANNED:
+            e2 = e1 + 2
         if (l2, e2) < (l1, e1) and self.below(8):
             l1, e1, l2, e2 = l2, e2, l1, e1
         return Range(cache, l1, e1, l2, e2)
@@ -240,11 +238,11 @@ class Entries:
         """What is before a position, now and then before all."""
         if self.below(12) == 0:
             return Invalidate(self.topics[0], -1, self.below(2) - 1)
-        return Invalidate(*self.key())
+        return Invalidate(*self.somewhere())
 
     def trim(self) -> Trim:
         """A ledger."""
-        cache, ledger, _ = self.key()
+        cache, ledger, _ = self.somewhere()
         return Trim(cache, ledger - (self.below(4) == 0))
 
     def clear(self) -> Clear:
@@ -256,71 +254,43 @@ class Entries:
         return Reopen(self.topics[self.below(len(self.topics))])
 
 
-class Passes:
-    """How time moves in one walk, and what passes are asked for."""
-
-    def __init__(self, model: EntryCaches, choices: Choices) -> None:
-        self.model = model
-        self.below = choices.below
-        ttl = model.config.ttl
-        self.steps = (0, 1, 1, 2, 10, ttl, ttl + 1, max(ttl - 1, 0))
-
-    def advance(self) -> Advance:
-        """A step of time."""
-        return Advance(self.steps[self.below(len(self.steps))])
-
-    def evict_old(self) -> EvictOld:
-        """A time pass, by the age of an entry near the head and one more or less, or by the TTL."""
-        queue = self.model.store.queue
-        if not queue or self.below(6) == 0:
-            return EvictOld(self.model.config.ttl)
-        age = self.model.now - queue[self.below(min(len(queue), 4))].stamp
-        return EvictOld(max(age + self.below(3) - 1, 0))
-
-    def evict_size(self) -> EvictSize:
-        """A size pass, by the first entries of the queue and one byte more or less, by all, or by nothing."""
-        kind, total = self.below(16), self.model.store.total
-        if kind == 0:
-            return EvictSize(-self.below(2))
-        if kind < 4:
-            return EvictSize(max(total // 2 if kind == 1 else total + kind - 2, 1))
-        queue = self.model.store.queue
-        sizes = [queue[i].size for i in range(min(len(queue), 1 + self.below(4)))]
-        return EvictSize(max(sum(sizes) + self.below(3) - 1, 1))
-
-    def requeues(self) -> Requeues:
-        """Another limit."""
-        return Requeues(REQUEUES[self.below(len(REQUEUES))])
-
-    def extend(self) -> Extend:
-        """Another way with what was accessed."""
-        return Extend(self.below(2))
-
-    def resize(self) -> Resize:
-        """Another largest size."""
-        sizes = [size for size in LARGEST if size is not None]
-        return Resize(sizes[self.below(len(sizes))])
-
-    def watermark(self) -> SetWatermark:
-        """Another watermark."""
-        return SetWatermark(WATERMARKS[self.below(len(WATERMARKS))])
-
-
 def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: passes over what is left, readers let go, every cache is emptied."""
     if choices.below(2):
         for _ in range(3):
-            yield Advance(model.config.ttl + 1)
+            yield Advance(min(model.config.ttl + 1, max(LATEST - model.now, 0)))
             yield EvictOld(model.config.ttl)
-    while model.holds:
-        yield Free()
-    if model.readers:
-        yield from drain_readers(model)
+    yield from let_go(model)
     if choices.below(2) and model.store.total:
         yield EvictSize(model.store.total)
     yield SizeOfAll()
     for cache in range(CACHES):
         yield Clear(cache)
     yield EvictSize(max(model.store.total, 1))
+    yield SizeOfAll()
+    yield Counters()
+
+
+def let_go(model: EntryCaches) -> Iterator[AnyOperation]:
+    """Everybody lets go of what they hold."""
+    while model.holds:
+        yield Free()
+    if model.readers:
+        yield from drain_readers(model)
+
+
+def ebb(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """Everything is taken out, in one of the ways in which entries leave."""
+    yield from let_go(model)
+    way = choices.below(5)
+    if way == 0:
+        yield EvictSize(max(model.store.total, 1))
+    if way == 1:
+        yield Advance(min(model.config.ttl + 1, max(LATEST - model.now, 0)))
+        yield EvictOld(0)
+        yield Advance(1)
+        yield EvictOld(0)
+    for cache in range(CACHES):
+        yield (Clear(cache), Reopen(cache), Clear(cache), Clear(cache), Invalidate(cache, LAST_ID, LAST_ID))[way]
     yield SizeOfAll()
     yield Counters()

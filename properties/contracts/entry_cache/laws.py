@@ -18,6 +18,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     EvictSize,
     Expect,
     Extend,
+    Fill,
     Free,
     Get,
     Hold,
@@ -47,6 +48,8 @@ Key = tuple[int, int, int]
 EMPTY: Sizes = [[0, 0]] * CACHES
 WRAP = 2**32 - 1
 """A ledger after which those come whose low 32 bits are lower."""
+LAST_LEDGER = 2**63 - 20_000
+"""A ledger after which there are as many as one operation may be about."""
 
 
 def told(steps: Sequence[Step]) -> Iterator[tuple[int, Step, Sizes, Sizes]]:
@@ -67,6 +70,14 @@ def is_late(step: Step) -> bool:
 def unspoiled(steps: Sequence[Step]) -> list[Step]:
     """The steps before somebody lets go of a value once too often: what that does to sizes is the model's to judge."""
     return [*takewhile(lambda step: not (isinstance(step.operation, Spoil) and step.result), steps)]
+
+
+def inserted(step: Step) -> list[Put]:
+    """What was inserted for sure: of many insertions, all of them or nothing."""
+    operation = step.operation
+    if isinstance(operation, Fill):
+        return [*operation.puts()] if step.result == operation.n else []
+    return [operation] if isinstance(operation, Put) and step.result is True else []
 
 
 def key(operation: Put | Read | Expect) -> Key:
@@ -132,10 +143,10 @@ def young_ones_stay(config: Config, steps: Sequence[Step]) -> Judged:
     sure: list[dict[Position, int]] = [{} for _ in range(CACHES)]
     for index, step, _, after in told(steps):
         operation = step.operation
+        for put in inserted(step):
+            sure[put.cache][put.ledger, put.entry] = now
         if isinstance(operation, Advance):
             now += operation.ms
-        elif isinstance(operation, Put) and step.result is True:
-            sure[operation.cache][operation.ledger, operation.entry] = now
         elif isinstance(operation, Remove | Clear | Invalidate | Trim | Reopen):
             sure[operation.cache].clear()
         elif isinstance(operation, EvictSize | Background | Run):
@@ -163,6 +174,8 @@ def no_entry_too_many(config: Config, steps: Sequence[Step]) -> Judged:
         operation = step.operation
         if isinstance(operation, Put | Late) and step.result is True:
             largest = max(largest, operation.size)
+        elif isinstance(operation, Fill):
+            largest = max(largest, operation.size + operation.n * operation.apart)
         elif isinstance(operation, EvictSize) and isinstance(step.result, list):
             over = step.result[1] - operation.bytes
             if over >= 0:
@@ -170,13 +183,20 @@ def no_entry_too_many(config: Config, steps: Sequence[Step]) -> Judged:
 
 
 def counts_add_up(config: Config, steps: Sequence[Step]) -> Judged:
-    """P12: a count is its start with one more for each increment and one less for each read."""
+    """P12: a count is its start with one more for each increment and one less for each read.
+
+    What was one of many insertions, of which some were refused, is not judged.
+    """
     counts: dict[Key, int | None] = {}
+    unsure: set[Key] = set()
     for index, step, _, _ in told(steps):
         operation = step.operation
-        if isinstance(operation, Put) and step.result is True:
-            counts[key(operation)] = operation.expected_reads if operation.expected_reads > 0 else None
-        elif isinstance(operation, Read | Expect):
+        starts = {key(put): put.expected_reads if put.expected_reads > 0 else None for put in inserted(step)}
+        counts.update(starts)
+        unsure.difference_update(starts)
+        if isinstance(operation, Fill) and not starts:
+            unsure.update(map(key, operation.puts()))
+        elif isinstance(operation, Read | Expect) and key(operation) not in unsure:
             count = counts.get(key(operation))
             if count is not None:
                 counts[key(operation)] = count = count + (1 if isinstance(operation, Expect) else -1)
@@ -239,22 +259,25 @@ def ledger_fields(operation: Operation) -> list[str]:
     return [name for name in ("ledger", "l1", "l2") if getattr(operation, name, -1) >= 0]
 
 
+def ledgers_of(operations: Sequence[Operation]) -> list[int]:
+    """The ledgers of insertions, the first of each."""
+    return [o.ledger for o in operations if isinstance(o, Put | Fill)]
+
+
 def further_ledgers(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied:
     """The same with all ledgers moved, so that the first of an insertion is the last of 32 bits."""
-    inserted = [o.ledger for o in operations if isinstance(o, Put)]
-    if not inserted:
+    if not (named_ledgers := ledgers_of(operations)):
         return None
-    by = WRAP - min(inserted)
+    by = WRAP - min(named_ledgers)
     named = [(o, ledger_fields(o)) for o in operations]
-    if any(getattr(o, name) + by < 0 for o, names in named for name in names):
+    if not all(0 <= getattr(o, name) + by <= LAST_LEDGER for o, names in named for name in names):
         return None
     return config, [replace(o, **{name: getattr(o, name) + by for name in names}) for o, names in named]
 
 
 def ledgers_moved(config: Config, steps: Sequence[Step], other: Config, others: Sequence[Step]) -> bool:
     """Whether positions are moved, and nothing else."""
-    inserted = [s.operation.ledger for s in steps if isinstance(s.operation, Put)]
-    by = WRAP - min(inserted)
+    by = WRAP - min(ledgers_of([s.operation for s in steps]))
     return len(steps) == len(others) and all(
         (moved(a, by), outcome(a)[1]) == (moved(b, 0), outcome(b)[1]) for a, b in zip(steps, others, strict=True)
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
-from broker_tck.properties.engine.operation import BUDGET, HANDLE, POSITION, Duration, Operation
+from broker_tck.properties.engine.operation import BUDGET, BULK, HANDLE, POSITION, Duration, Operation
 
 CACHES = 3
 """How many topics a broker has in a walk."""
@@ -72,6 +73,31 @@ class Put(Operation, frozen=True, tag="put"):
     entry: EntryId
     size: Size
     expected_reads: Reads
+
+
+class Fill(Operation, frozen=True, tag="fill"):
+    """Insert n entries, over so many ledgers in turn; result: how many were inserted.
+
+    In a ledger each is ``step`` entries after the one before. Each is ``apart`` bytes larger than the one before, and
+    the reads that are expected of them are fewer by one from entry to entry, over and over in so many ``turns``.
+    """
+
+    cache: CacheNumber
+    ledger: LedgerId
+    entry: EntryId
+    n: Annotated[int, Meta(ge=0, le=10_000, extra=BULK)]
+    across: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    step: Annotated[int, Meta(ge=0, le=2**40)] = 1
+    size: Size = 10
+    apart: Annotated[int, Meta(ge=0, le=2**20)] = 0
+    expected_reads: Reads = 0
+    turns: Annotated[int, Meta(ge=1, le=1_000)] = 1
+
+    def puts(self) -> Iterator[Put]:
+        """The same insertions, each by itself."""
+        for i in range(self.n):
+            place = self.cache, self.ledger + i % self.across, self.entry + i // self.across * self.step
+            yield Put(*place, self.size + i * self.apart, self.expected_reads - i % self.turns)
 
 
 class Late(Operation, frozen=True, tag="late"):
@@ -357,6 +383,7 @@ class Step(Operation, frozen=True, tag="step"):
 
 AnyOperation = (
     Put
+    | Fill
     | Late
     | Misput
     | Get

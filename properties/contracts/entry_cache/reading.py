@@ -23,7 +23,8 @@ Entry = Annotated[int, Meta(ge=0, le=2**40, extra=POSITION)]
 Flag = Annotated[int, Meta(ge=0, le=1)]
 Name = Annotated[int, Meta(ge=0, le=9)]
 Which = Annotated[int, Meta(ge=0, le=2**31)]
-Length = Annotated[int, Meta(ge=1, le=64)]
+Length = Annotated[int, Meta(ge=1, le=500)]
+"""A dispatcher reads so many entries at once, at most."""
 
 
 class Reading(Operation, frozen=True):
@@ -64,6 +65,16 @@ class Uncursor(Reading, frozen=True, tag="uncursor"):
     name: Name
 
 
+class Crowd(Reading, frozen=True, tag="crowd"):
+    """A crowd of cursors with names of their own becomes n: those are added, or move, the others of it leave."""
+
+    topic: Topic
+    ledger: Ledger
+    entry: Entry
+    n: Annotated[int, Meta(ge=0, le=1_000, extra=BULK)]
+    caching: Flag = 1
+
+
 class Fetch(Reading, frozen=True, tag="fetch"):
     """A cursor reads n entries; with ``again`` once more when it is answered, before it returns."""
 
@@ -73,6 +84,18 @@ class Fetch(Reading, frozen=True, tag="fetch"):
     first: Entry
     n: Length
     again: Flag
+
+
+class FetchMany(Reading, frozen=True, tag="fetches"):
+    """A cursor reads n entries so many times, each time from ``apart`` entries further on."""
+
+    topic: Topic
+    cursor: Name
+    ledger: Ledger
+    first: Entry
+    n: Length
+    times: Annotated[int, Meta(ge=0, le=1_000, extra=BULK)]
+    apart: Annotated[int, Meta(ge=0, le=500)] = 0
 
 
 class FetchOne(Reading, frozen=True, tag="single"):
@@ -141,7 +164,9 @@ ReadingOperation = (
     | Write
     | Cursor
     | Uncursor
+    | Crowd
     | Fetch
+    | FetchMany
     | FetchOne
     | Complete
     | Fail
@@ -154,5 +179,5 @@ ReadingOperation = (
     | Hits
 )
 
-Answers = Fetch | FetchOne | Complete | Fail | Done | Timeouts
+Answers = Fetch | FetchMany | FetchOne | Complete | Fail | Done | Timeouts
 """Those in which readers may be answered, and caches populated, also ones that their topics have left."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from broker_tck.properties.contracts.entry_cache.operations import Config
-from broker_tck.properties.contracts.entry_cache.reading import Answers, Done, Fetch, FetchOne, Permits
+from broker_tck.properties.contracts.entry_cache.reading import Answers, Done, Fetch, FetchMany, FetchOne, Permits
 from broker_tck.properties.engine.contract import Law, Step
 
 
@@ -29,6 +29,9 @@ class Readers:
         """What an operation made of them."""
         if isinstance(step.operation, Fetch | FetchOne):
             self.begin(isinstance(step.operation, Fetch) and bool(step.operation.again))
+        if isinstance(step.operation, FetchMany):
+            for _ in range(step.operation.times):
+                self.begin()
         if isinstance(step.operation, Done) and self.holding:
             self.holding.remove(sorted(self.holding)[step.operation.i % len(self.holding)])
         told = {event[1]: event[0] for event in step.result if event[0] in ("answers", "fails")}

@@ -11,6 +11,9 @@ from broker_tck.properties.contracts.entry_cache.ledgers import LedgerStorage, T
 from broker_tck.properties.contracts.entry_cache.operations import Config
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 
+CROWD = "crowd-"
+"""What the names of a crowd of cursors begin with."""
+
 
 class ReadersRig:
     """The part of the rig that reads. Its methods are the operations."""
@@ -68,11 +71,28 @@ class ReadersRig:
         """A cursor is removed."""
         return self.cursors[topic].remove(str(name), self.caches[topic])
 
+    def crowd(self, topic: int, ledger: int, entry: int, n: int, caching: int) -> None:
+        """A crowd of cursors becomes n."""
+        cursors, cache = self.cursors[topic], self.caches[topic]
+        names = [name for name in cursors.at if name.startswith(CROWD)]
+        for name in [f"{CROWD}{i}" for i in range(n)]:
+            cursors.put(name, (ledger, entry), bool(caching), cache)
+        for name in names[n:]:
+            cursors.remove(name, cache)
+
     # ---- Reading
 
     def fetch(self, topic: int, cursor: int, ledger: int, first: int, n: int, again: int) -> list[list[Any]]:
         """A cursor reads n entries of a ledger."""
         self.ask(topic, cursor, ledger, (first, first + n - 1), bool(again))
+        return self.tell()
+
+    def fetch_many(
+        self, topic: int, cursor: int, ledger: int, first: int, n: int, times: int, apart: int
+    ) -> list[list[Any]]:
+        """A cursor reads n entries so many times."""
+        for at in [first + i * apart for i in range(times)]:
+            self.ask(topic, cursor, ledger, (at, at + n - 1), again=False)
         return self.tell()
 
     def ask(self, topic: int, cursor: int, ledger: int, run: tuple[int, int], again: bool) -> None:

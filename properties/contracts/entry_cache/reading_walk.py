@@ -8,13 +8,16 @@ from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.operations import Advance
 from broker_tck.properties.contracts.entry_cache.reading import (
+    COMPLETES,
     WAITS,
     Append,
     Complete,
+    Crowd,
     Cursor,
     Done,
     Fail,
     Fetch,
+    FetchMany,
     FetchOne,
     Hits,
     Permits,
@@ -26,7 +29,7 @@ from broker_tck.properties.contracts.entry_cache.reading import (
     Uncursor,
     Write,
 )
-from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 
 GRACES = (0, 1, 2, 10, 50, 2_000)
@@ -34,6 +37,21 @@ LIMITS = (0, 0, 0, 0, 100, 250, 400, 740, 740, 11_000, 25_000, 52_000)
 TIMEOUTS = (0, 1, 10, 50, 51, 1_000)
 QUEUES = (1, 2, 3, 10_000)
 MOST_AT_ONCE = 6
+LONG = 150
+"""One read of a cursor of so many is of as many entries as there can be."""
+LONG_READS = (64, 100, 257, 500)
+"""As many entries as dispatchers read at once."""
+WIDE = 64
+"""Entries that are further apart than so many are read around each of them."""
+LAST_READ = 2**40 - 1_000
+"""Entries are read up to here."""
+CROWDS = weighted([((0, 1, 2, 5, 20), 11), ((130, 260), 1)])
+"""How many cursors come at once, or are left."""
+AT_ONCE = weighted([((2, 3, 5, 20), 19), ((100, 130, 260), 1)])
+"""How many readers come at once."""
+MOST_WAITING = 20
+"""While more than so many reads wait for permits, and where many come at once, the storage does not fail by itself:
+each that fails has the next one served, within the call in which it fails."""
 
 
 class Readers:
@@ -43,12 +61,14 @@ class Readers:
         self, model: EntryCaches, choices: Choices, topics: Sequence[int], pool: Sequence[Position], reading: bool
     ) -> None:
         self.model = model
+        self.choices = choices
         self.below = choices.below
         self.reading = reading
         self.topics = topics
         self.ledgers = [ledger for ledger, _ in pool]
         self.low = min(entry for _, entry in pool)
         self.width = max(entry for _, entry in pool) - self.low + 4
+        self.apart = [entry for _, entry in pool if entry < LAST_READ] if self.width > WIDE else []
         self.names = 1 + choices.below(4)
 
     def makers(self) -> list[Maker]:
@@ -60,6 +80,8 @@ class Readers:
             Maker("written", self.weights(0, 0, 1), self.written),
             Maker("cursor", self.weights(4, 8, 12), self.cursor),
             Maker("uncursor", self.weights(0, 1, 3, 6), self.uncursor),
+            Maker("crowd", self.weights(*(0,) * 9, 1), self.crowd),
+            Maker("fetches", self.weights(*(0,) * 7, 1), self.fetch_many),
             Maker("fetch", self.weights(10, 20, 30), self.fetch),
             Maker("single", self.weights(2, 5, 10), self.fetch_one),
             Maker("complete", self.weights(8, 15, 25), self.complete),
@@ -83,6 +105,8 @@ class Readers:
 
     def entry(self) -> int:
         """An entry of a ledger."""
+        if self.width > WIDE:
+            return self.apart[self.below(len(self.apart))] + self.below(4) if self.apart else self.below(4)
         return self.low + self.below(self.width)
 
     def append(self) -> Append:
@@ -112,7 +136,24 @@ class Readers:
             topic, ledger = request.creator.topic, request.ledger
             first = max(request.first + self.below(4) - 2, 0)
             n = max(request.last - first + self.below(4) - 1, 1)
-        return Fetch(topic, self.below(self.names), ledger, first, min(n, 12), (self.below(10) == 0 and 1) or 0)
+        n = LONG_READS[self.below(4)] if self.below(LONG) == 0 else min(n, 12)
+        return Fetch(topic, self.below(self.names), ledger, first, n, (self.below(10) == 0 and 1) or 0)
+
+    def crowd(self) -> Crowd:
+        """A crowd of cursors comes, moves or leaves."""
+        n = one_of(self.choices, one_of(self.choices, CROWDS))
+        return Crowd(*self.place(), self.entry(), n, self.below(4) and 1)
+
+    def fetch_many(self) -> FetchMany:
+        """Many readers come at once, for the same, or each for the next."""
+        n, times = 1 + self.below(MOST_AT_ONCE), one_of(self.choices, one_of(self.choices, AT_ONCE))
+        times = times if may_come(self.model) else 1
+        return FetchMany(*self.whose(), self.entry(), n, times, self.below(3) * n)
+
+    def whose(self) -> tuple[int, int, int]:
+        """A topic, a cursor and a ledger."""
+        topic, ledger = self.place()
+        return topic, self.below(self.names), ledger
 
     def fetch_one(self) -> FetchOne:
         """A single read."""
@@ -128,7 +169,8 @@ class Readers:
 
     def storage(self) -> Storage:
         """How the storage answers."""
-        return Storage(max(self.below(6) - 2, WAITS))
+        mode = max(self.below(6) - 2, WAITS)
+        return Storage(mode if may_answer(self.model, mode) else WAITS)
 
     def done(self) -> Done:
         """A reader lets go."""
@@ -141,6 +183,16 @@ class Readers:
     def share(self) -> Share:
         """What a reader holds is retained and released."""
         return Share(self.below(4))
+
+
+def may_come(model: EntryCaches) -> bool:
+    """Whether many readers may come at once."""
+    return model.pending_reads.mode in (WAITS, COMPLETES)
+
+
+def may_answer(model: EntryCaches, mode: int) -> bool:
+    """Whether the storage may answer so by itself."""
+    return mode in (WAITS, COMPLETES) or len(model.read_limit.waiting) <= MOST_WAITING
 
 
 def drain_readers(model: EntryCaches) -> Iterator[ReadingOperation | Advance]:

@@ -39,6 +39,27 @@ class Rig(ReadersRig):
         value.release()
         return inserted
 
+    def fill(
+        self,
+        cache: int,
+        ledger: int,
+        entry: int,
+        n: int,
+        across: int,
+        step: int,
+        size: int,
+        apart: int,
+        expected: int,
+        turns: int,
+    ) -> int:
+        """Insert many new values, one after the other."""
+        inserted = 0
+        for i in range(n):
+            later, other = divmod(i, across)
+            reads = expected - i % turns
+            inserted += self.put(cache, ledger + other, entry + later * step, size + i * apart, reads)
+        return inserted
+
     def late(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> bool | None:
         """Insert into the cache that the topic had before."""
         left = self.left[cache]
@@ -201,7 +222,13 @@ class Rig(ReadersRig):
 
     def seen(self) -> tuple[list[list[int]], int]:
         """Entries and bytes of each cache, and the values that somebody holds a reference of."""
-        return [[cache.get_number_of_entries(), cache.get_size()] for cache in self.caches], self.tally.alive
+        a, b, c = self.caches  # written out, as it is asked after each operation
+        sizes = [
+            [a.get_number_of_entries(), a.get_size()],
+            [b.get_number_of_entries(), b.get_size()],
+            [c.get_number_of_entries(), c.get_size()],
+        ]
+        return sizes, self.tally.alive
 
 
 def refused(l1: int, e1: int, l2: int, e2: int) -> bool:

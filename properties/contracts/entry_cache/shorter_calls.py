@@ -18,6 +18,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Clear,
     EvictOld,
     EvictSize,
+    Fill,
     Get,
     Invalidate,
     Put,
@@ -41,9 +42,15 @@ ORDINARY: dict[type[Operation], type[Operation]] = {
 ROUNDS = (1, 2, 3, 4, 6, 10)
 """How many steps of a call in a row are left out at once: those of a blank head, say, or of so many requeueings."""
 
+FEW = 2
+"""So many insertions at once are written each by itself."""
+
 
 def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
-    """Shorter traces: a call made at once, steps of a call left out, reads that are not expected."""
+    """Shorter traces: few insertions each by itself, a call made at once, steps of one left out, no expected reads."""
+    for at, operation in enumerate(operations):
+        if isinstance(operation, Fill) and operation.n <= FEW:
+            yield [*operations[:at], *operation.puts(), *operations[at + 1 :]]
     for call in belongings(operations):
         rest = {i for i in range(len(operations)) if i not in call}
         at_once = ordinary(operations[call[0]])

@@ -12,10 +12,10 @@ from broker_tck.properties.contracts.entry_cache.values import Value
 Begun = Callable[[Any], Any]
 """Asks something that has the calls as methods for one of them."""
 ORDINARY = (
-    *("put", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear", "reopen"),
-    *("evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues", "extend"),
-    *("append", "write", "cursor", "uncursor", "fetch", "fetch_one", "complete", "fail", "storage"),
-    *("done", "replay", "share", "timeouts", "advance"),
+    *("put", "fill", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear"),
+    *("reopen", "evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues"),
+    *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
+    *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
 )
 """Calls that are not made while others are under way: the subject is not asked for them."""
 BUSY = "busy"

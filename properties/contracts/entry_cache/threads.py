@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from broker_tck.model.entry_cache.overlapping import Overlapping
-from broker_tck.properties.contracts.entry_cache import generator
-from broker_tck.properties.contracts.entry_cache.generator import Entries, Passes
+from broker_tck.properties.contracts.entry_cache import configs, generator
+from broker_tck.properties.contracts.entry_cache.generator import Entries
 from broker_tck.properties.contracts.entry_cache.operations import (
     AnyOperation,
     BeginClear,
@@ -27,11 +27,15 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     SizeOfAll,
     Step,
 )
+from broker_tck.properties.contracts.entry_cache.passes import Passes
 from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation
 
-THREADS = 3
+THREADS = (3, 3, 3, 3, 3, 3, 8, 16)
+"""How many threads there are in a walk."""
+MOST_QUEUED = 60
+"""With more entries in the queue no calls overlap: a pass would not come to its end."""
 PATIENCE = (2, 4, 12)
 """Another call is gone on with after so many steps, on average: how often is a bout's own."""
 MOST_STEPS = 2_000
@@ -49,6 +53,7 @@ class Threads:
         self.choices = choices
         self.below = choices.below
         self.entries, self.passes = entries, passes
+        self.threads = one_of(choices, THREADS)
         self.last = entries.key()
         self.running = self.left = 0
         self.patience = PATIENCE[0]
@@ -60,9 +65,9 @@ class Threads:
 
     def bout(self) -> Operation:
         """The first of some calls that overlap. Where the broker orders passes itself, there are none."""
-        if self.model.manager.max_size is not None:
+        if self.model.manager.max_size is not None or len(self.model.store.queue) > MOST_QUEUED:
             return self.entries.get()
-        self.left = 2 + self.below(4)
+        self.left = 2 + self.below(4 if self.threads == THREADS[0] else self.threads)
         self.patience = one_of(self.choices, PATIENCE)
         self.script = [*one_of(self.choices, self.scripts)]
         self.last = self.entries.known() if self.below(2) else self.first()
@@ -77,7 +82,7 @@ class Threads:
     def begin(self) -> Operation:
         """A call begun on a thread that is in no other."""
         self.left -= 1
-        idle = [thread for thread in range(THREADS) if thread not in self.model.under_way]
+        idle = [thread for thread in range(self.threads) if thread not in self.model.under_way]
         self.running = idle[self.below(len(idle))]
         make = self.script.pop() if self.script else self.kinds[self.below(len(self.kinds))]
         return make(self.running)
@@ -85,7 +90,7 @@ class Threads:
     def during(self) -> Operation:
         """What is done while calls are under way: mostly a step of one of them."""
         kind = self.below(16)
-        if kind < 4 and self.left > 0 and len(self.model.under_way) < THREADS:
+        if kind < 4 and self.left > 0 and len(self.model.under_way) < self.threads:
             return self.begin()
         if kind <= 12:
             return self.on()
@@ -167,8 +172,15 @@ def drain(model: Overlapping, choices: Choices, capabilities: Capabilities) -> I
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     """A configuration for a walk; calls overlap where the broker orders no passes itself."""
-    config = generator.draw_config(choices, capabilities)
+    config = configs.draw_config(choices, capabilities)
     return msgspec.structs.replace(config, max_size=None) if capabilities.steps and choices.below(2) else config
+
+
+def ebb(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """How everything is taken out, likewise."""
+    if capabilities.steps:
+        yield from to_the_end(model, choices)
+    yield from generator.ebb(model, choices, capabilities)
 
 
 def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
