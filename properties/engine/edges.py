@@ -142,7 +142,9 @@ class Drawn:
 class AtEdges:
     """The operations of a walk in which some numbers are drawn at their edges."""
 
-    def __init__(self, edges: Edges, model: Any, choices: Choices, capabilities: Any, numbers: Sequence[Number]) -> None:
+    def __init__(
+        self, edges: Edges, model: Any, choices: Choices, capabilities: Any, numbers: Sequence[Number]
+    ) -> None:
         self.edges, self.model, self.choices, self.capabilities = edges, model, choices, capabilities
         self.drawn: dict[str, list[Drawn]] = {}
         for _ in range(one_of(choices, FIELDS)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.properties.contracts.bucket_delivery.messages import LAST_ENTRY, LAST_LEDGER, MOST_LEDGERS, last_ledger
+from broker_tck.properties.contracts.bucket_delivery.messages import LAST_ENTRY, LAST_LEDGER, last_ledger, most_ledgers
 from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config, Fill
 from broker_tck.properties.engine.edges import Edge, Edges
 
@@ -52,7 +52,7 @@ def may(model: BucketDelivery, operation: AnyOperation, capabilities: Capabiliti
     ledgers = last_ledger(operation) - operation.ledger
     each = min(operation.each, operation.n)
     there = last_ledger(operation) <= LAST_LEDGER and operation.entry + each <= LAST_ENTRY + 1
-    return there and ledgers < MOST_LEDGERS and min(ends) >= -1 and max(ends) + operation.within <= LAST
+    return there and ledgers < most_ledgers(model.config) and min(ends) >= -1 and max(ends) + operation.within <= LAST
 
 
 def may_start(config: Config, capabilities: Capabilities) -> bool:

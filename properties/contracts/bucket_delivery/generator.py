@@ -49,7 +49,7 @@ BUCKET_LIMITS = weighted([(n, 6) for n in (-1, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5)] +
 NO_LIMIT = (-1, 0)
 TICKS = (1, 1, 1, 10, 100, 1000)
 CLOCKS = (1_000_000, 1_000_000, 1_700_000_000_000, 1_700_000_000_000, 2**41 - 5_000, 1, 2**31 - 500, 2**32 - 500)
-FLOODS = (0,) * 7 + (1,)
+FLOODS = (0,) * 5 + (1,)
 MANY = 64
 """Where more than that is held, a walk ends in larger pieces, and mostly with a storage that answers at once."""
 MOST_FAILED = 8

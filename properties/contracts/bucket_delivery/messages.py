@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.bucket_delivery.bucket import Position
+from broker_tck.model.bucket_delivery.holding import Config
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.contracts.bucket_delivery.operations import Add, Clear, Contains, Fill, Mark
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
@@ -19,10 +20,14 @@ NEXT_ENTRIES = weighted([(1, 12), (2**8, 1), (4_096, 1), (2**16, 2), (2**31, 1)]
 FAR_OFF = weighted([(0, 9), (30, 1), (4, 1), (2, 1)])
 """One time in how many is far off, and one step of the clock; 0: none is."""
 DISTANCES = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
-SIZES = weighted([((1, 2, 5, 17, 40), 60), ((100, 128, 255, 256, 257), 10), ((600, 1_000, 1_001, 1_025), 1)])
-"""How many messages are added at once. What is held costs with each operation from then on."""
+SIZES = weighted([((1, 2, 5, 17, 40), 60), ((100, 128, 255, 256, 257), 12), ((600, 1_000, 1_001, 1_025), 1)])
+"""How many messages a walk adds at once. What is held costs with each operation from then on."""
+MOST_AT_ONCE = 300
+"""Once a walk has added so many at once, the others come one by one."""
 MOST_LEDGERS = 300
 """Of so many ledgers these are at most: as many buckets may come of them, each with calls to be ended."""
+MOST_TO_MERGE = 40
+"""Of so many where buckets are merged: the same ones are merged again and again."""
 FAR = 2**40
 """How far the clock moves to be past all times, in milliseconds."""
 
@@ -89,6 +94,8 @@ class Messages:
         self.next_entries = (1, one_of(choices, NEXT_ENTRIES))
         self.passed = 1
         """How far on the last ledger was."""
+        self.sizes = one_of(choices, SIZES)
+        self.left_at_once = MOST_AT_ONCE
         self.read: list[Add | Fill] = []
         """What was read, in this order."""
         self.unread: list[Add | Fill] = []
@@ -125,11 +132,14 @@ class Messages:
         self.read.append(add)
         return add
 
-    def many(self) -> Fill:
+    def many(self) -> Add | Fill:
         """Many new messages: of one ledger, or of many, one after the other."""
         below, times = self.choices.below, self.times
-        n = one_of(self.choices, one_of(self.choices, SIZES))
-        each = max(one_of(self.choices, (1, 1, 2, 3, 7, n, n)), -(-n // MOST_LEDGERS))
+        if self.left_at_once <= 0:
+            return self.next_ledger()
+        n = one_of(self.choices, self.sizes)
+        self.left_at_once -= n
+        each = max(one_of(self.choices, (1, 1, 2, 3, 7, n, n)), -(-n // most_ledgers(self.model.config)))
         self.go_on()
         entry = min(self.first_entry, LAST_ENTRY + 1 - each)
         apart, within = one_of(self.choices, times.aparts), one_of(self.choices, times.withins)
@@ -182,6 +192,11 @@ class Messages:
 
 
 # ---- Many at once
+
+
+def most_ledgers(config: Config) -> int:
+    """Of how many ledgers messages are added at once."""
+    return MOST_TO_MERGE if config.max_buckets > 0 else MOST_LEDGERS
 
 
 def last_ledger(read: Add | Fill) -> int:
