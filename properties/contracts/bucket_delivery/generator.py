@@ -44,14 +44,17 @@ from broker_tck.properties.engine.operation import Operation
 
 LEASTS = weighted([(n, 6) for n in (0, 1, 1, 2, 2, 2, 3, 3, 5)] + [(n, 1) for n in (17, 64, 256)])
 STEPS = weighted([(n, 6) for n in (0, 1, 10, 10, 10, 50, 1000)] + [(n, 1) for n in (300_000, 2**31)])
-INDEX_LIMITS = weighted([(n, 6) for n in (-1, -1, -1, 0, 1, 2, 2, 3, 5)] + [(n, 1) for n in (-2, 40, 256)])
-BUCKET_LIMITS = weighted([(n, 6) for n in (-1, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5)] + [(n, 1) for n in (-2, 20, 128)])
+INDEX_LIMITS = weighted([(n, 6) for n in (-1, -1, -1, 0, 1, 2, 2, 3, 5)] + [(n, 1) for n in (40, 256)])
+BUCKET_LIMITS = weighted([(n, 6) for n in (-1, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5)] + [(n, 1) for n in (20, 128)])
 NO_LIMIT = (-1, 0)
 TICKS = (1, 1, 1, 10, 100, 1000)
 CLOCKS = (1_000_000, 1_000_000, 1_700_000_000_000, 1_700_000_000_000, 2**41 - 5_000, 1, 2**31 - 500, 2**32 - 500)
-FLOODS = (0,) * 5 + (1,)
+FLOODS, FLOODS_UNMERGED = (0,) * 5 + (1,), (0, 0, 0, 1)
+"""Many messages cost less where they are not merged, and become many buckets only there."""
 MANY = 64
 """Where more than that is held, a walk ends in larger pieces, and mostly with a storage that answers at once."""
+LONGEST = 2**53
+"""The longest step of the clock."""
 MOST_FAILED = 8
 """After so many recoveries that have failed the keys are lost, so that one does not."""
 IN_VAIN = 8
@@ -83,7 +86,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
     kinds = [
         Maker("add", (30, 50, 80), messages.add),
         Maker("plot", (0, 1, 2), plots.begin),
-        Maker("fill", FLOODS, plots.flood),
+        Maker("fill", FLOODS if model.config.max_buckets > 0 else FLOODS_UNMERGED, plots.flood),
         Maker("again", (0, 2, 8), messages.again),
         Maker("contains", (1, 3), messages.contains),
         Maker("has", (2, 4, 10), lambda: has),
@@ -186,7 +189,7 @@ def drain(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -
     if choices.below(8) == 0:
         yield Clear()
         yield from settled(model)
-    yield Advance(FAR)
+    yield Advance(max(FAR, until_last(model)))
     yield from emptied(model, choices)
     yield Snapshots()
 
@@ -210,7 +213,7 @@ def until_last(model: BucketDelivery) -> int:
         return 0
     ends = [about.last_time for bucket in tracker.placed.buckets() for about in bucket.about[-1:]]
     queues = [index[0] for queue in (tracker.shared, tracker.mutable.queue) for index in queue]
-    return min(max([0, *(at - model.now for at in ends + queues)]), 2 * FAR)
+    return min(max([0, *(at - model.now for at in ends + queues)]), LONGEST)
 
 
 def emptied(model: BucketDelivery, choices: Choices) -> Iterator[AnyOperation]:

@@ -17,10 +17,12 @@ NEXT_LEDGERS = weighted([(1, 12), (2**8, 1), (2**16, 1), (2**31, 1), (2**32, 2),
 """How far on a walk's ledgers go now and then: two of them are one for whoever cuts a number short."""
 NEXT_ENTRIES = weighted([(1, 12), (2**8, 1), (4_096, 1), (2**16, 2), (2**31, 1)])
 """How far on its entries go, likewise: into another container of a bitmap."""
-FAR_OFF = weighted([(0, 9), (30, 1), (4, 1), (2, 1)])
+FAR_OFF = weighted([(0, 16), (30, 2), (4, 1)])
 """One time in how many is far off, and one step of the clock; 0: none is."""
 DISTANCES = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
-SIZES = weighted([((1, 2, 5, 17, 40), 60), ((100, 128, 255, 256, 257), 12), ((600, 1_000, 1_001, 1_025), 1)])
+FEW, MANY, VERY_MANY = (1, 2, 5, 17, 40), (100, 128, 255, 256, 257), (600, 1_000, 1_001, 1_025)
+SIZES = weighted([(FEW, 60), (MANY, 12), (VERY_MANY, 1)])
+SIZES_UNMERGED = weighted([(FEW, 30), (MANY, 12), (VERY_MANY, 1)])
 """How many messages a walk adds at once. What is held costs with each operation from then on."""
 MOST_AT_ONCE = 300
 """Once a walk has added so many at once, the others come one by one."""
@@ -94,7 +96,7 @@ class Messages:
         self.next_entries = (1, one_of(choices, NEXT_ENTRIES))
         self.passed = 1
         """How far on the last ledger was."""
-        self.sizes = one_of(choices, SIZES)
+        self.sizes = one_of(choices, SIZES if model.config.max_buckets > 0 else SIZES_UNMERGED)
         self.left_at_once = MOST_AT_ONCE
         self.read: list[Add | Fill] = []
         """What was read, in this order."""
@@ -139,7 +141,7 @@ class Messages:
             return self.next_ledger()
         n = one_of(self.choices, self.sizes)
         self.left_at_once -= n
-        each = max(one_of(self.choices, (1, 1, 2, 3, 7, n, n)), -(-n // most_ledgers(self.model.config)))
+        each = max(one_of(self.choices, (1, 1, 1, 2, 3, n, n)), -(-n // most_ledgers(self.model.config)))
         self.go_on()
         entry = min(self.first_entry, LAST_ENTRY + 1 - each)
         apart, within = one_of(self.choices, times.aparts), one_of(self.choices, times.withins)

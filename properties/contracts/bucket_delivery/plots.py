@@ -163,21 +163,21 @@ class Plots:
 
     def all_at_once(self) -> Iterator[Operation]:
         """Many messages at once, whose calls wait or end as they are made; then mostly something happens to all."""
-        at_once = self.choices.below(2) == 0
+        at_once = self.choices.below(3) > 0
         if at_once:
             yield Storage(AT_ONCE)
         yield self.messages.many()
         if at_once and self.calls_wait:
             yield Storage(WAITS)
         kind = self.choices.below(6)
-        if kind == 0:
+        if kind < 2:
             yield from self.lives()
-        elif kind == 1:
+        elif kind == 2:
             yield Mark(*self.messages.position())
             yield from self.many()
-        elif kind == 2:
-            yield Clear()
         elif kind == 3:
+            yield Clear()
+        elif kind == 4:
             yield Advance(until_next(self.model) + self.messages.times.spread)
             yield Get(one_of(self.choices, (1, 100, 1_000, 2**31 - 1)))
 

@@ -48,15 +48,17 @@ from broker_tck.properties.engine.operation import Operation
 PRUNES = (0, 0, 0, 1, 5, 100, 2000)
 RATIOS = (0.5, 0.5, None, 0.0, 0.34, 0.75, 1.0, -1.0, 2.0)
 LOOKAHEADS = weighted([(n, 6) for n in (0, 1, 1, 2, 2, 2, 3, 3, 5, 10)] + [(n, 1) for n in (64, 100, 256)])
-NAMES = weighted([(n, 20) for n in (1, 2, 2, 3, 3, 4)] + [(9, 1), (26, 2)])
+NAMES = weighted([(n, 18) for n in (1, 2, 2, 3, 3, 4)] + [(9, 1), (26, 1)])
 """How many subscriptions a topic has. Where they are many they all come first."""
 MANY_NAMES = 5
 AGAIN = weighted([(0, 60), (11, 2), (101, 1), (257, 1)])
 """How many dispatchers of one subscription come first, one after the other."""
-TWINS = weighted([(0, 16), (2**8, 1), (2**16, 2), (2**31, 1), (2**32, 2), (2**53, 1)])
+TWINS = weighted([(0, 40), (2**8, 1), (2**16, 2), (2**31, 1), (2**32, 2), (2**53, 1)])
 """How far off the twins of a walk's positions are: one and the same for whoever cuts a number short."""
 JUMPS = weighted([(0, 11), (20, 1)])
 """One step of the clock in how many is far; 0: none is."""
+LONGEST = 2**53
+"""The longest step of the clock."""
 FAR = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
 FILLS = weighted([((1, 2, 5, 17, 64), 50), ((255, 256, 257), 8), ((4_095, 4_097), 1)])
 
@@ -298,7 +300,8 @@ def ebb(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> I
 def taken(model: TopicDelivery, handles: Sequence[str]) -> Iterator[AnyOperation]:
     """All times pass, and each view takes what it sees, in pieces."""
     last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
-    yield Advance(max(0, last + model.buckets.width + 2 * model.buckets.tick - model.timer.now))
+    ahead = last + model.buckets.width + 2 * model.buckets.tick - model.timer.now
+    yield Advance(min(max(0, ahead), LONGEST))
     for handle in handles:
         yield Has(handle)
         yield Get(handle, model.index.count() // 2)
