@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from broker_tck.implementations.interface import BucketDelayedDeliveryTracker
 from broker_tck.model.bucket_delivery import PROFILES
 from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
-from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, makers
+from broker_tck.properties.contracts.bucket_delivery.edges import EDGES
+from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.bucket_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.bucket_delivery.names import Names
 from broker_tck.properties.contracts.bucket_delivery.operations import (
@@ -18,6 +19,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Capabilities,
     Clear,
     Config,
+    Fill,
     Storage,
 )
 from broker_tck.properties.contracts.bucket_delivery.rewrites import rewrites
@@ -38,9 +40,9 @@ BLAME = (
     Blame("BD-17", shows="keys"),
     Blame("BD-15", "fail stored"),
     Blame("DD-21", shows="armed"),
-    Blame("BD-04", "add", "result"),
-    Blame("BD-08", "add", "buckets"),
-    Blame("BD-06", "add"),
+    Blame("BD-04", "add fill", "result"),
+    Blame("BD-08", "add fill", "buckets"),
+    Blame("BD-06", "add fill"),
     Blame("BD-05", "contains"),
     Blame("BD-18", "has"),
     Blame("BD-19", "get"),
@@ -58,7 +60,7 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
     at_once = capabilities.calls_under_way
     for operation in operations:
         at_once = at_once or operation == Storage(AT_ONCE)
-        waits = not at_once if isinstance(operation, Add) else operation == Storage(WAITS)
+        waits = not at_once if isinstance(operation, Add | Fill) else operation == Storage(WAITS)
         yield able(operation, capabilities) and (capabilities.calls_under_way or not waits)
 
 
@@ -74,6 +76,8 @@ BUCKET_DELIVERY = Contract(
     draw_config=draw_config,
     makers=makers,
     drain=drain,
+    edges=EDGES,
+    ebb=ebb,
     abstract=abstract,
     observables={
         "count": "The number of delayed messages.",

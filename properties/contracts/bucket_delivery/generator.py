@@ -38,17 +38,25 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Vanish,
 )
 from broker_tck.properties.contracts.bucket_delivery.plots import Plots
-from broker_tck.properties.engine.choices import Choices, one_of
+from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation
 
-LEASTS = (0, 1, 1, 2, 2, 2, 3, 3, 5)
-STEPS = (0, 1, 10, 10, 10, 50, 1000)
-INDEX_LIMITS = (-1, -1, -1, 0, 1, 2, 2, 3, 5)
-BUCKET_LIMITS = (-1, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5)
+LEASTS = weighted([(n, 6) for n in (0, 1, 1, 2, 2, 2, 3, 3, 5)] + [(n, 1) for n in (17, 64, 256)])
+STEPS = weighted([(n, 6) for n in (0, 1, 10, 10, 10, 50, 1000)] + [(n, 1) for n in (300_000, 2**31)])
+INDEX_LIMITS = weighted([(n, 6) for n in (-1, -1, -1, 0, 1, 2, 2, 3, 5)] + [(n, 1) for n in (40, 256)])
+BUCKET_LIMITS = weighted([(n, 6) for n in (-1, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5)] + [(n, 1) for n in (20, 128)])
 NO_LIMIT = (-1, 0)
 TICKS = (1, 1, 1, 10, 100, 1000)
-CLOCKS = (1_000_000, 1_000_000, 1_700_000_000_000, 2**41 - 5_000)
+CLOCKS = (1_000_000, 1_000_000, 1_700_000_000_000, 1_700_000_000_000, 2**41 - 5_000, 1, 2**31 - 500, 2**32 - 500)
+FLOODS, FLOODS_UNMERGED = (0,) * 5 + (1,), (0, 0, 0, 1)
+"""Many messages cost less where they are not merged, and become many buckets only there."""
+MANY = 64
+"""Where more than that is held, a walk ends in larger pieces, and mostly with a storage that answers at once."""
+LONGEST = 2**53
+"""The longest step of the clock."""
+MOST_FAILED = 8
+"""After so many recoveries that have failed the keys are lost, so that one does not."""
 IN_VAIN = 8
 """So many reads that change nothing end a walk: some releases ask for a snapshot that is gone for ever."""
 
@@ -72,12 +80,13 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
     times = Times(model, choices)
     messages = Messages(model, choices, times)
     calls = Calls(model, choices)
-    plots = Plots(model, choices, messages)
+    plots = Plots(model, choices, messages, capabilities)
     has, pause, stale, clear, snapshots, lost = Has(), Pause(), Stale(), Clear(), Snapshots(), Lost()
     modes = (WAITS, WAITS, AT_ONCE) if capabilities.calls_under_way else (AT_ONCE,)
     kinds = [
         Maker("add", (30, 50, 80), messages.add),
         Maker("plot", (0, 1, 2), plots.begin),
+        Maker("fill", FLOODS if model.config.max_buckets > 0 else FLOODS_UNMERGED, plots.flood),
         Maker("again", (0, 2, 8), messages.again),
         Maker("contains", (1, 3), messages.contains),
         Maker("has", (2, 4, 10), lambda: has),
@@ -109,12 +118,12 @@ def in_turn(
 ) -> Callable[[], Operation]:
     """Makes an operation, unless another one has to come before.
 
-    That is the next one of a plot; where a recovery has failed, another crash; and for a subject that cannot wait for
+    That is the next one of a plot; where a recovery has failed, another one; and for a subject that cannot wait for
     calls, the one from which on they end as they are made.
     """
 
     def made() -> Operation:
-        return calls.crash(lambda: None) if model.tracker is None else plots.next() or make()
+        return calls.another() if model.tracker is None else plots.next() or make()
 
     if capabilities.calls_under_way:
         return made
@@ -129,6 +138,8 @@ class Calls:
         self.choices = choices
         self.below = choices.below
         self.failing = ""
+        self.failed = 0
+        """How many recoveries have failed."""
 
     def place(self) -> int:
         """Where a call stands that is to end: the oldest one, the newest, or any."""
@@ -157,6 +168,13 @@ class Calls:
         rewind()
         return Crash(one_of(self.choices, (0, 0, 0, 0, 0, 1, 3, 4)), self.below(6))
 
+    def another(self) -> Operation:
+        """Recover once more. Where that is in vain, as a snapshot is gone for good, the keys have to go as well."""
+        self.failed += 1
+        if self.failed % MOST_FAILED == 0:
+            return Lost()
+        return self.crash(lambda: None)
+
     def reopen(self, rewind: Callable[[], None]) -> Reopen:
         """Close, and have another tracker recover."""
         rewind()
@@ -171,18 +189,49 @@ def drain(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -
     if choices.below(8) == 0:
         yield Clear()
         yield from settled(model)
-    yield Advance(FAR)
+    yield Advance(max(FAR, until_last(model)))
+    yield from emptied(model, choices)
+    yield Snapshots()
+
+
+def ebb(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """Everything comes out, and what it was sealed in is deleted; calls go on to be ended as they were."""
+    waits = not model.durable.answers_at_once
+    if model.tracker is None:
+        yield Crash()
+    yield from settled(model)
+    yield Advance(until_last(model))
+    yield from emptied(model, choices)
+    if waits and model.durable.answers_at_once:
+        yield Storage(WAITS)
+
+
+def until_last(model: BucketDelivery) -> int:
+    """How far ahead the last time is at which something is to be delivered, as far as that goes."""
+    tracker = model.tracker
+    if tracker is None:
+        return 0
+    ends = [about.last_time for bucket in tracker.placed.buckets() for about in bucket.about[-1:]]
+    queues = [index[0] for queue in (tracker.shared, tracker.mutable.queue) for index in queue]
+    return min(max([0, *(at - model.now for at in ends + queues)]), LONGEST)
+
+
+def emptied(model: BucketDelivery, choices: Choices) -> Iterator[AnyOperation]:
+    """Hand out all that is due, in pieces; of much in larger ones."""
     yield Has()
+    held = model.tracker.held.count() if model.tracker else 0
+    if held > MANY and choices.below(4):
+        yield Storage(AT_ONCE)
+    most = max(2, held // 8)
     left, in_vain = None, 0
     while (tracker := model.tracker) is not None and not is_drained(tracker) and in_vain < IN_VAIN:
         left, before = to_hand_out(tracker), left
         in_vain = in_vain + 1 if left == before else 0
-        yield Get(2)
+        yield Get(most)
         yield from settled(model)
         yield Advance(0)
     yield Get(1)
     yield Has()
-    yield Snapshots()
 
 
 def settled(model: BucketDelivery) -> Iterator[AnyOperation]:

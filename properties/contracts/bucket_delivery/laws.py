@@ -17,6 +17,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Conflict,
     Crash,
     Fail,
+    Fill,
     Get,
     Lost,
     Reopen,
@@ -47,6 +48,14 @@ def sound(steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
         yield index, step
 
 
+def adds_of(o: Operation) -> list[Add]:
+    """The messages that an operation adds."""
+    if isinstance(o, Fill):
+        steps = [i * o.apart % o.within if o.within else i * o.apart for i in range(o.n)]
+        return [Add(o.ledger + i // o.each, o.entry + i % o.each, o.at + ms) for i, ms in enumerate(steps)]
+    return [o] if isinstance(o, Add) else []
+
+
 class Clock:
     """The time and the tick."""
 
@@ -68,6 +77,14 @@ class Clock:
         """What is not after it is due."""
         return self.now if self.config.strict else self.now + self.tick
 
+    def parted(self, step: Step) -> tuple[list[Add], list[Add]]:
+        """What an operation has added, and of what it was refused: of many messages, those that are due."""
+        adds = adds_of(step.operation)
+        if isinstance(step.operation, Fill):
+            taken = [add for add in adds if add.at > max(self.cutoff(), -1)]
+            return taken, [add for add in adds if add.at <= max(self.cutoff(), -1)]
+        return (adds, []) if step.result else ([], adds)
+
 
 def never_early(config: Config, steps: Sequence[Step]) -> Judged:
     """BD-44: what is handed out is due, for one of the times for which it was accepted since it was refused last.
@@ -82,12 +99,12 @@ def never_early(config: Config, steps: Sequence[Step]) -> Judged:
         clock.saw(o)
         if isinstance(o, Crash | Reopen):
             times = {position: {*all_times} for position, all_times in ever.items()}
-        if isinstance(o, Add):
-            if step.result:
-                for known in (times, ever):
-                    known.setdefault((o.ledger, o.entry), set()).add(o.at)
-            else:
-                times.pop((o.ledger, o.entry), None)
+        taken, refused = clock.parted(step)
+        for add in taken:
+            for known in (times, ever):
+                known.setdefault((add.ledger, add.entry), set()).add(add.at)
+        for add in refused:
+            times.pop((add.ledger, add.entry), None)
         if isinstance(o, Get):
             for ledger, entry in step.result:
                 early = min(times.get((ledger, entry), {clock.now})) - clock.cutoff()
@@ -96,17 +113,20 @@ def never_early(config: Config, steps: Sequence[Step]) -> Judged:
 
 def once(config: Config, steps: Sequence[Step]) -> Judged:
     """BD-19: between two recoveries, what is handed out was accepted since it was handed out, refused or cleared."""
+    clock = Clock(config)
     held: set[tuple[int, int]] = set()
     recovered = False
     for index, step in sound(steps):
         o = step.operation
+        clock.saw(o)
         if isinstance(o, Crash | Reopen):
             recovered = True
         if isinstance(o, Clear):
             held.clear()
             recovered = False
-        if isinstance(o, Add):
-            (held.add if step.result else held.discard)((o.ledger, o.entry))
+        taken, refused = clock.parted(step)
+        held.update((add.ledger, add.entry) for add in taken)
+        held.difference_update((add.ledger, add.entry) for add in refused)
         if isinstance(o, Get):
             for position in map(tuple, step.result):
                 strange = position not in held and not recovered
@@ -121,8 +141,8 @@ def nothing_stuck(config: Config, steps: Sequence[Step]) -> Judged:
     for index, step in sound(steps):
         o = step.operation
         clock.saw(o)
-        if isinstance(o, Add) and step.result:
-            latest = max(latest, o.at)
+        if step.result:
+            latest = max([latest, *(add.at for add in adds_of(o))])
         if isinstance(o, Get) and o.most > 0 and not step.result and not step.seen[4] and latest <= clock.cutoff():
             count = step.seen[0]
             yield index, f"{count} held, nothing handed out, no call under way" if count else None
@@ -136,11 +156,12 @@ def accounts(config: Config, steps: Sequence[Step]) -> Judged:
         if isinstance(o, Storage):
             at_once = o.mode == AT_ONCE
         wrong = False
-        if isinstance(o, Add) and not at_once:
-            wrong = count - before not in ((0, 1) if step.result else (0, -1))
+        if isinstance(o, Add | Fill) and not at_once:
+            taken, asked = int(step.result), len(adds_of(o))
+            wrong = not taken - asked <= count - before <= taken
         elif isinstance(o, Get):
             wrong = before - count < len(step.result)
-        elif not isinstance(o, Add | Complete | Fail | Conflict | Stored | Clear | Crash | Reopen):
+        elif not isinstance(o, Add | Fill | Complete | Fail | Conflict | Stored | Clear | Crash | Reopen):
             wrong = count != before
         yield index, f"the count went from {before} to {count}" if wrong else None
         before = count
@@ -175,7 +196,7 @@ LAWS: tuple[Law, ...] = (
 
 def vary_shift(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied | None:
     """Move clock and times by the same."""
-    if any(getattr(o, "at", 0) > FAR for o in operations):
+    if any(add.at > FAR for o in operations for add in adds_of(o)):
         return None
     ms = 1 + choices.below(10**6)
     return replace(config, clock=config.clock + ms), [shifted(o, ms) for o in operations]

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from broker_tck.model.bucket_delivery.bucket import Position
+from broker_tck.model.bucket_delivery.holding import Config
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.properties.contracts.bucket_delivery.operations import Add, Clear, Contains, Mark
+from broker_tck.properties.contracts.bucket_delivery.operations import Add, Clear, Contains, Fill, Mark
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
-FIRST_LEDGERS = (1, 1, 5, 20, 2**31 - 4, 2**53)
-FIRST_ENTRIES = (0, 0, 0, 7, 65_534, 2**32 - 1_000)
+FIRST_LEDGERS = (1, 1, 1, 5, 5, 20, 20, 0, 250, 65_530, 2**31 - 4, 2**32 - 4, 2**53, 2**62 - 2**54)
+FIRST_ENTRIES = (0, 0, 0, 0, 0, 7, 250, 4_090, 65_534, 2**31 - 4, 2**32 - 1_000)
+LAST_LEDGER, LAST_ENTRY = 2**62, 2**32 - 1
 NEW_LEDGER = weighted([(1, 2), (2, 4), (3, 4), (5, 2), (12, 1)])
 """One message in how many is of a new ledger."""
+NEXT_LEDGERS = weighted([(1, 12), (2**8, 1), (2**16, 1), (2**31, 1), (2**32, 2), (2**53 // 64, 1)])
+"""How far on a walk's ledgers go now and then: two of them are one for whoever cuts a number short."""
+NEXT_ENTRIES = weighted([(1, 12), (2**8, 1), (4_096, 1), (2**16, 2), (2**31, 1)])
+"""How far on its entries go, likewise: into another container of a bitmap."""
+FAR_OFF = weighted([(0, 16), (30, 2), (4, 1)])
+"""One time in how many is far off, and one step of the clock; 0: none is."""
+DISTANCES = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
+FEW, MANY, VERY_MANY = (1, 2, 5, 17, 40), (100, 128, 255, 256, 257), (600, 1_000, 1_001, 1_025)
+SIZES = weighted([(FEW, 60), (MANY, 12), (VERY_MANY, 1)])
+SIZES_UNMERGED = weighted([(FEW, 30), (MANY, 12), (VERY_MANY, 1)])
+"""How many messages a walk adds at once. What is held costs with each operation from then on."""
+MOST_AT_ONCE = 300
+"""Once a walk has added so many at once, the others come one by one."""
+MOST_LEDGERS = 300
+"""Of so many ledgers these are at most: as many buckets may come of them, each with calls to be ended."""
+MOST_TO_MERGE = 40
+"""Of so many where buckets are merged: the same ones are merged again and again."""
 FAR = 2**40
 """How far the clock moves to be past all times, in milliseconds."""
 
@@ -32,10 +51,15 @@ class Times:
         self.edges = (1, step - 1, step, step + 1, 2 * step - 1, 2 * step, model.config.tick + 1)
         self.spread = one_of(choices, (2, 4, 20, 100)) * step
         self.recent = model.now + 1
+        self.far_off = one_of(choices, FAR_OFF)
+        self.aparts = (0, 0, 1, 1, -1, step, -step, 7, self.spread)
+        self.withins = (0, 0, self.spread, 3 * step + 1)
 
     def at(self) -> int:
         """A deliver-at time."""
         now, below = self.model.now, self.below
+        if self.far_off and below(self.far_off) == 0:
+            return now + DISTANCES[below(len(DISTANCES))] + below(3) - 1
         kind = below(40)
         if kind == 0:
             return (-1, 0, now - 1, now, now + self.model.config.tick)[below(5)]
@@ -51,6 +75,8 @@ class Times:
     def step(self) -> int:
         """How far the clock moves."""
         below, ahead = self.below, until_next(self.model)
+        if self.far_off and below(2 * self.far_off) == 0:
+            return DISTANCES[below(len(DISTANCES))] + below(3) - 1
         if below(6) < 3 and ahead:
             return max(0, ahead + below(3) - 1)
         return (0, 1, self.model.config.tick, below(self.spread + 1), self.edges[2], self.edges[2] - 1)[below(6)]
@@ -66,20 +92,26 @@ class Messages:
         self.ledger = one_of(choices, FIRST_LEDGERS)
         self.entry = self.first_entry = one_of(choices, FIRST_ENTRIES)
         self.new_ledger = one_of(choices, NEW_LEDGER)
-        self.read: list[Add] = []
+        self.next_ledgers = (1, 1, 1, 2, 3, one_of(choices, NEXT_LEDGERS))
+        self.next_entries = (1, one_of(choices, NEXT_ENTRIES))
+        self.passed = 1
+        """How far on the last ledger was."""
+        self.sizes = one_of(choices, SIZES if model.config.max_buckets > 0 else SIZES_UNMERGED)
+        self.left_at_once = MOST_AT_ONCE
+        self.read: list[Add | Fill] = []
         """What was read, in this order."""
-        self.unread: list[Add] = []
+        self.unread: list[Add | Fill] = []
         """What is read once more, the next one last."""
 
-    def add(self) -> Add:
+    def add(self) -> Add | Fill:
         """The next message; now and then one of a ledger that was passed over."""
         if self.unread and self.choices.below(20):
             return self.unread.pop()
         if self.choices.below(self.new_ledger) == 0:
             self.go_on()
         late = self.read and self.choices.below(12) == 0
-        ledger = max(1, self.ledger - 1 - self.choices.below(6)) if late else self.ledger
-        return self.of(ledger)
+        ledger = self.ledger - self.passed * (1 + self.choices.below(6)) if late else self.ledger
+        return self.of(max(1, ledger))
 
     def next_ledger(self) -> Add:
         """The first message of a new ledger."""
@@ -88,28 +120,54 @@ class Messages:
 
     def go_on(self) -> None:
         """A new ledger begins."""
-        self.ledger += one_of(self.choices, (1, 1, 1, 2, 3))
+        passed = one_of(self.choices, self.next_ledgers)
+        if self.ledger + passed <= LAST_LEDGER - MOST_LEDGERS:
+            self.passed = passed
+            self.ledger += passed
         self.entry = self.first_entry
 
     def of(self, ledger: int) -> Add:
         """A new message of a ledger."""
         add = Add(ledger, self.entry, self.times.at())
-        self.entry += 1
+        entry = self.entry + one_of(self.choices, self.next_entries)
+        self.entry = entry if entry <= LAST_ENTRY else 0
         self.read.append(add)
         return add
 
-    def again(self) -> Add:
+    def many(self) -> Add | Fill:
+        """Many new messages: of one ledger, or of many, one after the other."""
+        below, times = self.choices.below, self.times
+        if self.left_at_once <= 0:
+            return self.next_ledger()
+        n = one_of(self.choices, self.sizes)
+        self.left_at_once -= n
+        each = max(one_of(self.choices, (1, 1, 1, 2, 3, n, n)), -(-n // most_ledgers(self.model.config)))
+        self.go_on()
+        entry = min(self.first_entry, LAST_ENTRY + 1 - each)
+        apart, within = one_of(self.choices, times.aparts), one_of(self.choices, times.withins)
+        at = times.at() if below(4) else self.model.now + times.spread
+        if at + n * apart < 0:
+            apart = 0
+        fill = Fill(self.ledger, entry, each, n, at, apart, within)
+        self.ledger, self.entry = last_ledger(fill), entry + each
+        self.read.append(fill)
+        return fill
+
+    def again(self) -> Add | Fill:
         """One that was read before, now and then for another time."""
         if not self.read:
             return self.add()
-        add = self.read[-1 - self.choices.below(min(len(self.read), 12))]
+        read = self.read[-1 - self.choices.below(min(len(self.read), 12))]
+        if isinstance(read, Fill) and self.choices.below(4) == 0:
+            return read
+        add = one_read(read, self.choices)
         return Add(add.ledger, add.entry, self.times.at()) if self.choices.below(3) == 0 else add
 
     def position(self) -> Position:
         """The position of one that was read, or of the next one."""
         if not self.read:
             return self.ledger, self.entry
-        add = one_of(self.choices, self.read)
+        add = one_read(one_of(self.choices, self.read), self.choices)
         return add.ledger, add.entry
 
     def contains(self) -> Contains:
@@ -130,6 +188,30 @@ class Messages:
     def rewind(self) -> None:
         """Whatever is not acknowledged is read again."""
         mark = self.model.durable.first_live or 0
-        self.unread = [add for add in reversed(self.read) if add.ledger >= mark]
+        self.unread = [read for read in reversed(self.read) if last_ledger(read) >= mark]
         if self.choices.below(4) == 0:
             self.unread = []
+
+
+# ---- Many at once
+
+
+def most_ledgers(config: Config) -> int:
+    """Of how many ledgers messages are added at once."""
+    return MOST_TO_MERGE if config.max_buckets > 0 else MOST_LEDGERS
+
+
+def last_ledger(read: Add | Fill) -> int:
+    """The last ledger of what was read."""
+    return read.ledger + (max(read.n, 1) - 1) // read.each if isinstance(read, Fill) else read.ledger
+
+
+def one_read(read: Add | Fill, choices: Choices) -> Add:
+    """A message, or one of many that were read at once."""
+    return nth(read, choices.below(max(read.n, 1))) if isinstance(read, Fill) else read
+
+
+def nth(fill: Fill, i: int) -> Add:
+    """One of many messages, which are counted from 0."""
+    ms = i * fill.apart % fill.within if fill.within else i * fill.apart
+    return Add(fill.ledger + i // fill.each, fill.entry + i % fill.each, fill.at + ms)

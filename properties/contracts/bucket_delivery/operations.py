@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from broker_tck.properties.engine.operation import BUDGET, CLOCK, POSITION, Duration, Operation, Time
+from broker_tck.properties.engine.operation import BUDGET, CLOCK, POSITION, Bulk, Duration, Operation, Time
 from broker_tck.properties.engine.units import TIME as TIMES
 
 Tick = Annotated[int, Meta(ge=0, le=2**40)]
@@ -58,6 +58,22 @@ class Add(Operation, frozen=True, tag="add"):
     ledger: Ledger
     entry: Entry
     at: Time
+
+
+class Fill(Operation, frozen=True, tag="fill"):
+    """Add n messages, entry by entry, ``each`` of one ledger and then of the next; result: how many were taken.
+
+    Each is ``apart`` ms later than the one before, or sooner if that is below 0. Where these come to ``within`` ms,
+    they begin anew; 0: they never do.
+    """
+
+    ledger: Ledger
+    entry: Entry
+    each: Annotated[int, Meta(ge=1, le=1_000_000)]
+    n: Bulk
+    at: Time
+    apart: Annotated[int, Meta(ge=-(2**40), le=2**40)] = 0
+    within: Annotated[int, Meta(ge=0, le=2**40)] = 0
 
 
 class Contains(Operation, frozen=True, tag="contains"):
@@ -189,6 +205,7 @@ class Reopen(Operation, frozen=True, tag="reopen"):
 
 AnyOperation = (
     Add
+    | Fill
     | Contains
     | Has
     | Get

@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.properties.contracts.bucket_delivery.messages import Messages, until_next
+from broker_tck.properties.contracts.bucket_delivery.messages import Messages, last_ledger, nth, until_next
 from broker_tck.properties.contracts.bucket_delivery.operations import (
+    AT_ONCE,
+    WAITS,
     Add,
     Advance,
+    Capabilities,
     Clear,
     Complete,
     Conflict,
     Crash,
     Fail,
+    Fill,
     Get,
     Mark,
     Reopen,
+    Storage,
 )
 from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.operation import Operation
 
 MOST_ADDED = 40
 """So many messages are added at most until something is sealed."""
-
-
 MOST_ENDED = 40
 """So many calls end at most."""
+LIVES = (1, 1, 2, 2, 2, 3, 8, 30)
+"""So many trackers come one after the other."""
 
 
 class Plots:
     """The plot of a walk that is being played, if there is one."""
 
-    def __init__(self, model: BucketDelivery, choices: Choices, messages: Messages) -> None:
+    def __init__(self, model: BucketDelivery, choices: Choices, messages: Messages, capabilities: Capabilities) -> None:
         self.model = model
         self.choices = choices
         self.messages = messages
+        self.calls_wait = capabilities.calls_under_way
         self.playing: Iterator[Operation] = iter(())
 
     def next(self) -> Operation | None:
@@ -44,9 +51,15 @@ class Plots:
 
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, a message is added."""
-        plot: Callable[[], Iterator[Operation]] = one_of(
-            self.choices, (self.failure, self.failure, self.late_load, self.late_load, self.sealed_again, self.many)
-        )
+        plots = (self.failure, self.failure, self.late_load, self.late_load, self.sealed_again, self.many, self.lives)
+        return self.play(one_of(self.choices, plots))
+
+    def flood(self) -> Operation:
+        """Begin a plot of many messages at once."""
+        return self.play(self.all_at_once)
+
+    def play(self, plot: Callable[[], Iterator[Operation]]) -> Operation:
+        """Begin a plot."""
         self.playing = plot()
         return self.next() or self.messages.add()
 
@@ -122,7 +135,7 @@ class Plots:
         if creation is None:
             return
         first, last = map(int, creation.split(":")[1].split("-"))
-        read = [add for add in self.messages.read if first <= add.ledger <= last]
+        read = [*islice(self.read_between(first, last), MOST_ADDED)]
         yield Clear()
         for add in read:
             yield Add(add.ledger, add.entry, max(add.at, self.model.now + self.model.config.tick + 1))
@@ -138,3 +151,41 @@ class Plots:
             yield self.messages.next_ledger() if self.choices.below(2) else self.messages.add()
             if tracker is not self.model.tracker or tracker is None or tracker.busy():
                 return
+
+    def read_between(self, first: int, last: int) -> Iterator[Add]:
+        """What was read of some ledgers."""
+        for read in self.messages.read:
+            if read.ledger <= last and first <= last_ledger(read):
+                adds = (nth(read, i) for i in range(read.n)) if isinstance(read, Fill) else [read]
+                yield from (add for add in adds if first <= add.ledger <= last)
+
+    # ---- Many of something
+
+    def all_at_once(self) -> Iterator[Operation]:
+        """Many messages at once, whose calls wait or end as they are made; then mostly something happens to all."""
+        at_once = self.choices.below(3) > 0
+        if at_once:
+            yield Storage(AT_ONCE)
+        yield self.messages.many()
+        if at_once and self.calls_wait:
+            yield Storage(WAITS)
+        kind = self.choices.below(6)
+        if kind < 2:
+            yield from self.lives()
+        elif kind == 2:
+            yield Mark(*self.messages.position())
+            yield from self.many()
+        elif kind == 3:
+            yield Clear()
+        elif kind == 4:
+            yield Advance(until_next(self.model) + self.messages.times.spread)
+            yield Get(one_of(self.choices, (1, 100, 1_000, 2**31 - 1)))
+
+    def lives(self) -> Iterator[Operation]:
+        """One tracker after another, each with a message or two, or with what the one before it had."""
+        for _ in range(one_of(self.choices, LIVES)):
+            if self.choices.below(2):
+                self.messages.rewind()
+            yield one_of(self.choices, (Crash(), Reopen()))
+            if self.choices.below(2):
+                yield self.messages.add()

@@ -38,6 +38,16 @@ class Rig(DispatcherTimer):
         """Track a message."""
         return None if self.tracker is None else self.tracker.add_message(ledger, entry, at)
 
+    def fill(self, ledger: int, entry: int, each: int, n: int, at: int, apart: int, within: int) -> int | None:
+        """Track n messages, ``each`` of a ledger; answers how many were taken."""
+        if self.tracker is None:
+            return None
+        add, taken = self.tracker.add_message, 0
+        for i in range(n):
+            ms = i * apart % within if within else i * apart
+            taken += add(ledger + i // each, entry + i % each, at + ms)
+        return taken
+
     def contains(self, ledger: int, entry: int) -> bool | None:
         """Whether a message is tracked."""
         return None if self.tracker is None else self.tracker.contains_message(ledger, entry)

@@ -97,7 +97,7 @@ class Times:
         tick, width = self.buckets.tick, self.buckets.width
         near = [0, 1, tick - 1, tick, tick + 1, width - 1, width, width + 1, tick + width - 1, tick + width]
         self.edges = [*near, 2 * width, 2 * tick + 1, 3 * width + 1, 5 * tick, 8 * width]
-        self.steps = (0, 1, 1, tick - 1, tick, width - 1, width, tick + 1, width + 1, 2 * tick, 5 * width)
+        self.steps = (0, 1, 1, max(tick - 1, 0), tick, width - 1, width, tick + 1, width + 1, 2 * tick, 5 * width)
         self.spread = one_of(choices, (4, 4, 20, 200)) * width
         self.delay = tick + one_of(choices, (1, 2, width, tick, 4 * width + 1, 20 * width))
         weights, self.odd = one_of(choices, STYLES)

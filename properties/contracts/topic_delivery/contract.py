@@ -5,7 +5,8 @@ from __future__ import annotations
 from broker_tck.implementations.interface import TopicManager
 from broker_tck.model.topic_delivery import PROFILES
 from broker_tck.properties.contracts.topic_delivery.abstract import abstract
-from broker_tck.properties.contracts.topic_delivery.generator import drain, draw_config, makers
+from broker_tck.properties.contracts.topic_delivery.edges import EDGES
+from broker_tck.properties.contracts.topic_delivery.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.topic_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.topic_delivery.names import Names
 from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Config
@@ -48,6 +49,8 @@ TOPIC_DELIVERY = Contract(
     draw_config=draw_config,
     makers=makers,
     drain=drain,
+    edges=EDGES,
+    ebb=ebb,
     abstract=abstract,
     observables={
         "count": "The number of copies that the index of the topic holds.",

@@ -6,14 +6,20 @@ the edges as for a tracker of one subscription. Mark-delete positions follow wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from string import ascii_uppercase
 from typing import cast
 
+from msgspec.structs import replace
+
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
+from broker_tck.model.delayed_delivery.index import Position
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts.delayed_delivery import generator as of_one
 from broker_tck.properties.contracts.delayed_delivery import operations as one
+from broker_tck.properties.contracts.topic_delivery.edges import fits
 from broker_tck.properties.contracts.topic_delivery.operations import (
     Add,
     Advance,
@@ -37,12 +43,23 @@ from broker_tck.properties.contracts.topic_delivery.operations import (
 )
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.operation import Operation
 
 PRUNES = (0, 0, 0, 1, 5, 100, 2000)
 RATIOS = (0.5, 0.5, None, 0.0, 0.34, 0.75, 1.0, -1.0, 2.0)
-LOOKAHEADS = (0, 1, 1, 2, 2, 2, 3, 3, 5, 10)
-NAMES = (1, 2, 2, 3, 3, 4)
-"""How many subscriptions a topic has."""
+LOOKAHEADS = weighted([(n, 6) for n in (0, 1, 1, 2, 2, 2, 3, 3, 5, 10)] + [(n, 1) for n in (64, 100, 256)])
+NAMES = weighted([(n, 18) for n in (1, 2, 2, 3, 3, 4)] + [(9, 1), (26, 1)])
+"""How many subscriptions a topic has. Where they are many they all come first."""
+MANY_NAMES = 5
+AGAIN = weighted([(0, 60), (11, 2), (101, 1), (257, 1)])
+"""How many dispatchers of one subscription come first, one after the other."""
+TWINS = weighted([(0, 40), (2**8, 1), (2**16, 2), (2**31, 1), (2**32, 2), (2**53, 1)])
+"""How far off the twins of a walk's positions are: one and the same for whoever cuts a number short."""
+JUMPS = weighted([(0, 11), (20, 1)])
+"""One step of the clock in how many is far; 0: none is."""
+LONGEST = 2**53
+"""The longest step of the clock."""
+FAR = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
 FILLS = weighted([((1, 2, 5, 17, 64), 50), ((255, 256, 257), 8), ((4_095, 4_097), 1)])
 
 
@@ -63,7 +80,7 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
     views = Views(model, choices)
     messages = Messages(model, choices, capabilities, views)
     stale, shutdown = Stale(), Shutdown()
-    return [
+    kinds = [
         Maker("open", (1, 2, 4), views.open),
         Maker("close", (0, 0, 1, 3), views.close),
         Maker("add", (20, 40, 80), messages.add),
@@ -75,13 +92,14 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
         Maker("pause", (0, 5, 15, 25), views.to(Pause)),
         Maker("md", (0, 3, 10, 25), messages.mark),
         Maker("tick", (0, 0, 2, 8), messages.tick),
-        Maker("adv", (10, 30, 50), lambda: Advance(messages.times.step())),
+        Maker("adv", (10, 30, 50), lambda: Advance(messages.step())),
         Maker("stale", (0, 1, 3), lambda: stale),
         Maker("clear", (0, 0, 1, 3), views.to(Clear)),
         Maker("memory", (0, 1, 4), views.to(Memory)),
         Maker("reads", (0, 0, 1, 3), views.reads),
         Maker("shutdown", (0,) * 30 + (1,), lambda: shutdown),
     ]
+    return [Maker(kind.name, kind.weights, views.first(kind.make)) for kind in kinds] if views.coming else kinds
 
 
 class Views:
@@ -91,11 +109,17 @@ class Views:
         self.model = model
         self.choices = choices
         self.registry = model.registry
-        self.names = "ABCD"[: one_of(choices, NAMES)]
+        self.names = ascii_uppercase[: one_of(choices, NAMES)]
+        self.coming = deque(self.names if len(self.names) > MANY_NAMES else self.names[:1] * one_of(choices, AGAIN))
+        """The subscriptions whose dispatchers come before anything else."""
         self.odd = one_of(choices, (15, 50, 200))
         """One operation in so many is about any handle that there may be."""
         self.left_alone = one_of(choices, (2, 2, 30))
         """Where none is registered, one operation in so many opens another."""
+
+    def first(self, make: Callable[[], Operation]) -> Callable[[], Operation]:
+        """Makes an operation once all have come that come first."""
+        return lambda: Open(self.coming.popleft()) if self.coming else make()
 
     def open(self) -> Open:
         """A dispatcher comes; most often that of a subscription that has none."""
@@ -173,7 +197,9 @@ class Messages:
         self.ticks = of_one.Ticks(pace, choices)
         bits = one.Capabilities(entry_id_bits=capabilities.entry_id_bits)
         self.adds = of_one.Adds(choices, self.times, bits)
+        self.adds.pool += twins(self.adds.pool, one_of(choices, TWINS), self.adds.largest)
         self.pool = sorted(self.adds.pool)
+        self.jumps = one_of(choices, JUMPS)
 
     def add(self) -> AnyOperation:
         """A view adds a message."""
@@ -199,7 +225,14 @@ class Messages:
         made = self.adds.fill()
         n = one_of(self.choices, one_of(self.choices, FILLS))
         n = min(n, (self.adds.largest - made.entry) // made.step)
-        return Fill(handle, made.ledger, made.entry, made.step, n, made.at)
+        fill = Fill(handle, made.ledger, made.entry, made.step, n, made.at, one_of(self.choices, self.adds.aparts))
+        return fill if fits(fill, self.model) else replace(fill, apart=0)
+
+    def step(self) -> int:
+        """How far the clock moves."""
+        if self.jumps and self.choices.below(self.jumps) == 0:
+            return one_of(self.choices, FAR) + self.choices.below(3) - 1
+        return self.times.step()
 
     def mark(self) -> AnyOperation:
         """A view's mark-delete position moves: past what it sees, anywhere, a step back, where it was, to the end."""
@@ -225,6 +258,13 @@ class Messages:
         return ResetTick(handle, self.ticks.next()) if handle else self.views.open()
 
 
+def twins(pool: Sequence[Position], off: int, largest: int) -> list[Position]:
+    """Positions that differ from those of a pool by so much, in the ledger or in the entry."""
+    others = [(ledger + off if ledger + off < 2**63 else ledger - off, entry) for ledger, entry in pool[:4]]
+    entries = [(ledger, entry + off) for ledger, entry in pool[:4] if entry + off <= largest]
+    return [*others, *entries] if off else []
+
+
 def drain(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: everything comes out, is acknowledged, and the views leave; or all ends at once."""
     handles = [view.handle for view in model.registry.registered.values()]
@@ -234,17 +274,9 @@ def drain(model: TopicDelivery, choices: Choices, capabilities: Capabilities) ->
         yield from map(Has, handles)
         yield Open("A")
         return
-    last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
-    yield Advance(max(0, last + model.buckets.width + 2 * model.buckets.tick - model.timer.now))
-    for handle in handles:
-        yield Has(handle)
-        yield Get(handle, model.index.count() // 2)
-        yield Get(handle, model.index.count())
-        yield Memory(handle)
-    furthest = max((copy[:2] for bucket in model.index.held.values() for copy in bucket), default=(1, 0))
-    for handle in handles if choices.below(2) else ():
-        yield MarkDelete(handle, *furthest)
-        yield Get(handle, 1)
+    yield from taken(model, handles)
+    if choices.below(2):
+        yield from acknowledged(model, handles)
     for handle in handles:
         yield Count(handle)
         yield Close(handle)
@@ -252,3 +284,35 @@ def drain(model: TopicDelivery, choices: Choices, capabilities: Capabilities) ->
         yield Close(handle)
         yield Has(handle)
         yield Count(handle)
+
+
+def ebb(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+    """Everything comes out; now and then it is acknowledged as well, and the cursors are set back."""
+    handles = [view.handle for view in model.registry.registered.values()]
+    yield from taken(model, handles)
+    if choices.below(2):
+        first = min((copy[0] for bucket in model.index.held.values() for copy in bucket), default=0)
+        yield from acknowledged(model, handles)
+        for handle in handles:
+            yield MarkDelete(handle, first, -1)
+
+
+def taken(model: TopicDelivery, handles: Sequence[str]) -> Iterator[AnyOperation]:
+    """All times pass, and each view takes what it sees, in pieces."""
+    last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
+    ahead = last + model.buckets.width + 2 * model.buckets.tick - model.timer.now
+    yield Advance(min(max(0, ahead), LONGEST))
+    for handle in handles:
+        yield Has(handle)
+        yield Get(handle, model.index.count() // 2)
+        yield Get(handle, model.index.count())
+        if len(handles) <= MANY_NAMES:
+            yield Memory(handle)
+
+
+def acknowledged(model: TopicDelivery, handles: Sequence[str]) -> Iterator[AnyOperation]:
+    """Each view has passed all that is held."""
+    furthest = max((copy[:2] for bucket in model.index.held.values() for copy in bucket), default=(1, 0))
+    for handle in handles:
+        yield MarkDelete(handle, *furthest)
+        yield Get(handle, 1)

@@ -55,7 +55,9 @@ def accepted(step: Step) -> list[tuple[Position, int]]:
         return []
     if isinstance(o, Add):
         return [((o.ledger, o.entry), o.at)]
-    return [((o.ledger, o.entry + i * o.step), o.at) for i in range(o.n)] if isinstance(o, Fill) else []
+    if isinstance(o, Fill):
+        return [((o.ledger, o.entry + i * o.step), o.at + i * o.apart) for i in range(o.n)]
+    return []
 
 
 def handed_out(step: Step, now: int) -> list[tuple[Position, int]]:
@@ -240,7 +242,7 @@ def as_tracker(o: Operation, tracker: DelayedDelivery) -> Any:
     if isinstance(o, Add):
         return tracker.add(o.ledger, o.entry, o.at)
     if isinstance(o, Fill):
-        return tracker.fill(o.ledger, o.entry, o.step, o.n, o.at)
+        return tracker.fill(o.ledger, o.entry, o.step, o.n, o.at, o.apart)
     if isinstance(o, Get):
         return [list(position) for position in tracker.get(o.most)]
     if isinstance(o, ResetTick):

@@ -68,7 +68,10 @@ class Add(Operation, frozen=True, tag="add"):
 
 
 class Fill(Operation, frozen=True, tag="fill"):
-    """A view adds n messages for one time, from ``entry`` on every ``step``-th; result: how many it took."""
+    """A view adds n messages, from ``entry`` on every ``step``-th, each ``apart`` ms later than the one before.
+
+    Result: how many it took. Below 0 they come earlier and earlier.
+    """
 
     unit = "messages"
 
@@ -78,6 +81,7 @@ class Fill(Operation, frozen=True, tag="fill"):
     step: Annotated[int, Meta(ge=1, le=65_536)]
     n: Bulk
     at: Time
+    apart: Annotated[int, Meta(ge=-(2**40), le=2**40)] = 0
 
 
 class Has(Operation, frozen=True, tag="has"):

@@ -67,7 +67,9 @@ POLICY = (
     Reached("more than a thousand entries", lambda m, o: live(m) > 1_000),
     Reached("hundreds of ledgers", lambda m, o: o.tag == "fill" and o.across >= 100),
     Reached("sizes that differ from item to item", lambda m, o: o.tag == "fill" and o.n > 2 and o.apart),
-    Reached("reads that differ from item to item", lambda m, o: o.tag == "fill" and o.turns > 1 and o.expected_reads > 0),
+    Reached(
+        "reads that differ from item to item", lambda m, o: o.tag == "fill" and o.turns > 1 and o.expected_reads > 0
+    ),
     Reached("more blanks than a queue keeps", lambda m, o: blanks(m) > 1_024),
     Reached("a time pass over hundreds", lambda m, o: o.tag == "ttl" and live(m) >= 100 and is_old(m, o)),
     Reached("a size pass for a part of hundreds", lambda m, o: o.tag == "size" and is_part(m, o)),
@@ -142,9 +144,7 @@ def reached(capabilities: Capabilities, policy: tuple[Reached, ...]) -> Counter[
                 names.update(r.name for r in policy if r.name not in names and r.holds(model, operation))
                 yield operation
 
-        walked = walk(
-            CONTRACT, walk_seed(0, number), lambda c, _: MODEL(c), MODEL, capabilities, watch=seeing
-        )
+        walked = walk(CONTRACT, walk_seed(0, number), lambda c, _: MODEL(c), MODEL, capabilities, watch=seeing)
         assert valid(walked.config)
         assert not invalid
         assert not walked.difference
