@@ -154,7 +154,7 @@ def test_finding_under_a_rule_kept_is_replayed(cli: Cli) -> None:
     trace = "negative-acks go+NA-30 precision_bits=0; nack 0 0 0; adv 1; nack 0 0 0; adv 1333"
     status, out, _ = cli("replay", "--subject", "go", trace)
     assert status == 1
-    assert "[[+1334 [[0 0] [0 0]] 1]]" in out
+    assert "[[+1334 ms, [[0 0] [0 0]], 1]]" in out
     assert cli("replay", "--subject", "go", trace.replace("go+NA-30", "go"))[0] == 0
 
 
