@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kit import CONTRACT, MODEL, START, subject_of, trace_of, walked
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.implementations.interface import Hang
+from broker_tck.implementations.interface import Hang, IllegalStateException, TooManyRequestsException
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault
 from broker_tck.properties.contracts.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
@@ -30,6 +30,7 @@ from broker_tck.properties.engine.check import (
     disallowed,
     failed,
     first_difference,
+    named,
     plain,
     record,
     unanswered,
@@ -164,6 +165,46 @@ def test_errors_are_compared_by_name() -> None:
     found = compared(True, raising(KeyError("x")))
     assert found is not None
     assert found.seen == {"error": "KeyError", "message": "'x'"}
+
+
+def test_error_of_a_class_below_one_of_the_interface_is_that_one() -> None:
+    class ViewIsGone(IllegalStateException):
+        pass
+
+    def expects(name: str) -> Difference | None:
+        return check(HAS, Side(raising(Fault(name))), Side(raising(ViewIsGone("closed"))))
+
+    assert expects("IllegalStateException") is None
+    assert named(ViewIsGone()) == {"error": "IllegalStateException"}
+    assert named(TooManyRequestsException()) == {"error": "TooManyRequestsException"}
+    for name in ("IllegalArgumentException", "RuntimeError"):
+        found = expects(name)
+        assert found is not None
+        assert found.seen == {"error": "ViewIsGone", "message": "closed"}
+
+
+class Number(int):
+    def __str__(self) -> str:
+        return "a number"
+
+
+class Text(str):
+    def __str__(self) -> str:
+        return "a text"
+
+
+@pytest.mark.parametrize(
+    ("want", "got"), [(3, Number(3)), (0, Number()), ("hit", Text("hit")), ([1, "a"], (Number(1), Text("a")))]
+)
+def test_number_or_text_of_a_class_of_its_own_is_one(want: Any, got: Any) -> None:
+    assert compared(want, got) is None
+
+
+@pytest.mark.parametrize(("want", "got"), [(3, Number(4)), (True, Number(1)), (False, Number()), ("3", Number(3))])
+def test_number_of_a_class_of_its_own_is_nothing_else(want: Any, got: Any) -> None:
+    found = compared(want, got)
+    assert found is not None
+    assert (found.expected, found.seen) == (want, int(got))
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit(), MemoryError("much"), RecursionError()])

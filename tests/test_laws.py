@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from kit import CONTRACT, MODEL, START, trace_of, walked, way_of, wrong
 
-from broker_tck.properties.engine.check import record
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.check import kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Step
 from broker_tck.properties.engine.run import laws_broken
 from broker_tck.properties.engine.subjects import bundled
+from broker_tck.properties.engine.trace import from_text
 
 LAWS = {law.number: law for law in CONTRACT.laws}
 VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}
@@ -186,3 +188,24 @@ def test_walks_have_something_to_vary() -> None:
     for variation in CONTRACT.variations:
         done = [walked(subject, number) for number in range(30)]
         assert sum(bool(variation.vary(d.config, d.operations, SeededChoices(1))) for d in done) > 5
+
+
+WIDE = {
+    "delayed-delivery": "delayed-delivery timebucket-ideal {config}; add 1 0 +2000; adv {tick}; tick {tick}; get 10",
+    "topic-delivery": "topic-delivery ideal {config}; open A; add A1 1 0 +2000; adv {tick}; tick A1 {tick}; get A1 10",
+    "bucket-delivery": "bucket-delivery ideal {config}; add 1 0 +2000; adv {tick}; tick {tick}; get 10",
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_shift_is_by_buckets_of_any_width_unless_a_tick_reaches_back_to_the_start_of_time(name: str) -> None:
+    contract = CONTRACTS[name]
+    (shift,) = [variation for variation in contract.variations if variation.name == "shift"]
+    recorded = recorder(contract.specification)
+
+    def holds(config: str) -> list[bool | None]:
+        trace = from_text(WIDE[name].format(config=config, tick=2**40))
+        return [kept(shift, trace.config, trace.operations, SeededChoices(n), recorded) for n in range(5)]
+
+    assert holds(f"strict=true clock={START} tick={2**40}") == holds(f"strict=true clock={START} tick=1") == 5 * [True]
+    assert holds(f"strict=true clock=5 tick={2**40}") == holds("strict=true clock=5 tick=1") == 5 * [None]

@@ -27,6 +27,7 @@ NOT_SHOWN = UNDEFINED
 Recorder = Callable[[Any, Sequence[Operation]], list[Step]]
 """Says what a subject does alone, given a configuration and operations."""
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+INTERFACE = "broker_tck.implementations.interface"
 
 
 class Difference(NamedTuple):
@@ -54,8 +55,12 @@ def failed(error: BaseException) -> dict[str, str]:
 
 
 def named(error: BaseException) -> dict[str, str]:
-    """An error as it is recorded and compared: without its message, which may say where an object lies, or vanish."""
-    return {"error": failed(error)["error"]}
+    """An error as it is recorded and compared: without its message, which may say where an object lies, or vanish.
+
+    One of a class of the subject's own that is an error of the interface is named as that one.
+    """
+    kinds = (kind.__name__ for kind in type(error).__mro__ if kind.__module__.startswith(INTERFACE))
+    return {"error": next(kinds, failed(error)["error"])}
 
 
 def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
@@ -71,7 +76,7 @@ def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> 
         got = operation.on(rig)
         same = got == want and type(got) is type(want)
     except BaseException as error:
-        got, same = failed(error), False
+        got, same = failed(error), named(error) == want
     if not same and (bad := disallowed(want, picked(got))):
         return bad
     want = model.glimpsed() if glimpse else model.seen()
@@ -128,10 +133,17 @@ def plain(value: Any) -> Any:
         return shown(value)
 
 
-def undefined(value: Any) -> str:
-    """What is left open, in a word; TypeError for anything else that JSON cannot hold."""
+def undefined(value: Any) -> str | int:
+    """What is left open, in a word, and what is a number or text of a class of its own.
+
+    TypeError for anything else that JSON cannot hold.
+    """
     if value is UNDEFINED:
         return repr(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, str):
+        return str.__str__(value)
     raise TypeError(f"JSON cannot hold {type(value).__name__}")
 
 

@@ -22,6 +22,7 @@ from broker_tck.properties.contracts.topic_delivery.operations import (
     Open,
     Pause,
     Reads,
+    ResetTick,
     Shutdown,
 )
 from broker_tck.properties.engine.choices import Choices, one_of
@@ -101,7 +102,9 @@ def vary_shift(config: Config, operations: Sequence[Operation], choices: Choices
     """Move clock and times by a multiple of every bucket's width."""
     if any(last_time(o) > FAR for o in operations):
         return None
-    ms = (1 + choices.below(1000)) << 22
+    if max([config.tick, *(o.tick for o in operations if isinstance(o, ResetTick))]) > config.clock:
+        return None  # the first firing keeps its distance from the beginning of time, which does not move
+    ms = (1 + choices.below(1000)) << max(22, config.tick.bit_length())
     return replace(config, clock=config.clock + ms), [shifted(o, ms) for o in operations]
 
 

@@ -1,0 +1,51 @@
+"""Subjects that are right and unusual: the kit has nothing to say of any."""
+
+from __future__ import annotations
+
+import pytest
+from unusual.active_cursors import SkippingCursors, ThreadedCursors, TombstoneCursors
+from unusual.bucket_delivery import CostumedBuckets, PlainBuckets
+from unusual.delayed_delivery import BufferedTracker, CalendarTracker, SqliteTracker
+from unusual.entry_cache import BytesCaches, HeapCaches
+from unusual.negative_acks import AsyncTracker, ChainTracker
+from unusual.topic_delivery import MaskingTopic, PushingTopic
+
+from broker_tck.properties.conforming import check_subject, golden_traces
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.subjects import declared
+from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH
+
+UNUSUAL = (
+    SqliteTracker,
+    BufferedTracker,
+    CalendarTracker,
+    ChainTracker,
+    AsyncTracker,
+    HeapCaches,
+    BytesCaches,
+    TombstoneCursors,
+    SkippingCursors,
+    ThreadedCursors,
+    PlainBuckets,
+    CostumedBuckets,
+    PushingTopic,
+    MaskingTopic,
+)
+WALKS = 40
+EXAMPLES = 5
+
+
+def test_each_contract_has_two_or_more() -> None:
+    contracts = [each.contract for each in UNUSUAL]
+    assert {*contracts} == CONTRACTS.keys()
+    assert all(contracts.count(name) >= 2 for name in CONTRACTS)
+
+
+@pytest.mark.parametrize("unusual", UNUSUAL)
+def test_kit_has_nothing_to_say(unusual: type) -> None:
+    subject = declared(f"{unusual.__module__}:{unusual.__name__}", unusual)
+    (profile,) = subject.profiles
+    golden = golden_traces(subject.contract.name, profile)[:40]
+    checked = check_subject(subject, profile, golden, 0, WALKS, EXAMPLES)
+    assert (checked.run.findings, checked.complaints) == ([], [])
+    assert checked.verdict in (CONFORMS, NOT_ENOUGH)

@@ -1,0 +1,348 @@
+"""Right but unusual containers of active cursors."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from heapq import heappop, heappush
+from typing import Any, ClassVar, NamedTuple
+
+from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
+
+
+class Rank(int):
+    """A number of a class of its own."""
+
+
+class TombstoneCursors:
+    """A heap of all positions that ever were: what is no longer true is dropped when it comes to the top.
+
+    Ranks are counted one by one, and told in a subclass of int. Cursors that are removed stay as tombstones until there
+    are more of them than of others.
+    """
+
+    __slots__ = ("__clock", "__grace", "__heap", "__left", "__slots", "__version")
+    contract: ClassVar = "active-cursors"
+    profiles: ClassVar = ("ideal",)
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self.__clock, self.__grace, self.__left = clock, config.grace, clock()
+        self.__slots: dict[str, list[Any]] = {}
+        """By name: cursor and position; a tombstone has no cursor."""
+        self.__heap: list[tuple[Position, str]] = []
+        self.__version = 0
+
+    def __len__(self) -> int:
+        return 0
+
+    def __place(self, name: str, position: Position | None) -> None:
+        self.__slots[name][1] = position
+        self.__version += 1
+        if position is not None:
+            heappush(self.__heap, (position, name))
+
+    def __top(self) -> tuple[Position, str] | None:
+        while self.__heap:
+            position, name = self.__heap[0]
+            if self.__slots.get(name, (None, None))[1] == position:
+                return self.__heap[0]
+            heappop(self.__heap)
+        return None
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        slot = self.__slots.setdefault(cursor.name, [None, None])
+        slot[0] = cursor if slot[0] is None else slot[0]
+        self.__place(cursor.name, position)
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        there, at = self.__slots.get(cursor.name, (None, None))
+        if there is not None and (at, position) != (None, None):
+            self.__place(cursor.name, position)
+
+    def remove_cursor(self, name: str) -> bool:
+        if self.get(name) is None:
+            return False
+        self.__slots[name] = [None, None]
+        self.__version += 1
+        self.__left = self.__clock()
+        if 2 * self.size() < len(self.__slots):
+            self.__slots = {each: slot for each, slot in self.__slots.items() if slot[0] is not None}
+        return True
+
+    def get(self, name: str) -> Cursor | None:
+        found: Cursor | None = self.__slots.get(name, (None,))[0]
+        return found
+
+    def __iter__(self) -> Iterator[Cursor]:
+        return (cursor for cursor, _ in self.__slots.values() if cursor is not None)
+
+    def size(self) -> int:
+        return Rank(sum(1 for _ in self))
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        top = self.__top()
+        return top and top[0]
+
+    def should_cache_added_entry(self) -> bool:
+        return any(True for _ in self) or self.__clock() - self.__left < self.__grace
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        own = self.__slots.get(cursor.name, (None, None))[1]
+        before = [at for _, at in self.__slots.values() if at is not None and own is not None and at <= own]
+        return Rank(len(before))
+
+    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position | None, int] | None:
+        top = self.__top()
+        return top and (self.__slots[top[1]][0], top[0], Rank(self.__version))
+
+    def has_durable_cursors(self) -> bool:
+        return any(cursor.durable for cursor in self)
+
+
+Item = tuple[Position, str]
+
+
+class Node:
+    """An item of a skip list: on each level who is next, and how many items further."""
+
+    def __init__(self, item: Item | None, height: int) -> None:
+        self.item = item
+        self.next: list[Node | None] = [None] * height
+        self.steps = [1] * height
+
+
+class SkipList:
+    """Items in order, each counted. The heights are those of a ruler, so that nothing is left to chance."""
+
+    HEIGHT = 12
+
+    def __init__(self) -> None:
+        self.head = Node(None, self.HEIGHT)
+        self.size = self.made = 0
+
+    def path(self, item: Item) -> tuple[list[Node], list[int]]:
+        """On each level the last node before an item, and how many items are up to there."""
+        node, rank = self.head, 0
+        nodes, ranks = [node] * self.HEIGHT, [0] * self.HEIGHT
+        for level in reversed(range(self.HEIGHT)):
+            while (after := node.next[level]) is not None and after.item is not None and after.item < item:
+                rank += node.steps[level]
+                node = after
+            nodes[level], ranks[level] = node, rank
+        return nodes, ranks
+
+    def add(self, item: Item) -> None:
+        """Put an item in."""
+        nodes, ranks = self.path(item)
+        self.made += 1
+        height = min((self.made & -self.made).bit_length(), self.HEIGHT)
+        new = Node(item, height)
+        for level, (node, rank) in enumerate(zip(nodes, ranks, strict=True)):
+            if level < height:
+                new.next[level], node.next[level] = node.next[level], new
+                new.steps[level] = node.steps[level] - (ranks[0] - rank)
+                node.steps[level] = ranks[0] - rank + 1
+            else:
+                node.steps[level] += 1
+        self.size += 1
+
+    def remove(self, item: Item) -> None:
+        """Take an item out that is in."""
+        nodes, _ = self.path(item)
+        gone = nodes[0].next[0]
+        assert gone is not None
+        for level, node in enumerate(nodes):
+            node.steps[level] -= 1
+            if node.next[level] is gone:
+                node.next[level] = gone.next[level]
+                node.steps[level] += gone.steps[level]
+        self.size -= 1
+
+    def first(self) -> Item | None:
+        """The first item."""
+        first = self.head.next[0]
+        return first and first.item
+
+    def before(self, item: Item) -> int:
+        """How many items are before one."""
+        return self.path(item)[1][0]
+
+
+class Named(NamedTuple):
+    """A cursor and where it is."""
+
+    cursor: Cursor
+    at: Position | None
+
+
+class SkippingCursors:
+    """A skip list that counts, under tuples that are replaced as a whole."""
+
+    contract: ClassVar = "active-cursors"
+    profiles: ClassVar = ("ideal",)
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self.clock = clock
+        self.grace_ends = clock() + config.grace
+        self.grace = config.grace
+        self.named: dict[str, Named] = {}
+        self.order = SkipList()
+        self.version = 0
+
+    def move(self, named: Named, at: Position | None) -> None:
+        """Have a cursor be somewhere else."""
+        name = named.cursor.name
+        if named.at is not None:
+            self.order.remove((named.at, name))
+        if at is not None:
+            self.order.add((at, name))
+        self.named[name] = named._replace(at=at)
+        self.version += 1
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        self.move(self.named.get(cursor.name, Named(cursor, None)), position)
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        named = self.named.get(cursor.name)
+        if named and (named.at, position) != (None, None):
+            self.move(named, position)
+
+    def remove_cursor(self, name: str) -> bool:
+        if name not in self.named:
+            return False
+        self.move(self.named[name], None)
+        del self.named[name]
+        self.grace_ends = self.clock() + self.grace
+        return True
+
+    def get(self, name: str) -> Cursor | None:
+        named = self.named.get(name)
+        return named and named.cursor
+
+    def __iter__(self) -> Iterator[Cursor]:
+        return (named.cursor for named in self.named.values())
+
+    def size(self) -> int:
+        return len(self.named)
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        first = self.order.first()
+        return first and first[0]
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        named = self.named.get(cursor.name)
+        if named is None or named.at is None:
+            return 0
+        return self.order.before((named.at, "\U0010ffff" * 65))
+
+    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position | None, int] | None:
+        first = self.order.first()
+        return first and (self.named[first[1]].cursor, first[0], self.version)
+
+    def should_cache_added_entry(self) -> bool:
+        return len(self.named) > 0 or self.clock() < self.grace_ends
+
+    def has_durable_cursors(self) -> bool:
+        return True in {named.cursor.durable for named in self.named.values()}
+
+
+@cache
+def worker() -> ThreadPoolExecutor:
+    """The one thread on which all containers live."""
+    return ThreadPoolExecutor(1)
+
+
+class Journal:
+    """A log of what was done, which is replayed on each question; it begins with a summary if it is long."""
+
+    most: ClassVar = 200
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self.config, self.clock = config, clock
+        self.log: list[tuple[Any, ...]] = [("summary", {}, {}, 0, clock())]
+
+    def state(self) -> tuple[dict[str, Cursor], dict[str, Position], int, int]:
+        """Replay the log: cursors, positions, version, and when the last one left."""
+        _, cursors, places, version, left = self.log[0]
+        cursors, places = {**cursors}, {**places}
+        for word, name, *more in self.log[1:]:
+            if word == "remove":
+                version += cursors.pop(name, None) is not None
+                places.pop(name, None)
+                left = more[0]
+                continue
+            cursor, at = more
+            if word == "add":
+                cursors.setdefault(name, cursor)
+            if name in cursors and (word == "add" or at is not None or name in places):
+                version += 1
+                places[name] = at
+                if at is None:
+                    del places[name]
+        if len(self.log) > self.most:
+            self.log = [("summary", cursors, places, version, left)]
+        return cursors, places, version, left
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        self.log.append(("add", cursor.name, cursor, position))
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        self.log.append(("update", cursor.name, cursor, position))
+
+    def remove_cursor(self, name: str) -> bool:
+        there = name in self.state()[0]
+        if there:
+            self.log.append(("remove", name, self.clock()))
+        return there
+
+    def get(self, name: str) -> Cursor | None:
+        return self.state()[0].get(name)
+
+    def listed(self) -> list[Cursor]:
+        """All cursors, the newest first."""
+        return [*self.state()[0].values()][::-1]
+
+    def size(self) -> int:
+        return len(self.state()[0])
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        return min(self.state()[1].values(), default=None)
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        places = self.state()[1]
+        return bisect_right(sorted(places.values()), places[cursor.name]) if cursor.name in places else 0
+
+    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position | None, int] | None:
+        cursors, places, version, _ = self.state()
+        oldest = min(places, key=places.__getitem__, default=None)
+        return None if oldest is None else (cursors[oldest], places[oldest], version)
+
+    def should_cache_added_entry(self) -> bool:
+        cursors, *_, left = self.state()
+        return bool(cursors) or self.clock() - left < self.config.grace
+
+    def has_durable_cursors(self) -> bool:
+        return any(cursor.durable for cursor in self.state()[0].values())
+
+
+class ThreadedCursors:
+    """A proxy: whatever is asked of it is done on another thread, to a journal that is replayed on each question."""
+
+    contract: ClassVar = "active-cursors"
+    profiles: ClassVar = ("ideal",)
+    forks: ClassVar = False
+    """A process with another thread in it is not to be forked."""
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self.__journal = worker().submit(Journal, config, clock).result()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return partial(self.__ask, getattr(self.__journal, name))
+
+    def __ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        return worker().submit(call, *arguments).result()
+
+    def __iter__(self) -> Iterator[Cursor]:
+        yield from self.__ask(self.__journal.listed)
