@@ -268,14 +268,22 @@ def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[
 
 
 def operation_text(operation: Operation, clock: int | None) -> str:
-    """An operation as text, times counted from the clock."""
+    """An operation as text, times counted from the clock; fields at its end that have their default are left out."""
     times = marked(type(operation), TIME)
     words = [operation.tag]
-    for name in operation.__struct_fields__:
-        value = getattr(operation, name)
+    for name, value in told(operation):
         near = name in times and clock is not None and value >= clock
         words.append(f"+{value - clock}" if near and clock is not None else plain_text(value))
     return " ".join(words)
+
+
+def told(operation: Operation) -> list[tuple[str, Any]]:
+    """The fields of an operation that its text has to tell."""
+    fields = [(name, getattr(operation, name)) for name in operation.__struct_fields__]
+    defaults = [*operation.__struct_defaults__]
+    while defaults and fields[-1][1] == defaults.pop():
+        fields.pop()
+    return fields
 
 
 def plain_text(value: Any) -> str:
