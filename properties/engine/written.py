@@ -11,14 +11,25 @@ from broker_tck.properties.engine.operation import TIME, Operation, marked
 
 
 def words_of(operation: Operation, clock: int | None) -> list[tuple[str, str]]:
-    """The fields of an operation as text, each with its name; times counted from the clock."""
+    """The fields of an operation as text, each with its name; times counted from the clock.
+
+    Fields at its end that have their default are left out.
+    """
     times = marked(type(operation), TIME)
     words = []
-    for name in operation.__struct_fields__:
-        value = getattr(operation, name)
+    for name, value in told(operation):
         near = name in times and clock is not None and value >= clock
         words.append((name, f"+{value - clock}" if near and clock is not None else plain_text(value)))
     return words
+
+
+def told(operation: Operation) -> list[tuple[str, Any]]:
+    """The fields of an operation that its text has to tell."""
+    fields = [(name, getattr(operation, name)) for name in operation.__struct_fields__]
+    defaults = [*operation.__struct_defaults__]
+    while defaults and fields[-1][1] == defaults.pop():
+        fields.pop()
+    return fields
 
 
 def plain_text(value: Any) -> str:

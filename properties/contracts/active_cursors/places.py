@@ -12,7 +12,7 @@ NAMED = (2, 3, 4, 5, 6, 8, 8, 10, 12, 12)
 LONG = 55 * "x"
 NAMES = weighted(
     [
-        ((*ascii_lowercase,), 12),
+        ((*ascii_lowercase,), 15),
         (("Aa", "BB", "AaAa", "BBBB", "AaBB", "BBAa", "C#", "Bb"), 1),
         (("a", "A", "b", "B", "c", "C", "d", "D", "e", "E", "f", "F"), 1),
         (("1", "01", "001", "10", "-1", "0", "2", "1.0", "9", "11"), 1),
