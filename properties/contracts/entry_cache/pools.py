@@ -18,7 +18,7 @@ LEDGER_BASES = (1, 1, 1, 0, 7, 2**31 - 2, 2**32 - 1, 2**62)
 ENTRY_BASES = (0, 0, 0, 0, 60, 126, 2**31 - 3, 2**32 - 3)
 APART = (1, 1, 31, 64, 2**8, 2**16, 2**20, 2**31, 2**32, 2**53, 2**61)
 """How far apart ledgers, or entries, are that have the same low bits, or make the same number with the other."""
-WIDE = 8
+WIDE = 12
 """In one walk of so many positions are as far apart."""
 
 SIZES = ((10_000, 20_000), (0, 1, 10, 100), (10,), (1, 2, 3), (0, 10, 10, 10), (1, 10, 100, 1_000), (40, 50, 30))

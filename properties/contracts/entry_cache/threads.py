@@ -32,7 +32,7 @@ from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation
 
-THREADS = (3, 3, 3, 3, 3, 3, 8, 16)
+THREADS = (3,) * 14 + (8, 16)
 """How many threads there are in a walk."""
 MOST_QUEUED = 60
 """With more entries in the queue no calls overlap: a pass would not come to its end."""
