@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from broker_tck.model.bucket_delivery.holding import Config as Configured
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.tracker import Tracker
-from broker_tck.properties.contracts.bucket_delivery.messages import FAR, Messages, Times
+from broker_tck.properties.contracts.bucket_delivery.messages import FAR, LARGE, Messages, Times
 from broker_tck.properties.contracts.bucket_delivery.operations import (
     AT_ONCE,
     WAITS,
@@ -42,14 +43,14 @@ from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation
 
-LEASTS = weighted([(n, 6) for n in (0, 1, 1, 2, 2, 2, 3, 3, 5)] + [(n, 1) for n in (17, 64, 256)])
+LEASTS = weighted([(n, 6) for n in (0, 1, 1, 2, 2, 2, 3, 3, 5)] + [(n, 1) for n in (17, 64, 100)])
 STEPS = weighted([(n, 6) for n in (0, 1, 10, 10, 10, 50, 1000)] + [(n, 1) for n in (300_000, 2**31)])
 INDEX_LIMITS = weighted([(n, 6) for n in (-1, -1, -1, 0, 1, 2, 2, 3, 5)] + [(n, 1) for n in (40, 256)])
 BUCKET_LIMITS = weighted([(n, 6) for n in (-1, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5)] + [(n, 1) for n in (20, 128)])
 NO_LIMIT = (-1, 0)
 TICKS = (1, 1, 1, 10, 100, 1000)
 CLOCKS = (1_000_000, 1_000_000, 1_700_000_000_000, 1_700_000_000_000, 2**41 - 5_000, 1, 2**31 - 500, 2**32 - 500)
-FLOODS, FLOODS_UNMERGED = (0,) * 5 + (1,), (0, 0, 0, 1)
+FLOODS, FLOODS_UNMERGED, FLOODS_LARGE = (0,) * 5 + (1,), (0, 0, 0, 1), (1, 2)
 """Many messages cost less where they are not merged, and become many buckets only there."""
 MANY = 64
 """Where more than that is held, a walk ends in larger pieces, and mostly with a storage that answers at once."""
@@ -86,7 +87,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
     kinds = [
         Maker("add", (30, 50, 80), messages.add),
         Maker("plot", (0, 1, 2), plots.begin),
-        Maker("fill", FLOODS if model.config.max_buckets > 0 else FLOODS_UNMERGED, plots.flood),
+        Maker("fill", floods(model.config), plots.flood),
         Maker("again", (0, 2, 8), messages.again),
         Maker("contains", (1, 3), messages.contains),
         Maker("has", (2, 4, 10), lambda: has),
@@ -111,6 +112,13 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         Maker("pause", (0, 0, 1), lambda: pause),
     ]
     return [Maker(kind.name, kind.weights, in_turn(kind.make, model, plots, calls, capabilities)) for kind in kinds]
+
+
+def floods(config: Configured) -> tuple[int, ...]:
+    """How often many messages come at once."""
+    if config.min_index_count >= LARGE:
+        return FLOODS_LARGE
+    return FLOODS if config.max_buckets > 0 else FLOODS_UNMERGED
 
 
 def in_turn(

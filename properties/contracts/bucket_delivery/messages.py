@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from broker_tck.model.bucket_delivery.bucket import Position
 from broker_tck.model.bucket_delivery.holding import Config
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
@@ -24,8 +26,10 @@ FEW, MANY, VERY_MANY = (1, 2, 5, 17, 40), (100, 128, 255, 256, 257), (600, 1_000
 SIZES = weighted([(FEW, 60), (MANY, 12), (VERY_MANY, 1)])
 SIZES_UNMERGED = weighted([(FEW, 30), (MANY, 12), (VERY_MANY, 1)])
 """How many messages a walk adds at once. What is held costs with each operation from then on."""
-MOST_AT_ONCE = 300
-"""Once a walk has added so many at once, the others come one by one."""
+MOST_AT_ONCE = 500
+"""Once a walk has added so many at once, or once more, the others come one by one."""
+LARGE = 60
+"""Where so many make a bucket, there has to be much for one."""
 MOST_LEDGERS = 300
 """Of so many ledgers these are at most: as many buckets may come of them, each with calls to be ended."""
 MOST_TO_MERGE = 40
@@ -52,8 +56,8 @@ class Times:
         self.spread = one_of(choices, (2, 4, 20, 100)) * step
         self.recent = model.now + 1
         self.far_off = one_of(choices, FAR_OFF)
-        self.aparts = (0, 0, 1, 1, -1, step, -step, 7, self.spread)
-        self.withins = (0, 0, self.spread, 3 * step + 1)
+        self.aparts = (0, 0, 1, 1, -1, step, -step, 7, min(self.spread, FAR))
+        self.withins = (0, 0, min(self.spread, FAR), min(3 * step + 1, FAR))
 
     def at(self) -> int:
         """A deliver-at time."""
@@ -96,7 +100,8 @@ class Messages:
         self.next_entries = (1, one_of(choices, NEXT_ENTRIES))
         self.passed = 1
         """How far on the last ledger was."""
-        self.sizes = one_of(choices, SIZES if model.config.max_buckets > 0 else SIZES_UNMERGED)
+        self.sizes = one_of(choices, sizes_for(model.config))
+        self.many_of_one = model.config.min_index_count >= LARGE or choices.below(3) == 0
         self.left_at_once = MOST_AT_ONCE
         self.read: list[Add | Fill] = []
         """What was read, in this order."""
@@ -106,7 +111,9 @@ class Messages:
     def add(self) -> Add | Fill:
         """The next message; now and then one of a ledger that was passed over."""
         if self.unread and self.choices.below(20):
-            return self.unread.pop()
+            read = self.unread.pop()
+            if isinstance(read, Add) or self.may_add(read.n):
+                return read
         if self.choices.below(self.new_ledger) == 0:
             self.go_on()
         late = self.read and self.choices.below(12) == 0
@@ -137,28 +144,38 @@ class Messages:
     def many(self) -> Add | Fill:
         """Many new messages: of one ledger, or of many, one after the other."""
         below, times = self.choices.below, self.times
-        if self.left_at_once <= 0:
-            return self.next_ledger()
         n = one_of(self.choices, self.sizes)
-        self.left_at_once -= n
-        each = max(one_of(self.choices, (1, 1, 1, 2, 3, n, n)), -(-n // most_ledgers(self.model.config)))
+        if not self.may_add(n):
+            return self.next_ledger()
+        each = max(
+            one_of(self.choices, (n, n, n, 7) if self.many_of_one else (1, 1, 2, 3)),
+            -(-n // most_ledgers(self.model.config)),
+        )
         self.go_on()
         entry = min(self.first_entry, LAST_ENTRY + 1 - each)
         apart, within = one_of(self.choices, times.aparts), one_of(self.choices, times.withins)
-        at = times.at() if below(4) else self.model.now + times.spread
-        if at + n * apart < 0:
-            apart = 0
+        middle = self.model.now + self.model.config.tick - n // 2 * apart
+        at = (times.at(), times.at(), self.model.now + times.spread, middle)[below(4)]
+        if min(at, at + n * apart) < 0:
+            at, apart = max(at, 0), 0
         fill = Fill(self.ledger, entry, each, n, at, apart, within)
         self.ledger, self.entry = last_ledger(fill), entry + each
         self.read.append(fill)
         return fill
+
+    def may_add(self, n: int) -> bool:
+        """Whether so many may be added at once; if so, they are counted."""
+        if self.left_at_once <= 0:
+            return False
+        self.left_at_once -= n
+        return True
 
     def again(self) -> Add | Fill:
         """One that was read before, now and then for another time."""
         if not self.read:
             return self.add()
         read = self.read[-1 - self.choices.below(min(len(self.read), 12))]
-        if isinstance(read, Fill) and self.choices.below(4) == 0:
+        if isinstance(read, Fill) and self.choices.below(4) == 0 and self.may_add(read.n):
             return read
         add = one_read(read, self.choices)
         return Add(add.ledger, add.entry, self.times.at()) if self.choices.below(3) == 0 else add
@@ -199,6 +216,13 @@ class Messages:
 def most_ledgers(config: Config) -> int:
     """Of how many ledgers messages are added at once."""
     return MOST_TO_MERGE if config.max_buckets > 0 else MOST_LEDGERS
+
+
+def sizes_for(config: Config) -> Sequence[Sequence[int]]:
+    """The sizes that a walk draws its own from."""
+    if config.min_index_count >= LARGE:
+        return [MANY]
+    return SIZES if config.max_buckets > 0 else SIZES_UNMERGED
 
 
 def last_ledger(read: Add | Fill) -> int:

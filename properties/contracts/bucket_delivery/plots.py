@@ -164,7 +164,8 @@ class Plots:
     def all_at_once(self) -> Iterator[Operation]:
         """Many messages at once, whose calls wait or end as they are made; then mostly something happens to all."""
         at_once = self.choices.below(3) > 0
-        if at_once:
+        if at_once:  # key updates come one after the other: one that waits has all others wait
+            yield from self.all_but("")
             yield Storage(AT_ONCE)
         yield self.messages.many()
         if at_once and self.calls_wait:

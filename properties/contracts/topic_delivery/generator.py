@@ -60,7 +60,7 @@ JUMPS = weighted([(0, 11), (20, 1)])
 LONGEST = 2**53
 """The longest step of the clock."""
 FAR = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
-FILLS = weighted([((1, 2, 5, 17, 64), 50), ((255, 256, 257), 8), ((4_095, 4_097), 1)])
+FILLS = weighted([((1, 2, 5, 17, 64), 48), ((100, 255, 256, 257), 12), ((4_095, 4_097), 1)])
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
@@ -85,7 +85,7 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
         Maker("close", (0, 0, 1, 3), views.close),
         Maker("add", (20, 40, 80), messages.add),
         Maker("echo", (0, 10, 30, 60), messages.echo),
-        Maker("fill", (0,) * 11 + (1,), messages.fill),
+        Maker("fill", (0,) * 9 + (1,), messages.fill),
         Maker("has", (4, 12, 25), views.to(Has)),
         Maker("get", (6, 14, 30), views.get),
         Maker("count", (1, 3, 6), views.to(Count)),
@@ -225,7 +225,10 @@ class Messages:
         made = self.adds.fill()
         n = one_of(self.choices, one_of(self.choices, FILLS))
         n = min(n, (self.adds.largest - made.entry) // made.step)
-        fill = Fill(handle, made.ledger, made.entry, made.step, n, made.at, one_of(self.choices, self.adds.aparts))
+        apart = one_of(self.choices, self.adds.aparts)
+        middle = self.model.timer.now + self.model.buckets.tick - n // 2 * apart
+        at = made.at if self.choices.below(3) else middle
+        fill = Fill(handle, made.ledger, made.entry, made.step, n, at, apart)
         return fill if fits(fill, self.model) else replace(fill, apart=0)
 
     def step(self) -> int:
