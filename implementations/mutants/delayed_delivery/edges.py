@@ -131,11 +131,11 @@ class LookaheadOfOneIsNone(TimeBucketTracker):
 
 @mutant("DD-13", conditions=2, inside=around_index)
 class LastEntryIdIsNone(OneByOne):
-    """Entry id 2^32 - 1, which is -1 in an int, marks a free place: a message that has it is counted and lost."""
+    """Entry id 2^32 - 1, which is -1 in an int, marks a free place: a message that has it is taken, and lost."""
 
     def add(self, key: int, ledger_id: int, entry_id: int) -> bool:
         """Add a position, unless its entry is none."""
-        return entry_id == 2**32 - 1 or super().add(key, ledger_id, entry_id)
+        return entry_id != 2**32 - 1 and super().add(key, ledger_id, entry_id)
 
 
 # ---- Settings
