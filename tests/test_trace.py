@@ -134,6 +134,7 @@ FIELDS: dict[str, Any] = {
     "entry": st.integers(0, 2**63 - 1),
     "step": st.integers(1, 65_536),
     "n": st.integers(0, 1_000_000),
+    "apart": st.integers(-(2**40), 2**40),
     "most": st.integers(-(2**31), 2**31 - 1),
     "ms": st.integers(0, 2**53),
     "tick": st.integers(0, 2**40),
