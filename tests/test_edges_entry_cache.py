@@ -113,11 +113,11 @@ OVERLAP = (
 
 
 def is_old(model: Any, operation: Any) -> bool:
-    return model.store.queue[0].stamp < model.now - operation.age
+    return bool(model.store.queue[0].stamp < model.now - operation.age)
 
 
 def is_part(model: Any, operation: Any) -> bool:
-    return live(model) >= 100 and 100 < operation.bytes < model.store.total
+    return live(model) >= 100 and 100 < int(operation.bytes) < int(model.store.total)
 
 
 def is_at_trigger(model: Any) -> bool:
