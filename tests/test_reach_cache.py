@@ -113,11 +113,11 @@ OVERLAP = (
 
 
 def is_old(model: Any, operation: Any) -> bool:
-    return model.store.queue[0].stamp < model.now - operation.age
+    return bool(model.store.queue[0].stamp < model.now - operation.age)
 
 
 def is_part(model: Any, operation: Any) -> bool:
-    return live(model) >= 100 and 100 < operation.bytes < model.store.total
+    return live(model) >= 100 and 100 < int(operation.bytes) < int(model.store.total)
 
 
 def is_at_trigger(model: Any) -> bool:
@@ -177,7 +177,7 @@ def waiting(n: int) -> Any:
     return model
 
 
-NEVER = {
+NEVER: dict[str, tuple[Callable[..., Any], Any, Any]] = {
     "time beyond what a long has room for": (model_of, Advance(2**42 + 1), Advance(2**42)),
     "a range over more ids than a ledger has": (model_of, Range(0, 1, 0, 1, 2**32), Range(0, 1, 0, 2, 2**32)),
     "a removal of as many": (model_of, Remove(0, 1, 0, 1, 2**32, 1), Remove(0, 1, 0, 1, 2**16, 1)),
