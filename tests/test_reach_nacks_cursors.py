@@ -87,7 +87,7 @@ def has_twin(walked: Walked) -> bool:
 def longest_delay(walked: Walked) -> int:
     """The longest delay that is configured, in milliseconds."""
     config = walked.config
-    return max([config.delay_us // 1_000, *(config.backoff_ms or ()), *(config.multiplier or ())[:2]])
+    return int(max([config.delay_us // 1_000, *(config.backoff_ms or ()), *(config.multiplier or ())[:2]]))
 
 
 def emitted(walked: Walked) -> int:

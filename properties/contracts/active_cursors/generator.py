@@ -85,13 +85,13 @@ class Cursors:
         self.nulls, self.durables = capabilities.null_updates, capabilities.durables
         self.model = model
         self.below = choices.below
-        self.names = names(choices)
         self.pool = positions(choices)
+        self.names = names(choices)
         self.at: dict[str, Position] = {}
         """Where each cursor was sent last that has a position."""
         self.crowds: list[Crowd] = []
         self.takes_away = choices.below(8) == 0 and self.nulls
-        self.adds_again = choices.below(8) == 0
+        self.adds_again = choices.below(6) == 0
         """Whether updates take positions away, and whether names are added that are there: neither is what a broker
         does every day, and after either some containers do nothing more that is right."""
         self.there: dict[str, None] = {}

@@ -24,7 +24,7 @@ NAMES = weighted(
 SPANS = (2, 4, 6, 12, 30, 30)
 """How many entries of a ledger a walk uses."""
 LEDGERS = (*(1,) * 6, 0, -1, 254, 65_534, 2**31 - 1, 2**32 - 1, 2**53 - 1, 2**63 - 3, -(2**31) - 1, -(2**63))
-ENTRIES = (*(0,) * 6, -1, -1, -5, 250, 65_530, 2**31 - 3, 2**32 - 3, 2**53 - 3, 2**63 - 40)
+ENTRIES = (*(0,) * 5, -1, -1, -1, -5, 250, 65_530, 2**31 - 3, 2**32 - 3, 2**53 - 3, 2**63 - 40)
 APART = weighted([("near", 12), ("twins", 2), ("wide", 2)])
 """Where a walk's positions are: near each other, with twins higher by one bit, or all over the numbers."""
 BITS = (8, 16, 31, 32, 48, 53, 62)
@@ -55,5 +55,5 @@ def positions(choices: Choices) -> list[Position]:
 def neighbours(choices: Choices) -> list[Position]:
     """Positions that follow one on the other, in one ledger or two."""
     ledger, entry = one_of(choices, LEDGERS), one_of(choices, ENTRIES)
-    ledgers, span = one_of(choices, (1, 1, 2)), one_of(choices, SPANS)
+    ledgers, span = one_of(choices, (1, 2)), one_of(choices, SPANS)
     return [(ledger + i % ledgers, entry + i // ledgers) for i in range(ledgers * span)]

@@ -124,7 +124,7 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
         Maker("chunked", (0, 0, 10), nacks.chunked),
         Maker("fill", (1, 3) if nacks.many_delays else (0,) * 6 + (1,), nacks.fill),
         Maker("adv", (20, 40, 60), steps.advance),
-        Maker("jump", (0, 0, 0, 1, 3), steps.jump),
+        Maker("jump", (0, 0, 1, 3), steps.jump),
         Maker("inside", (0, 0, 2, 4), nacks.inside),
         Maker("stale", (0, 1, 3), lambda: stale),
         Maker("close", (0, 0, 1), lambda: close),
