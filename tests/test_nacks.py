@@ -40,7 +40,7 @@ from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.negative_acks.walked_tree import Node, WalkedTree
 from broker_tck.properties.contracts.negative_acks.contract import asks
 from broker_tck.properties.contracts.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale
-from broker_tck.properties.contracts.negative_acks.rig import Rig
+from broker_tck.properties.contracts.negative_acks.rig import Rig, requests
 from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
@@ -477,6 +477,28 @@ class Notes:
 
     def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
         self.calls.append(("request", list(ids)))
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ([], 0),
+        ([1000], 1),
+        ([1001], 1),
+        ([500, 500], [500, 500]),
+        ([1000, 0], [1000, 0]),
+        ([1000, 1], [1000, 1]),
+        ([501, 500], [1000, 1]),
+        ([1, 1000], [1000, 1]),
+        ([1001, 999], [1001, 999]),
+        ([834, 833, 833], [1000, 1000, 500]),
+        ([625, 625, 625, 625], [625, 625, 625, 625]),
+    ],
+)
+def test_it_is_no_matter_where_ids_are_cut_into_as_few_requests_as_can_be(made: list[int], told: object) -> None:
+    ids = [(0, entry) for entry in range(sum(made))]
+    each = iter(ids)
+    assert requests(ids, [[*itertools.islice(each, size)] for size in made]) == told
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ UNUSUAL = (
     PushingTopic,
     MaskingTopic,
 )
-WALKS = 40
-EXAMPLES = 5
+WALKS = 75
+EXAMPLES = 10
 
 
 def test_each_contract_has_two_or_more() -> None:

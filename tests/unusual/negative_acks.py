@@ -56,7 +56,8 @@ class State(NamedTuple):
 class ChainTracker:
     """Nothing changes but the one name of a state: nacks are a chain of tuples, gone through on each question.
 
-    The timer is armed anew at each nack, for the deadline that it had or a sooner one.
+    The timer is armed anew at each nack, for the deadline that it had or a sooner one. What is too much for one request
+    goes out in parts of one size.
     """
 
     contract: ClassVar = "negative-acks"
@@ -118,10 +119,9 @@ class ChainTracker:
         if not ids:
             return
         self.consumer.on_negative_acks_send(frozenset(ids))
-        left = [*ids]
-        while left:
-            self.consumer.redeliver_unacknowledged_messages({*left[:1000]})
-            del left[:1000]
+        requests = -(-len(ids) // 1000)
+        for first in range(requests):
+            self.consumer.redeliver_unacknowledged_messages([*ids][first::requests])
 
     def get_nacked_messages_count(self) -> int:
         return len({link[:2] for link in self.links()})

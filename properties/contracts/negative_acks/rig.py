@@ -13,6 +13,7 @@ from broker_tck.properties.engine.timer import ManualTimer, Timeout
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
+IDS_OF_A_REQUEST = 1_000
 MOST_AT_ONCE = 100
 """A tracker that has its timer fire more often than that at one moment does not come back."""
 
@@ -132,9 +133,16 @@ class Rig(ManualTimer):
 
 
 def requests(ids: list[Position], made: list[list[Position]]) -> Any:
-    """The requests of one callback, in few words; in full where they are not for what the callback was given."""
+    """The requests of one callback, in few words; in full where they are not for what the callback was given.
+
+    Where there are as few as there can be, and none is too large, it is no matter where the ids are cut.
+    """
     if not made:
         return 0
     if sorted(p for request in made for p in request) != ids:
         return made
-    return 1 if len(made) == 1 else [len(request) for request in made]
+    sizes = [len(request) for request in made]
+    full, rest = divmod(len(ids) - 1, IDS_OF_A_REQUEST)
+    if len(sizes) == full + 1 and max(sizes) <= IDS_OF_A_REQUEST:
+        sizes = [IDS_OF_A_REQUEST] * full + [rest + 1]
+    return 1 if len(sizes) == 1 else sizes
