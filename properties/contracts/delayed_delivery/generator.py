@@ -44,6 +44,8 @@ FILLS = weighted(
         ((4_096, 65_535, 65_536, 65_537), 1),
     ]
 )
+FURTHEST = 2**53
+"""How far the clock moves at once, at most."""
 MOST_APART = 300
 """So many messages at most are added at once for different times: whoever looks at all buckets has many to look at."""
 POOLS = weighted([((n, size), 1) for n in (1, 2, 3, 4) for size in (3, 8, 12, 24)] + [((20, 40), 1), ((150, 300), 1)])
@@ -227,7 +229,7 @@ def ebb(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) ->
     """Everything comes out, in pieces."""
     yield Has()
     last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
-    yield Advance(max(0, last + model.buckets.width + model.buckets.tick - model.timer.now))
+    yield Advance(min(max(0, last + model.buckets.width + model.buckets.tick - model.timer.now), FURTHEST))
     yield Has()
     for part in (3, 2, 1):
         yield Get(model.count() // part)
