@@ -66,6 +66,7 @@ class ChainTracker:
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         self.config, self.clocks, self.timer, self.consumer = config, clocks, timer, consumer
         self.state = State()
+        self.counted: tuple[Link | None, int] = None, 0
 
     def links(self) -> Iterator[Link]:
         """The newest nack, and those before it."""
@@ -124,7 +125,9 @@ class ChainTracker:
             self.consumer.redeliver_unacknowledged_messages([*ids][first::requests])
 
     def get_nacked_messages_count(self) -> int:
-        return len({link[:2] for link in self.links()})
+        if self.counted[0] is not self.state.nacks:
+            self.counted = self.state.nacks, len({link[:2] for link in self.links()})
+        return self.counted[1]
 
     def close(self) -> None:
         self.arm(None)

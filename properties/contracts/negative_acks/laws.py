@@ -327,17 +327,19 @@ def another_delay(
 
 def lateness(config: Config, steps: Sequence[Step]) -> list[tuple[Position, int | None]]:
     """Each nack's position, and how many milliseconds late it was; None: never emitted."""
-    waiting: list[tuple[int, Nacked]] = []
+    waiting: dict[Position, list[tuple[int, Nacked]]] = {}
     late: dict[int, int] = {}
     made: list[Nacked] = []
     for here in plain(config, steps):
-        waiting += enumerate(here.nacked, len(made))
+        for i, nacked in enumerate(here.nacked, len(made)):
+            waiting.setdefault(nacked.position, []).append((i, nacked))
         made += here.nacked
         for at, ids, _ in emissions(here.step):
-            emitted = set(map(tuple, ids))
-            out = [(i, n) for i, n in waiting if n.position in emitted and n.bucket <= at]
-            late.update((i, max(at - n.instant, 0)) for i, n in out)
-            waiting = [(i, n) for i, n in waiting if i not in late]
+            for position in set(map(tuple, ids)):
+                nacks = waiting.pop(position, [])
+                late.update((i, max(at - n.instant, 0)) for i, n in nacks if n.bucket <= at)
+                if left := [(i, n) for i, n in nacks if n.bucket > at]:
+                    waiting[position] = left
     return [(n.position, late.get(i)) for i, n in enumerate(made)]
 
 
