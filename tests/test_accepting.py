@@ -112,7 +112,8 @@ def test_other_formats_show_what_is_accepted(cli: Any, monkeypatch: pytest.Monke
     status, out, _ = cli(*arguments, "--junit", str(junit), "--sarif", str(sarif), "--github")
     assert status == 0
     (suite,) = ET.parse(junit).getroot()
-    assert {case.attrib["name"]: case.findtext("system-out") for case in suite if len(case)} == {"DD-05": ACCEPTED}
+    told = {case.attrib["name"]: case.findtext("system-out") for case in suite.iter("testcase") if len(case)}
+    assert told == {"DD-05": ACCEPTED}
     (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
     assert (result["level"], result["ruleId"], result["message"]["text"]) == ("note", "DD-05", ACCEPTED)
     assert result["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "our clients wait"}]

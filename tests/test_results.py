@@ -25,7 +25,7 @@ def test_finding_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert (result.subject, result.contract, result.verdict) == ("kit:OneTooMany", "delayed-delivery", "broken")
     (finding,) = result.findings
     assert (finding.rule, finding.rules, result.conforms) == ("DD-20", ("DD-20",), False)
-    assert finding.story.startswith("DD-20 is broken by kit:OneTooMany (timebucket-ideal; ")
+    assert finding.story.startswith("Your tracker takes one message more than it is asked for.\n\nDD-20 is broken by ")
     assert finding.story.endswith(finding.replay)
     assert finding.trace in finding.replay
     assert replay(from_text(finding.trace), [resolve("kit:OneTooMany")]).disagreements
@@ -84,7 +84,7 @@ def test_profile_that_is_named_is_taken_as_it_is() -> None:
         ({"walks": "many"}, "walks is 'many'; it has to be a whole number"),
         ({"examples": -1}, "examples is -1; it has to be a whole number from 0 on"),
         ({"seed": 2**31}, "seed is 2147483648; it has to be"),
-        ({"accepts": {"DD-99": "x"}}, "DD-99:x: profile timebucket-ideal has no such rule"),
+        ({"accepts": {"DD-99": "x"}}, "profile timebucket-ideal has no rule 'DD-99'; did you mean 'DD-29'"),
         ({"accepts": ["DD-05"]}, r"accepts is \['DD-05'\]; it has to be such as"),
     ],
 )

@@ -286,9 +286,9 @@ def test_golden_part_says_where() -> None:
 def test_rules_have_to_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "WALKS", 1)
     subject = subject_of(TimeBucketTracker)
-    assert PARTS["walks"](subject, IDEAL, 0) == ""
-    assert of_rule(subject, IDEAL, "DD-28", 0) == ""
-    assert of_rule(subject, IDEAL, "DD-15", 0) == "NOT ENOUGH: DD-15 never came up"
+    assert PARTS["walks"](subject, IDEAL, 1) == ""
+    assert of_rule(subject, IDEAL, "DD-28", 1) == ""
+    assert of_rule(subject, IDEAL, "DD-15", 1) == "NOT ENOUGH: DD-15 never came up"
 
 
 @pytest.mark.usefixtures("small")

@@ -170,7 +170,10 @@ def test_contracts_limit_what_is_named(cli: Cli, folder: Path) -> None:
             "subjects = [{name = 'heap', accepts = ['DD-05']}]",
             "subjects[0]: accepts is ['DD-05']; it has to be a table",
         ),
-        ("subjects = [{name = 'heap', accepts = {DD-99 = 'x'}}]", "heap: DD-99:x: profile heap has no such rule"),
+        (
+            "subjects = [{name = 'heap', accepts = {DD-99 = 'x'}}]",
+            "heap: profile heap has no rule 'DD-99'; did you mean 'DD-29'?",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_what_would_be_right(cli: Cli, folder: Path, line: str, says: str) -> None:

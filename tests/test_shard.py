@@ -189,7 +189,7 @@ def test_law_that_is_broken_is_a_reduced_finding() -> None:
     """A subject may agree with a model that is wrong; then only a law can tell."""
     subject = wrong("DD-05 buckets.key: to_the_next")
     law = next(law for law in CONTRACT.laws if law.number == "DD-07")
-    for number in range(30):
+    for number in range(60):
         done = walked(subject_of(TimeBucketTracker), number)
         row = finder(subject).of_breach(done, law.number, "late")
         if msgspec.json.decode(row.text)["note"] == "":

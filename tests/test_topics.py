@@ -170,7 +170,7 @@ def ended(done: Walk) -> TopicDelivery:
 def test_baseline_with_one_view_answers_as_a_tracker_of_one_subscription() -> None:
     (law,) = [law for law in TOPICS.laws if law.number == "TD-34"]
     capabilities, judged, itself = Capabilities(shows_index=False), 0, lambda config, _: TopicDelivery(config)
-    for number in range(8):
+    for number in range(24):
         done = walk(TOPICS, walk_seed(5, number), itself, TopicDelivery, capabilities)
         steps = record(done.operations, TOPICS.rig(TrackerEach, done.config, capabilities))
         met, _, complaint = law.check(done.config, steps)

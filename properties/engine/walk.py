@@ -53,7 +53,7 @@ def walk_seed(seed: int, number: int) -> int:
 
 def to_draw_from(makers: Sequence[Maker], choices: Choices) -> list[Callable[[], Operation]]:
     """What makes a walk's operations, each as often as a weight that is drawn for it says; all once, if none does."""
-    narrow = choices.below(NARROW) == NARROW - 1
+    narrow = choices.below(NARROW) == 1
     left = [narrow and choices.below(3) == 0 for _ in makers]
     makes = weighted((m.make, 0 if out else one_of(choices, m.weights)) for m, out in zip(makers, left, strict=True))
     return makes or [maker.make for maker in makers]

@@ -197,11 +197,12 @@ def may_answer(model: EntryCaches, mode: int) -> bool:
 
 def drain_readers(model: EntryCaches) -> Iterator[ReadingOperation | Advance]:
     """How readers end: the storage answers all, everybody lets go, and who waited for too long is refused."""
-    while model.pending_reads.waiting or model.returned:
-        yield Complete(0) if model.pending_reads.waiting else Done(0)
-    if model.read_limit.waiting:
-        yield Advance(max(model.config.acquire_timeout, 1))
-        yield Timeouts()
+    while model.pending_reads.waiting or model.returned or model.read_limit.waiting:
+        if model.pending_reads.waiting or model.returned:
+            yield Complete(0) if model.pending_reads.waiting else Done(0)
+        else:
+            yield Advance(max(model.config.acquire_timeout, 1))
+            yield Timeouts()
     if model.config.max_reads_in_flight:
         yield Permits()
     yield Hits()
