@@ -33,6 +33,8 @@ COUNTED = 16
 """One walk in so many counts which rules it exercises, where there are many walks."""
 SAMPLED = 4
 """One walk in so many does so in a check, and is judged by the laws, on the subject alone."""
+MOST_JUDGED = 2_000
+"""A walk that does more in bulk is not judged by laws: they make it once more, and varied, several times."""
 MOST_COUNTED = 64
 """Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
 LAW_SECONDS = 10.0
@@ -167,7 +169,7 @@ def checked(
         if done.difference:
             see_whole(subject, done.config, done.operations, done.difference)
             run.failing.append(done)
-        elif judged and number % judged == 0:
+        elif judged and number % judged == 0 and bulk(done.operations) <= MOST_JUDGED:
             judge(run, done)
         yield done
 
