@@ -37,7 +37,7 @@ from broker_tck.properties.engine.contract import Maker
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
-CROWDS = weighted([((0, 1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((255, 256, 257), 3), ((300, 1_000), 1)])
+CROWDS = weighted([((0, 1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((255, 256, 257), 3), ((1_000, 1_001), 1)])
 STEPS = (0, 0, 1, 3, 1, -1, 7)
 """How far apart the positions of many cursors are."""
 WITHIN = (0, 0, 0, 5, 12, 40)

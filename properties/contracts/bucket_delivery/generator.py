@@ -107,7 +107,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         Maker("vanish", (0, 0, 0, 1), lambda: Vanish(calls.number())),
         Maker("spoil", (0, 0, 0, 1), lambda: Spoil(calls.number())),
         Maker("lost", (0, 0, 0, 0, 1), lambda: lost),
-        Maker("tick", (0, 0, 0, 2), lambda: ResetTick(one_of(choices, TICKS))),
+        Maker("tick", (0, 0, 0, 2), lambda: ResetTick(one_of(choices, (0, *TICKS)))),
         Maker("stale", (0, 0, 1), lambda: stale),
         Maker("pause", (0, 0, 1), lambda: pause),
     ]

@@ -118,7 +118,7 @@ class Messages:
             self.go_on()
         late = self.read and self.choices.below(12) == 0
         ledger = self.ledger - self.passed * (1 + self.choices.below(6)) if late else self.ledger
-        return self.of(max(1, ledger))
+        return self.of(max(0, ledger))
 
     def next_ledger(self) -> Add:
         """The first message of a new ledger."""

@@ -60,7 +60,7 @@ JUMPS = weighted([(0, 11), (20, 1)])
 LONGEST = 2**53
 """The longest step of the clock."""
 FAR = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
-FILLS = weighted([((1, 2, 5, 17, 64), 48), ((100, 255, 256, 257), 12), ((4_095, 4_097), 1)])
+FILLS = weighted([((1, 2, 5, 17, 64), 48), ((100, 255, 256, 257), 12), ((1_000, 1_001), 1), ((4_095, 4_097), 1)])
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
