@@ -86,17 +86,17 @@ class Delays(Part):
         delay,
         absent=lambda d, count: d.least,
         never_the_most=lambda d, count: min(int(d.least * d.factor ** min(count, 40)), 2**40),
-        one_step_late=lambda d, count: d.capped(count - 1) if count else d.least,
+        one_step_late=lambda d, count: d.grown(count - 1),
     )
     def multiplied(self, count: int) -> int:
+        return self.grown(count)
+
+    def grown(self, count: int) -> int:
+        """The least delay so many times multiplied, up to the most; what is far beyond it is not reckoned."""
         if count <= 0 or self.least == 0:
             return self.least
         steps = floor(log(self.most / self.least) / log(self.factor)) + 1
-        return self.most if count > steps else self.capped(count)
-
-    def capped(self, count: int) -> int:
-        """The least delay so many times multiplied, up to the most."""
-        return min(int(self.least * self.factor**count), self.most)
+        return self.most if count > steps else min(int(self.least * self.factor**count), self.most)
 
     @said(
         absent="Your tracker takes a fixed delay below 100 ms; it is 100 ms at least.",
