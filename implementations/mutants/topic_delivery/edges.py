@@ -97,7 +97,7 @@ class PrunesAreThrottled(SharedIndexManager):
 # ---- Nothing and one
 
 
-@mutant("TD-14", conditions=2)
+@mutant("DD-27", conditions=2)
 class TopicNoTickIsIgnored(SharedIndexManager):
     """A new tick of 0 is taken for none, and the one before goes on."""
 
