@@ -50,7 +50,9 @@ class RemovalEndsTheProbe(SortedCursors):
 # ---- Lives
 
 
-@mutant("CC-11", source="apache/pulsar, ActiveManagedCursorContainerImpl: removals wait by name", conditions=3, deep=True)
+@mutant(
+    "CC-11", source="apache/pulsar, ActiveManagedCursorContainerImpl: removals wait by name", conditions=3, deep=True
+)
 class RemovalByNameWaits(LazyList):
     """A removal waits by its name until somebody asks: it takes the order of a new cursor that has the name by then."""
 

@@ -21,7 +21,7 @@ from broker_tck.implementations.interface import (
 from broker_tck.implementations.mutants.bucket_delivery.parts import around_cutter, around_members
 from broker_tck.implementations.mutants.mutant import mutant
 
-# ---- Ledgers and times that differ
+# ---- Ledgers that differ
 
 
 @mutant("BD-13", conditions=2, inside=around_cutter)
@@ -32,16 +32,6 @@ class PositionsOfTheFirstLedger(Cutter):
         super()._close(segment, pieces)
         ledger, bits = next(iter(pieces.metadata[-1].delayed_index_bit_map.items()))
         pieces.metadata[-1] = pieces.metadata[-1]._replace(delayed_index_bit_map={ledger: bits})
-
-
-@mutant("BD-13", conditions=2, inside=around_cutter)
-class LastTimeIsTheEndOfTheStep(Cutter):
-    """A snapshot says of a segment that it ends where its time step does, not with its last message."""
-
-    def _close(self, segment: list[DelayedIndex], pieces: Pieces) -> None:
-        super()._close(segment, pieces)
-        end = min(segment[0][0] + max(self.time_step, 1) - 1, 2**63 - 1)
-        pieces.metadata[-1] = pieces.metadata[-1]._replace(max_schedule_timestamp=end)
 
 
 # ---- Lives
