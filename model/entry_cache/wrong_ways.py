@@ -98,18 +98,18 @@ class AccessedBefore(Caches):
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
-        self.read: set[tuple[Cache, Position]] = set()
+        self.marked: set[tuple[Cache, Position]] = set()
 
     def touch(self, entry: Cached, alone: bool) -> None:
         """Mark an entry, and keep its position in mind if it is read alone."""
         super().touch(entry, alone)
         if alone:
-            self.read.add((entry.cache, entry.position))
+            self.marked.add((entry.cache, entry.position))
 
     def enter(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Insert an entry, with the mark of its position."""
         inserted = super().enter(cache, position, size, count)
-        if inserted and (cache, position) in self.read:
+        if inserted and (cache, position) in self.marked:
             inserted.accessed = True
         return inserted
 

@@ -20,7 +20,7 @@ LAST_ENTRY = 2**32 - 1
 # ---- Widths
 
 
-@mutant("BD-05", conditions=2, deep=True, inside=around_members)
+@mutant("BD-05", conditions=2, inside=around_members)
 class HeldByTheLowBits(Index):
     """What is held is looked up by the low 32 bits of the ledger: its message counts as another ledger's."""
 
@@ -29,7 +29,7 @@ class HeldByTheLowBits(Index):
         return any(entry in bits for each, bits in self._bits.by_ledger.items() if (each ^ ledger) % 2**32 == 0)
 
 
-@mutant("BD-25", conditions=2, inside=around_members)
+@mutant("BD-25", conditions=2, deep=True, inside=around_members)
 class LastEntryIsNoEntry(Index):
     """Entry 2^32 - 1, which is -1 in an int, is not taken into the index: it is accepted, and not held."""
 

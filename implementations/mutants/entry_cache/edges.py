@@ -34,7 +34,7 @@ def signed(number: int, bits: int) -> int:
 # ---- Widths
 
 
-@mutant("EC-30", conditions=2)
+@mutant("EC-30", conditions=2, deep=True)
 class SizeIsAnInt(RemovalQueue):
     """The bytes of all caches are kept in 32 bits, signed: beyond 2^31 there seem to be less than none."""
 
@@ -130,7 +130,7 @@ class RangeOfOneIsSingle(TopicCache):
             super().read_entries(handle, first, last, expected, answered)
 
 
-@mutant("EC-31", conditions=2)
+@mutant("EC-31", conditions=2, deep=True)
 class NoWatermarkIsTheDefault(RemovalQueue):
     """A watermark of 0 is taken for none that was set, and a pass goes down to 90 %."""
 
