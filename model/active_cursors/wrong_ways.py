@@ -52,6 +52,16 @@ class UpdateAdds(ActiveCursors):
         super().update(name, at)
 
 
+@said("An update finds a cursor of your container whose name differs in case; it has to change nothing.")
+@wrong("CC-05", "an update finds a name in whatever case")
+class UpdateIgnoresCase(ActiveCursors):
+    """Whoever has the name, but for upper and lower case, is updated."""
+
+    def update(self, name: str, at: Position | None) -> None:
+        """Update the first cursor whose name is alike."""
+        super().update(next((each for each in self.objects if each.lower() == name.lower()), name), at)
+
+
 @said("Your container removes a cursor that has no position; it has to stay.")
 @wrong("CC-14", "a cursor without position is removed")
 class NullRemoves(ActiveCursors):

@@ -37,6 +37,7 @@ class Cutting(Part):
         absent=lambda c, first, before, at: False,
         a_step_longer=lambda c, first, before, at: at > first + c.time_step,
         a_step_shorter=lambda c, first, before, at: at >= first + c.time_step - 1,
+        a_step_of_32_bits=lambda c, first, before, at: at >= first + (c.time_step + 2**31) % 2**32 - 2**31,
         from_the_one_before=lambda c, first, before, at: at >= before + max(c.time_step, 1),
     )
     def is_too_late(self, first: int, before: int, at: int) -> bool:

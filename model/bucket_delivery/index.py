@@ -19,6 +19,7 @@ class Held(Part):
 
     @said(
         absent="Your tracker queues a message again that it holds; the add has to change nothing.",
+        by_32_bits_of_the_ledger="Your tracker looks up what it holds by 32 bits of the ledger; it has 64.",
     )
     @rule(
         "BD-05",
@@ -26,6 +27,9 @@ class Held(Part):
         source="BucketDelayedDeliveryTracker",
         look="a second add with another time; one of a position that is in no loaded segment",
         absent=lambda h, position, over: False,
+        by_32_bits_of_the_ledger=lambda h, position, over: any(
+            entry == position[1] and (ledger ^ position[0]) % 2**32 == 0 for ledger, entry in h.positions
+        ),
     )
     def repeated(self, position: Position, over: Bucket | None) -> bool:
         return self.contains(position, over)

@@ -103,6 +103,9 @@ class Snapshots(Part):
         look="a first or last time that is another segment's; positions of the segment alone",
         absent=lambda s, segment: About(0, 0, frozenset()),
         first_time_of_all=lambda s, segment: About(0, segment[-1][0], frozenset(index[1:] for index in segment)),
+        of_its_first_ledger=lambda s, segment: About(
+            segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment if index[1] == segment[0][1])
+        ),
         without_its_last=lambda s, segment: About(
             segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment[:-1])
         ),

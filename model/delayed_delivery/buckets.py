@@ -24,6 +24,7 @@ class Buckets(Tick):
         rounded_up=(
             "Your tracker makes buckets wider than the tick; their width is the largest power of two that is no larger."
         ),
+        shifted_as_an_int="Your tracker shifts the width in an int; with a tick from 2^32 on it is too narrow.",
         half="Your tracker makes buckets half as wide as they have to be.",
     )
     @rule(
@@ -34,6 +35,7 @@ class Buckets(Tick):
         absent=lambda b, tick: 1,
         rounded_up=lambda b, tick: 1 << (max(tick, 1) - 1).bit_length(),
         always_ten_bits=lambda b, tick: 1024,
+        shifted_as_an_int=lambda b, tick: 1 << (max(tick, 1).bit_length() - 1) % 32,
         half=lambda b, tick: max(1, 1 << max(tick, 1).bit_length() >> 2),
         next_power_at_a_power=lambda b, tick: (
             1 << max(tick, 1).bit_length() if tick & (tick - 1) == 0 else b.floor(tick)
@@ -59,6 +61,7 @@ class Buckets(Tick):
         overflow_wraps=(
             "Your tracker lets a very late time overflow while it is rounded up; it has to stay in the last bucket."
         ),
+        in_doubles="Your tracker reckons buckets in floating point; beyond 2^53 they are those of their neighbours.",
         by_the_tick=(
             "Your tracker rounds a delivery time to a multiple of the tick; buckets are as wide as a power of two."
         ),
@@ -74,6 +77,7 @@ class Buckets(Tick):
         rounded_up=lambda b, at: b.up(at),
         to_the_next=lambda b, at: min(at + b.width, LAST) & -b.width if b.strict else at & -b.width,
         nearest=lambda b, at: min(at + b.width // 2, LAST) & -b.width,
+        in_doubles=lambda b, at: min(int(float(b.up(at) if b.strict else at & -b.width)), LAST),
         by_the_tick=lambda b, at: at - at % max(b.tick, 1),
         overflow_wraps=lambda b, at: (
             (at + b.width - 1 - (2**64 if at + b.width > 2**63 else 0) if b.strict else at) & -b.width

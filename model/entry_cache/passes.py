@@ -32,6 +32,7 @@ class Passes(Part):
 
     @said(
         at_the_threshold="Your cache removes an entry that is exactly as old as the TTL; it has to stay.",
+        threshold_unsigned="As long as its clock shows less than the TTL, your cache takes every entry for expired.",
         absent="Your cache removes entries in a time pass that are not older than the TTL.",
     )
     @rule(
@@ -41,6 +42,7 @@ class Passes(Part):
         look="the comparison with the threshold",
         absent=lambda p, entry, threshold: True,
         at_the_threshold=lambda p, entry, threshold: entry.stamp <= threshold,
+        threshold_unsigned=lambda p, entry, threshold: entry.stamp < threshold % 2**64,
     )
     def expired(self, entry: Cached, threshold: int) -> bool:
         return entry.stamp < threshold

@@ -12,6 +12,7 @@ class ReadCounts(Part):
 
     @said(
         absent="Your cache counts the reads of an entry of which none is expected; it has no count.",
+        in_16_bits="Your cache keeps 16 bits of the reads that are expected; it has to keep all of them.",
     )
     @rule(
         "RC-01",
@@ -20,6 +21,7 @@ class ReadCounts(Part):
         look="a count of 0 or below, which is no count at all",
         absent=lambda c, expected: expected,
         one_more=lambda c, expected: expected + 1 if expected > 0 else None,
+        in_16_bits=lambda c, expected: (expected + 2**15) % 2**16 - 2**15 if expected > 0 else None,
         none_for_one=lambda c, expected: expected if expected > 1 else None,
     )
     def counted_from(self, expected: int) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.entry_cache.caches import Caches
+from broker_tck.model.entry_cache.caches import Caches, Config
 from broker_tck.model.entry_cache.entries import Cache, Cached, Count, Position, Removed
 from broker_tck.model.entry_cache.store import Store
 from broker_tck.model.rules import wrong
@@ -88,6 +88,29 @@ class RefusalMarks(Caches):
         inserted = super().enter(cache, position, size, count)
         if there and not inserted:
             there.accessed = True
+        return inserted
+
+
+@said("An entry that is inserted again counts as accessed in your cache where it was before; it has to be read anew.")
+@wrong("EC-11", "an entry that is inserted again is as accessed as it was")
+class AccessedBefore(Caches):
+    """What was read is kept in mind by its position."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.marked: set[tuple[Cache, Position]] = set()
+
+    def touch(self, entry: Cached, alone: bool) -> None:
+        """Mark an entry, and keep its position in mind if it is read alone."""
+        super().touch(entry, alone)
+        if alone:
+            self.marked.add((entry.cache, entry.position))
+
+    def enter(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
+        """Insert an entry, with the mark of its position."""
+        inserted = super().enter(cache, position, size, count)
+        if inserted and (cache, position) in self.marked:
+            inserted.accessed = True
         return inserted
 
 

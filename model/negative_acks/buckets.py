@@ -43,6 +43,7 @@ class Buckets(Part):
 
     @said(
         absent="Your tracker keeps 32 bits of an entry id; it has 64.",
+        entries_in_doubles="Your tracker keeps entry ids in floating point; they have 64 bits.",
         ledgers_of_32_bits="Your tracker keeps 32 bits of a ledger id; it has 64.",
     )
     @rule(
@@ -55,6 +56,7 @@ class Buckets(Part):
         ledgers_of_32_bits=lambda b, item: (item[0] & 0xFFFFFFFF, item[1], item[2]),
         entries_unsigned=lambda b, item: (item[0], item[1] & (2**64 - 1), item[2]),
         entries_of_48_bits=lambda b, item: (item[0], item[1] & (2**48 - 1), item[2]),
+        entries_in_doubles=lambda b, item: (item[0], min(int(float(item[1])), 2**63 - 1), item[2]),
     )
     def stored(self, item: Item) -> Item:
         return item
@@ -67,6 +69,8 @@ class Buckets(Part):
         a_bit_more="Your tracker clears one bit too many of the instant of a nack.",
         a_bit_less="Your tracker clears one bit too few of the instant of a nack.",
         a_multiple_of_k="Your tracker makes buckets of k milliseconds; they are 2^k milliseconds wide.",
+        shifted_as_an_int="Your tracker takes its bits modulo 32; from 32 on its buckets are too narrow.",
+        eight_bits_for_none="Your tracker takes 0 bits for no setting; its buckets are 1 millisecond wide then.",
         of_nanoseconds="Your tracker clears the low bits of nanoseconds; they are those of milliseconds.",
     )
     @rule(
@@ -81,6 +85,8 @@ class Buckets(Part):
         a_bit_less=lambda b, at: at & -(1 << max(b.bits - 1, 0)),
         of_nanoseconds=lambda b, at: (at * MS & -(1 << b.bits)) // MS,
         a_multiple_of_k=lambda b, at: at - at % max(b.bits, 1),
+        shifted_as_an_int=lambda b, at: at & -(1 << b.bits % 32),
+        eight_bits_for_none=lambda b, at: at & -(1 << (b.bits or 8)),
     )
     def key(self, at: int) -> int:
         return at - at % (self.scale << self.bits)

@@ -13,6 +13,11 @@ SHORTEST = 100
 """Milliseconds that a fixed delay has at least."""
 
 
+def signed_int(number: int) -> int:
+    """The low 32 bits of a number, signed: what is left of it where it is kept so."""
+    return (number + 2**31) % 2**32 - 2**31
+
+
 class DelayConfig(Protocol):
     """What a trace configures of delays."""
 
@@ -36,6 +41,8 @@ class Delays(Part):
 
     @said(
         absent="Your tracker does not ask its backoff for the delay.",
+        counted_in_8_bits="Your tracker keeps a redelivery count in eight bits; it has to keep all of it.",
+        an_int="Your tracker keeps 32 bits of a backoff's delay; it has to keep all of it.",
         one_more="Your tracker asks its backoff with a redelivery count that is one too high.",
     )
     @rule(
@@ -49,6 +56,8 @@ class Delays(Part):
         one_more=lambda d, count: d.backed_off(count + 1) if d.backs_off() else d.fixed(),
         one_less=lambda d, count: d.backed_off(max(count - 1, 0)) if d.backs_off() else d.fixed(),
         always_the_first=lambda d, count: d.backed_off(0) if d.backs_off() else d.fixed(),
+        counted_in_8_bits=lambda d, count: d.backed_off(count % 256) if d.backs_off() else d.fixed(),
+        an_int=lambda d, count: max(signed_int(d.backoff(count)), 0) * d.scale if d.backs_off() else d.fixed(),
     )
     def delay(self, count: int) -> int:
         return self.backed_off(count) if self.backs_off() else self.fixed()
@@ -66,6 +75,7 @@ class Delays(Part):
 
     @said(
         absent="Your tracker makes a delay longer that its backoff gives; a delay of 0 is due at once.",
+        fixed_for_none="Your tracker takes the fixed delay where its backoff gives 0; that is due at once.",
     )
     @rule(
         "NA-11",
@@ -74,6 +84,7 @@ class Delays(Part):
         look="the lower limit of the fixed delay, applied to the backoff as well",
         needs="backoff",
         absent=lambda d, count: max(d.backoff(count), SHORTEST) * d.scale,
+        fixed_for_none=lambda d, count: d.backoff(count) * d.scale or d.fixed(),
     )
     def backed_off(self, count: int) -> int:
         return self.backoff(count) * self.scale
@@ -86,17 +97,22 @@ class Delays(Part):
         delay,
         absent=lambda d, count: d.least,
         never_the_most=lambda d, count: min(int(d.least * d.factor ** min(count, 40)), 2**40),
-        one_step_late=lambda d, count: d.capped(count - 1) if count else d.least,
+        one_step_late=lambda d, count: d.grown(count - 1),
+        wrapping_around=lambda d, count: d.grown(count) if d.factor % 1 else d.wrapped(max(count, 0)),
     )
     def multiplied(self, count: int) -> int:
+        return self.grown(count)
+
+    def grown(self, count: int) -> int:
+        """The least delay so many times multiplied, up to the most; what is far beyond it is not reckoned."""
         if count <= 0 or self.least == 0:
             return self.least
         steps = floor(log(self.most / self.least) / log(self.factor)) + 1
-        return self.most if count > steps else self.capped(count)
+        return self.most if count > steps else min(int(self.least * self.factor**count), self.most)
 
-    def capped(self, count: int) -> int:
-        """The least delay so many times multiplied, up to the most."""
-        return min(int(self.least * self.factor**count), self.most)
+    def wrapped(self, count: int) -> int:
+        """The least delay so many times multiplied in 64 bits, for a wrong way."""
+        return min(self.least * pow(int(self.factor), count, 2**64) % 2**64, self.most)
 
     @said(
         absent="Your tracker takes a fixed delay below 100 ms; it is 100 ms at least.",
@@ -116,6 +132,7 @@ class Delays(Part):
 
     @said(
         absent="Your tracker rounds microseconds up to milliseconds; they have to be cut.",
+        an_int="Your tracker keeps 32 bits of the microseconds; it has to keep all of them.",
     )
     @rule(
         "NA-51",
@@ -124,6 +141,7 @@ class Delays(Part):
         look="how the configured delay is converted",
         absent=lambda d, us: -(-us * d.scale // 1_000),
         nearest=lambda d, us: (us * d.scale + 500) // 1_000,
+        an_int=lambda d, us: signed_int(us) * d.scale // 1_000,
     )
     def in_units(self, us: int) -> int:
         return us * self.scale // 1_000

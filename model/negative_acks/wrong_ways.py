@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.negative_acks.buckets import Buckets, Item
-from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.negative_acks.clock import MS, TwoClocks
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.rules import wrong
 from broker_tck.model.said import said
@@ -69,6 +69,24 @@ class RestartsForSecond(NegativeAcks):
             self.timer.move(deadline)
         elif not pending or self.timer.is_sooner(deadline):
             super().arm(deadline)
+
+
+# ---- Clocks
+
+
+@said("After a jump back your tracker waits for its wall clock to catch up; it has to read the clock as it is.")
+@wrong("NA-26", "after a jump back the wall clock is read as it was")
+class NeverGoesBack(TwoClocks):
+    """The latest reading counts."""
+
+    def __init__(self, ms: int, scale: int) -> None:
+        super().__init__(ms, scale)
+        self.latest = ms * scale
+
+    def reading(self) -> int:
+        """The latest instant that was read."""
+        self.latest = max(self.latest, super().reading())
+        return self.latest
 
 
 # ---- Close

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import insort
+
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.rules import wrong
 from broker_tck.model.said import said
@@ -14,6 +16,18 @@ class StaysArmed(Timer):
 
     def disarm(self) -> None:
         """Leave the timeout alone."""
+
+
+@said("Your tracker's timer reaches 2^31 - 1 ms ahead; it has to be armed for the first bucket, however far that is.")
+@wrong("DD-21", "reaches as far ahead as an int of milliseconds")
+class ReachesAnInt(Timer):
+    """What is farther ahead is aimed at all the same."""
+
+    def arm(self, wake: int, tick: int) -> None:
+        """Arm for a moment, as far as the timer reaches."""
+        self.target = wake
+        self.timeout = min(max(wake, self.earliest(tick)), self.now + 2**31 - 1)
+        insort(self.armed, self.timeout)
 
 
 @said("Your tracker arms another timeout without cancelling the one before; one may be armed at most.")

@@ -1,17 +1,16 @@
-"""Mutants that go wrong by how much there is: tables and bytes that are full, names that come again, third lives."""
+"""Mutants that go wrong by how much there is: tables that are full, names that come again, third lives."""
 
 from __future__ import annotations
 
 from zlib import crc32
 
-from broker_tck.implementations.active_cursors.lazy_list import Group, LazyList
+from broker_tck.implementations.active_cursors.lazy_list import LazyList
 from broker_tck.implementations.active_cursors.parts import Slot
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
 from broker_tck.implementations.mutants.mutant import mutant
 
 SLOTS = 64
-PAGE = 1_000
 
 # ---- Tables
 
@@ -48,67 +47,12 @@ class RemovalEndsTheProbe(SortedCursors):
         return super().get(name) if slot in self._slots or self._has_grown else None
 
 
-@mutant("CC-02", conditions=2, deep=True)
-class PagesAreTakenForFull(SortedCursors):
-    """Positions are in pages of 1,000 that are halved when they are full; a rank takes all pages before it for full."""
-
-    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
-        """The rank of a cursor, by page."""
-        rank = super().get_number_of_cursors_at_same_position_or_before(cursor)
-        if len(self._order) <= PAGE:
-            return rank
-        page, place = divmod(rank - 1, PAGE // 2)
-        return page * PAGE + place + 1 if rank else 0
-
-
-@mutant("CC-03", conditions=3, deep=True)
-class MembersAreAByte(LazyList):
-    """The cursors at one position are counted in eight bits: where 256 are left, the position is taken for empty."""
-
-    @staticmethod
-    def _leave(group: Group) -> None:
-        group.members -= 1
-        if group.members % 256 == 0:
-            group.preceding.following, group.following.preceding = group.following, group.preceding
-
-
-# ---- Many
-
-
-@mutant("CC-13", conditions=3, deep=True)
-class DurablesInAWord(SortedCursors):
-    """Durable cursors are bits of a word of 64: the 64th cursor after one shares its bit, and takes it along."""
-
-    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
-        super().__init__(config, clock)
-        self._numbers: dict[str, int] = {}
-        self._added = 0
-        self._word = 0
-
-    def add(self, cursor: Cursor, position: Position | None) -> None:
-        """Add a cursor, and set its bit."""
-        if cursor.name not in self._by_name:
-            self._numbers[cursor.name] = self._added % 64
-            self._word |= cursor.durable << self._added % 64
-            self._added += 1
-        super().add(cursor, position)
-
-    def remove_cursor(self, name: str) -> bool:
-        """Remove a cursor, and clear its bit if it is durable."""
-        slot = self._by_name.get(name)
-        if slot is not None and slot.cursor.durable:
-            self._word &= ~(1 << self._numbers[name])
-        return super().remove_cursor(name)
-
-    def has_durable_cursors(self) -> bool:
-        """Whether a bit is set."""
-        return self._word != 0
-
-
 # ---- Lives
 
 
-@mutant("CC-09", source="apache/pulsar, ActiveManagedCursorContainerImpl: removals wait by name", conditions=3)
+@mutant(
+    "CC-11", source="apache/pulsar, ActiveManagedCursorContainerImpl: removals wait by name", conditions=3, deep=True
+)
 class RemovalByNameWaits(LazyList):
     """A removal waits by its name until somebody asks: it takes the order of a new cursor that has the name by then."""
 
@@ -142,7 +86,7 @@ class VersionBeginsAnew(SortedCursors):
         return removed
 
 
-@mutant("CC-02", conditions=3)
+@mutant("CC-09", conditions=3)
 class LeastOfTheLifeBefore(SortedCursors):
     """The least position is kept; it is looked up anew when its cursor moves or leaves, but not when that was all."""
 

@@ -43,7 +43,7 @@ class DifferenceIsAnInt(Compares):
         return (one[1] - other[1] + 2**31) % 2**32 - 2**31 <= 0
 
 
-@mutant("CC-03", conditions=3, deep=True)
+@mutant("CC-02", conditions=3, deep=True)
 class EntriesAreDoubles(Compares):
     """Entries are compared in floating point: beyond 2^53 a cursor is taken for being where its neighbour is."""
 
@@ -132,7 +132,7 @@ class NamesIgnoreCase(SortedCursors):
         super().update_cursor(found, position)
 
 
-@mutant("CC-04", conditions=2, deep=True)
+@mutant("CC-02", conditions=2, deep=True)
 class NamesAreCut(SortedCursors):
     """A name is kept as its first 32 characters: two that begin alike are one cursor."""
 

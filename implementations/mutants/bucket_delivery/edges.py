@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_tck.implementations.bucket_delivery.pulsar_5_0 import PulsarBuckets50
-from broker_tck.implementations.bucket_delivery.pulsar_bucket import ImmutableBucket
 from broker_tck.implementations.bucket_delivery.pulsar_cutting import NO_LIMIT, Cutter
-from broker_tck.implementations.bucket_delivery.pulsar_futures import Future
 from broker_tck.implementations.bucket_delivery.pulsar_members import Index
 from broker_tck.implementations.bucket_delivery.pulsar_merging import Buckets
 from broker_tck.implementations.bucket_delivery.pulsar_timer import WakeUp
-from broker_tck.implementations.interface import Clock, DelayedIndex, Position, Timer
+from broker_tck.implementations.interface import Clock, Position, Timer
 from broker_tck.implementations.mutants.bucket_delivery.parts import around_cutter, around_members
 from broker_tck.implementations.mutants.mutant import mutant
 
@@ -22,7 +20,7 @@ LAST_ENTRY = 2**32 - 1
 # ---- Widths
 
 
-@mutant("BD-05", conditions=2, deep=True, inside=around_members)
+@mutant("BD-05", conditions=2, inside=around_members)
 class HeldByTheLowBits(Index):
     """What is held is looked up by the low 32 bits of the ledger: its message counts as another ledger's."""
 
@@ -31,7 +29,7 @@ class HeldByTheLowBits(Index):
         return any(entry in bits for each, bits in self._bits.by_ledger.items() if (each ^ ledger) % 2**32 == 0)
 
 
-@mutant("BD-25", conditions=2, inside=around_members)
+@mutant("BD-25", conditions=2, deep=True, inside=around_members)
 class LastEntryIsNoEntry(Index):
     """Entry 2^32 - 1, which is -1 in an int, is not taken into the index: it is accepted, and not held."""
 
@@ -49,34 +47,7 @@ class StepIsAnInt(Cutter):
         super().__init__((time_step + 2**31) % 2**32 - 2**31, max_indexes)
 
 
-@mutant("BD-12", conditions=3, deep=True, inside=around_cutter)
-class StepOverflows(Cutter):
-    """Where the end of a time step is beyond the last time, it overflows, and each message is cut off alone."""
-
-    def _ends(self, segment: list[DelayedIndex], following: DelayedIndex | None, limit: int) -> bool:
-        return limit > MAX_LONG or super()._ends(segment, following, limit)
-
-
 # ---- Clocks
-
-
-@mutant("BD-20", conditions=3)
-class FailedLoadRestsAMoment(PulsarBuckets50):
-    """A segment that could not be loaded is not asked for again before the clock has moved."""
-
-    _failed_at = -1
-
-    def _load_next(self, bucket: ImmutableBucket, position: Position) -> Future[None]:
-        def ended(error: Exception | None) -> None:
-            if error is not None:
-                self._failed_at = self._clock()
-
-        return super()._load_next(bucket, position).when_complete(ended)
-
-    def _passes_tail(self, position: Position) -> bool:
-        if self._failed_at == self._clock() and position in self._tails:
-            return False
-        return super()._passes_tail(position)
 
 
 class ShortSighted(WakeUp):
@@ -111,25 +82,6 @@ class NoIndexesAreNoLimit(Cutter):
 
     def __init__(self, time_step: int, max_indexes: int) -> None:
         super().__init__(time_step, max_indexes or NO_LIMIT)
-
-
-@mutant("BD-11", conditions=2)
-class LedgerZeroIsNoBeginning(PulsarBuckets50):
-    """A growing bucket that begins with ledger 0 is taken for one that has not begun: its range leaves that out."""
-
-    def _enqueue(self, ledger: int, entry: int, at: int, is_covered: bool) -> None:
-        super()._enqueue(ledger, entry, at, is_covered)
-        if self._growing.first == 0:
-            self._growing.first = self._growing.last
-
-
-@mutant("DD-27", conditions=2)
-class BucketNoTickIsIgnored(PulsarBuckets50):
-    """A new tick of 0 is taken for none, and the one before goes on."""
-
-    def reset_tick_time(self, tick: int) -> None:
-        """Change the tick, if there is one."""
-        super().reset_tick_time(tick or self._tick)
 
 
 @mutant("BD-19", conditions=2)

@@ -52,7 +52,7 @@ class WidthIsShiftedAsAnInt(OfAnotherWidth):
         return 1 << (max(0, tick.bit_length() - 1) % 32)
 
 
-@mutant("DD-04", conditions=2, deep=True)
+@mutant("DD-09", conditions=2, deep=True)
 class WindowIsAnInt(TimeBucketTracker):
     """The cut-off is reckoned with the low 32 bits of the tick, signed: from 2^31 on it lies before now, or is now."""
 
@@ -129,7 +129,7 @@ class LookaheadOfOneIsNone(TimeBucketTracker):
         self._lookahead = config.lookahead if config.lookahead > 1 else 0
 
 
-@mutant("DD-13", conditions=2, inside=around_index)
+@mutant("DD-28", conditions=2, deep=True, inside=around_index)
 class LastEntryIdIsNone(OneByOne):
     """Entry id 2^32 - 1, which is -1 in an int, marks a free place: a message that has it is taken, and lost."""
 
@@ -141,7 +141,7 @@ class LastEntryIdIsNone(OneByOne):
 # ---- Settings
 
 
-@mutant("DD-33", conditions=3, deep=True)
+@mutant("DD-21", conditions=3, deep=True)
 class LatenessIsAnInt(TimeBucketTracker):
     """With a tick so far below the width that a bucket is due 2^31 ms after its key or later, it is woken sooner."""
 

@@ -1,22 +1,19 @@
-"""Mutants that go wrong by how much there is: empty pages, long passes, many ledgers, many readers, what differs."""
+"""Mutants that go wrong by how much there is: empty pages, blanks, what differs."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
 
-from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, Running
-from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache
+from broker_tck.implementations.entry_cache.reads import CacheReads, Running
+from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
 from broker_tck.implementations.interface import Entry, Position
-from broker_tck.implementations.mutants.entry_cache.caches import InParts, of_topic
+from broker_tck.implementations.mutants.entry_cache.caches import of_topic
 from broker_tck.implementations.mutants.entry_cache.reads import around_cache, around_reads
 from broker_tck.implementations.mutants.mutant import mutant
 
 PAGE_BITS = 6
 """Entries whose ids differ in so many low bits only are in one page."""
-MOST_LOOKS = 100
-MOST_LISTENERS = 8
-MOST_LEDGERS = 16
 
 # ---- Sizes
 
@@ -39,23 +36,7 @@ class RangeEndsAtAnEmptyPage(TopicCache):
         return one[0] == other[0] and (other[1] >> PAGE_BITS) - (one[1] >> PAGE_BITS) > 1
 
 
-@mutant("EC-21", conditions=3, deep=True)
-class HundredAPass(InParts):
-    """A pass looks at 100 entries at most, and leaves the others to the next one."""
-
-    _looks = 0
-
-    def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
-        self._looks = 0
-        return super()._take_from_head(before, wanted)
-
-    def stops(self, slot: Slot, before: float, wanted: float, removed: list[int]) -> bool:
-        """Whether the pass ends at a slot."""
-        self._looks += 1
-        return self._looks > MOST_LOOKS or super().stops(slot, before, wanted, removed)
-
-
-@mutant("EC-23", conditions=3, deep=True)
+@mutant("EC-04", conditions=3, deep=True)
 class BlanksAreFilledFromTheTail(RemovalQueue):
     """Where more than 64 entries have left their cache, the queue is rid of them by moving the last ones forward."""
 
@@ -104,37 +85,6 @@ class PopulationEndsAtACachedOne(CacheReads):
             each.release()
         if not self._met:
             super().populate(value)
-
-
-# ---- Many
-
-
-@mutant("EC-14", inside=of_topic, conditions=3, deep=True)
-class SixteenLedgersAreInvalidated(TopicCache):
-    """What is invalidated up to a position goes from the first 16 ledgers."""
-
-    def invalidate_entries(self, last: Position) -> None:
-        """Remove what is before a position."""
-        before = sorted(ledger for ledger in self.ledgers if 0 <= ledger <= last[0])
-        if len(before) > MOST_LEDGERS:
-            last = before[MOST_LEDGERS], 0
-        super().invalidate_entries(last)
-
-
-@mutant("EC-50", inside=around_reads, conditions=3, deep=True)
-class NinthListenerReadsAlone(CacheReads):
-    """A storage read has room for eight listeners: who comes then asks the storage once more."""
-
-    def join_or_read(self, reader: Reader, first: int, last: int) -> None:
-        """Join, or start a storage read."""
-        ledger = reader.handle.ledger_id
-        running = self.running.get(ledger, [])
-        full = [other for other in running if len(other.listeners) >= MOST_LISTENERS]
-        if full:
-            self.running[ledger] = [other for other in running if other not in full]
-        super().join_or_read(reader, first, last)
-        if full:
-            self.running[ledger] = [*full, *self.running.get(ledger, [])]
 
 
 # ---- Lives

@@ -34,7 +34,7 @@ def signed(number: int, bits: int) -> int:
 # ---- Widths
 
 
-@mutant("EC-04", conditions=2)
+@mutant("EC-30", conditions=2, deep=True)
 class SizeIsAnInt(RemovalQueue):
     """The bytes of all caches are kept in 32 bits, signed: beyond 2^31 there seem to be less than none."""
 
@@ -69,16 +69,6 @@ class MostRequeuesAreAByte(RemovalQueue):
     def update_max_requeue_count(self, count: int) -> None:
         """Set how often, in eight bits."""
         super().update_max_requeue_count(count % 256)
-
-
-@mutant("EC-31", conditions=3, deep=True)
-class WatermarkIsAFraction(RemovalQueue):
-    """The watermark is kept as a fraction, in floating point: 29 % of 100 bytes are 28, and a pass takes too much."""
-
-    def _set_max_size(self, size: int | None) -> None:
-        super()._set_max_size(size)
-        if size is not None:
-            self._goal = int(size * (self._watermark / 100))
 
 
 # ---- Clocks
@@ -140,7 +130,7 @@ class RangeOfOneIsSingle(TopicCache):
             super().read_entries(handle, first, last, expected, answered)
 
 
-@mutant("EC-31", conditions=2)
+@mutant("EC-31", conditions=2, deep=True)
 class NoWatermarkIsTheDefault(RemovalQueue):
     """A watermark of 0 is taken for none that was set, and a pass goes down to 90 %."""
 

@@ -1,8 +1,8 @@
-"""Mutants that go wrong by how much there is: a full request, many buckets, second lives, chunks that differ."""
+"""Mutants that go wrong by how much there is: a full request, second lives, chunks that differ."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from pyroaring import BitMap64
 
@@ -16,7 +16,6 @@ from broker_tck.implementations.interface import (
     Timeout,
 )
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.mutants.negative_acks.trackers import LaterFirst
 from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
 from broker_tck.implementations.negative_acks.parts import IDS_A_REQUEST
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
@@ -40,50 +39,6 @@ class RequestAfterAFullOne(SortedBucketsTracker):
                 self._consumer.on_negative_acks_send(ids)
                 for start in range(0, len(ids) + 1, IDS_A_REQUEST):
                     self._consumer.redeliver_unacknowledged_messages(ids[start : start + IDS_A_REQUEST])
-
-
-@mutant("NA-33", conditions=2, deep=True)
-class LastIdIsNotRequested(SortedBucketsTracker):
-    """Where requests of 1,000 ids leave a single one over, that is not requested."""
-
-    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
-        super().__init__(config, clocks, timer, consumer)
-        self._consumer = LeavesOneOver(consumer)
-
-
-class LeavesOneOver:
-    """A consumer that is not asked for what is left over of full requests, if that is one id alone."""
-
-    def __init__(self, consumer: Consumer) -> None:
-        self._consumer = consumer
-        self._ids = 0
-
-    def on_negative_acks_send(self, ids: Collection[Position]) -> None:
-        """Call the application."""
-        self._ids = len(ids)
-        self._consumer.on_negative_acks_send(ids)
-
-    def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
-        """Send one request, unless nothing but one id is left of many."""
-        if len(ids) > 1 or self._ids == 1:
-            self._consumer.redeliver_unacknowledged_messages(ids)
-
-
-# ---- Many
-
-
-@mutant("NA-30", conditions=3, deep=True)
-class SixteenBucketsAFiring(LaterFirst):
-    """A firing takes 16 buckets at most, and what else is due a millisecond later."""
-
-    def _take(self, now: int) -> list[Position]:
-        ids: set[Position] = set()
-        for _ in range(16):
-            first = self._buckets.first()
-            if first is None or first > now:
-                break
-            ids.update(super()._take(first))
-        return [*ids]
 
 
 # ---- Second lives
@@ -110,7 +65,7 @@ class KeepsBitmaps(NackBuckets):
         return super().take(last)
 
 
-@mutant("NA-30", conditions=3, deep=True)
+@mutant("NA-43", conditions=3, deep=True)
 class BitmapsAreUsedAgain(SortedBucketsTracker):
     """The bitmaps of a bucket of more than 24 entries are used again without being emptied."""
 
@@ -151,7 +106,7 @@ class IndexesBeyondAWord(SortedBucketsTracker):
         self._beyond.clear()
 
 
-@mutant("NA-06", conditions=3)
+@mutant("NA-06", conditions=3, deep=True)
 class ChunksByEntryAlone(SortedBucketsTracker):
     """Chunks are kept by the entry that is the last, whatever its ledger: two ledgers share those of the first."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import trunc
-
 from broker_tck.implementations.interface import Clocks, Consumer, NackTimer, NegativeAcksConfig
 from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.negative_acks.parts import MultiplierBackoff
@@ -58,15 +56,6 @@ class IdsAreDoubles(SortedBucketsTracker):
 
 
 # ---- Clocks
-
-
-@mutant("NA-13", conditions=3)
-class RoundsTowardsZero(SortedBucketsTracker):
-    """An instant before 1970 is filed under the end of its bucket, as a division cuts it."""
-
-    def _bucket(self, instant: int) -> int:
-        width = -self._mask
-        return trunc(instant / width) * width if abs(instant) < 2**53 else super()._bucket(instant)
 
 
 @mutant("NA-26", conditions=2)

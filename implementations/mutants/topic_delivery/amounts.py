@@ -1,4 +1,4 @@
-"""Mutants that go wrong by how much there is: ends of chunks, pages, many views, like copies, second lives."""
+"""Mutants that go wrong by how much there is: ends of chunks, like copies, second lives."""
 
 from __future__ import annotations
 
@@ -11,10 +11,6 @@ from broker_tck.implementations.topic_delivery.index import CHUNK, Entries, Shar
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.sight import Sight
 from broker_tck.implementations.topic_delivery.tracker import View
-
-PAGE = 1_000
-SLOTS = 8
-MOST_ASKED = 16
 
 # ---- Sizes
 
@@ -29,15 +25,6 @@ class LastOfAChunkIsNotPassed(SharedIndexManager):
         super().acknowledge(view, (ledger, entry - 1) if entry >= 0 and (entry + 1) % CHUNK == 0 else position)
 
 
-@mutant("DD-20", conditions=3, deep=True)
-class TopicThousandAtMost(SharedIndexManager):
-    """A get hands out 1,000 messages at most, the size of a page, however many were asked for."""
-
-    def hand_out(self, view: View, most: int) -> list[Position]:
-        """Hand out a page of what is due."""
-        return super().hand_out(view, min(most, PAGE))
-
-
 # ---- Copies that are alike
 
 
@@ -50,7 +37,7 @@ class PositionsForCopies(SharedIndexManager):
         return len({(held.ledger, entry) for held in self._index.all() for entry in view.sight.of(held)})
 
 
-@mutant("TD-20", conditions=3)
+@mutant("TD-15", conditions=3)
 class FirstCopyAloneIsPassed(SharedIndexManager):
     """Of a position that is in two buckets a mark-delete position lets go of the copy in the first alone."""
 
@@ -73,43 +60,6 @@ class FirstCopyAloneIsPassed(SharedIndexManager):
             super()._release([Entries(key, ledger, first)])
 
 
-# ---- Many
-
-
-@mutant("TD-09", conditions=3, deep=True)
-class ViewsAreBitsOfAByte(Recounting):
-    """Who was handed a message is kept in eight bits: what one view has got, the eighth after it never gets."""
-
-    def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self._numbers: dict[View, int] = {}
-
-    def _made(self, dispatcher: Dispatcher) -> View:
-        view = super()._made(dispatcher)
-        self._numbers[view] = len(self._numbers) % SLOTS
-        return view
-
-    def _let_go(self, view: View, copies: list[Entries]) -> None:
-        super()._let_go(view, copies)
-        for other in self._views.values():
-            if other is not view and self._numbers[other] == self._numbers[view]:
-                for copy in copies:
-                    seen = other.sight.of(copy)
-                    other.sight.lets_go(copy._replace(entries=seen))
-
-
-@mutant("TD-19", conditions=3, deep=True)
-class SixteenAreAsked(SharedIndexManager):
-    """A firing asks 16 dispatchers to read, and leaves the others waiting."""
-
-    def _fired(self) -> None:
-        asked = [view for view in self._views.values() if self.is_available(view)]
-        self._update_timer()
-        for view in asked[:MOST_ASKED]:
-            if view.is_open:
-                view.dispatcher.read_more_entries()
-
-
 # ---- Lives
 
 
@@ -127,7 +77,7 @@ class KeepsChunks(SharedIndex):
             self._chunks[number] = chunk
 
 
-@mutant("TD-28", conditions=3, deep=True)
+@mutant("TD-15", conditions=3, deep=True)
 class ChunksOutliveTheIndex(SharedIndexManager):
     """When the last view leaves, the counts of neighbouring entries stay: who comes then with a mark counts wrong."""
 
@@ -172,7 +122,7 @@ class ThirdLife(Sight):
         return self._times.get((key, ledger, entry), 0) < 2 and super().adds(key, ledger, entry)
 
 
-@mutant("TD-09", conditions=4, deep=True)
+@mutant("TD-20", conditions=4, deep=True)
 class AddedAgainOnce(Recounting):
     """What a view was handed or has cleared it may add again once, and not a second time."""
 

@@ -1,11 +1,10 @@
-"""Mutants that go wrong at the edges of numbers: widths of integers, clocks, nothing and one, extreme settings."""
+"""Mutants that go wrong at the edges of numbers: widths of integers, clocks, nothing and one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_tck.implementations.delayed_delivery.fixed_delay import FixedDelayDetector
-from broker_tck.implementations.interface import Clock, Dispatcher, Position, Timer, TopicDeliveryConfig
+from broker_tck.implementations.interface import Clock, Position, Timer, TopicDeliveryConfig
 from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.topic_delivery.clock import Buckets, TopicTimer
 from broker_tck.implementations.topic_delivery.index import MAX_ENTRY, Entries
@@ -15,16 +14,6 @@ from broker_tck.implementations.topic_delivery.tracker import View
 MAX_INT = 2**31 - 1
 
 # ---- Widths
-
-
-@mutant("TD-15", conditions=2, deep=True)
-class MarkEntryIsCut(SharedIndexManager):
-    """Of the entry id of a mark-delete position the low 32 bits are kept: 2^32 acknowledges up to entry 0."""
-
-    def acknowledge(self, view: View, position: Position) -> None:
-        """Take over the mark-delete position of a view."""
-        ledger, entry = position
-        super().acknowledge(view, (ledger, entry & MAX_ENTRY if entry > 0 else entry))
 
 
 @mutant("TD-08", conditions=2, deep=True)
@@ -80,7 +69,7 @@ class ShortSighted(TopicTimer):
         self.target = wake
 
 
-@mutant("TD-17", conditions=2)
+@mutant("DD-21", conditions=2)
 class TopicDelayIsAnInt(SharedIndexManager):
     """The timer is armed for 2^31 - 1 ms ahead at most, 24 days, and fires for nothing then."""
 
@@ -108,7 +97,7 @@ class PrunesAreThrottled(SharedIndexManager):
 # ---- Nothing and one
 
 
-@mutant("TD-14", conditions=2)
+@mutant("DD-27", conditions=2)
 class TopicNoTickIsIgnored(SharedIndexManager):
     """A new tick of 0 is taken for none, and the one before goes on."""
 
@@ -134,24 +123,3 @@ class MarkInLedgerZeroIsNone(SharedIndexManager):
         """Take over the mark-delete position of a view, if it has one."""
         if position[0]:
             super().acknowledge(view, position)
-
-
-# ---- Settings
-
-
-class TickIsAnInt(FixedDelayDetector):
-    """A detector that goes by the low 32 bits of a tick."""
-
-    def accepted(self, deliver_at: int, tick: int) -> None:
-        """A message was taken."""
-        super().accepted(deliver_at, tick % 2**32)
-
-
-@mutant("DD-14", conditions=4, deep=True)
-class StepsBackByAnInt(SharedIndexManager):
-    """How far a time may step back is kept in 32 bits: with a tick of 2^32 the fixed delay ends at the least step."""
-
-    def _made(self, dispatcher: Dispatcher) -> View:
-        view = super()._made(dispatcher)
-        view.delays = TickIsAnInt()
-        return view

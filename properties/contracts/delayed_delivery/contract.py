@@ -24,6 +24,7 @@ BLAME = (
     Blame("DD-24", "adv"),
     Blame("DD-09", "add fill"),
     Blame("DD-06", "has"),
+    Blame("DD-30", "get", given=lambda trace: any(operation.tag == "clear" for operation in trace)),
     Blame("DD-20", "get"),
     Blame("DD-17", "pause"),
     Blame("DD-29"),

@@ -33,6 +33,7 @@ BLAME = (
     Blame("TD-10", "has"),
     Blame("TD-11", "count", RESULT),
     Blame("TD-12", "pause"),
+    Blame("TD-13", "get", RESULT, lambda trace: any(operation.tag == "clear" for operation in trace)),
     Blame("TD-09", "get", RESULT),
     Blame("TD-20"),
 )
