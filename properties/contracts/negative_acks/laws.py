@@ -152,7 +152,8 @@ def all_emitted(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, st
     for here in plain(config, steps):
         waiting.update((nacked.position, here.now) for nacked in here.nacked)
         for at, ids, _ in emissions(here.step):
-            waiting = {p: made for p, made in waiting.items() if made > at or p not in set(map(tuple, ids))}
+            emitted = set(map(tuple, ids))
+            waiting = {p: made for p, made in waiting.items() if made > at or p not in emitted}
         lost = [p for p, made in waiting.items() if made + longest < here.then]
         if here.then > here.now:
             yield here.place, f"{lost[0]} is never emitted" if lost else None
