@@ -16,7 +16,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from broker_tck import fixtures
+from broker_tck import check, fixtures
 from broker_tck.cli.main import cli, run
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.contracts import CONTRACTS
@@ -211,15 +211,45 @@ def test_command_lines_that_are_wrong_do_not_parse() -> None:
             parsed(cli, line.split())
 
 
+TEMPLATES = REPO / "cli" / "templates"
+POLICY = "What yours does otherwise"
+
+
+def code_of_the_tutorial() -> tuple[list[str], list[str]]:
+    """The blocks of code of the tutorial: those of a policy of one's own, and all others."""
+    blocks: tuple[list[str], list[str]] = [], []
+    for chapter in re.split(r"^## ", (DOCS / "tutorial.md").read_text(encoding="utf-8"), flags=re.MULTILINE):
+        of_template = not chapter.startswith(f"{POLICY}\n")
+        blocks[of_template].extend(re.findall(r"```(?:python|toml)\n(.*?)```", chapter, flags=re.DOTALL))
+    return blocks
+
+
 def test_code_of_the_tutorial_is_that_of_the_template() -> None:
-    templates = REPO / "cli" / "templates"
-    ours = "\n".join(path.read_text(encoding="utf-8") for path in sorted(templates.glob("*.txt")))
+    ours = "\n".join(path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.glob("*.txt")))
     known = {line.strip() for line in ours.splitlines()}
-    tutorial = (DOCS / "tutorial.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```(?:python|toml)\n(.*?)```", tutorial, flags=re.DOTALL)
+    _, blocks = code_of_the_tutorial()
     assert len(blocks) == 6
     for line in "".join(blocks).splitlines():
         assert line.strip() in known, line
+
+
+def test_policy_of_the_tutorial_is_one_that_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (due, accepts, pause, policy, profiles), _ = code_of_the_tutorial()
+    tracker = (TEMPLATES / "tracker.py.txt").read_text(encoding="utf-8")
+    head, body = due.splitlines()
+    for old, new in (
+        (rf"(    {re.escape(head)}\n)[^\n]+", rf"\g<1>    {body}"),
+        (r"(    def should_pause_all_deliveries\(.+?\n) +return [^\n]+", rf"\g<1>        {pause.strip()}"),
+        (r"    profiles = [^\n]+\n", f"    {profiles}    {accepts}"),
+    ):
+        tracker, count = re.subn(old, new, tracker, flags=re.DOTALL)
+        assert count == 1, old
+    for module, text in (("tutorial_policy", policy), ("tutorial_tracker", tracker)):
+        (tmp_path / f"{module}.py").write_text(text.replace("policy:", "tutorial_policy:"), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    result = check("tutorial_tracker:MyTracker", walks=100, examples=0)
+    assert result.verdict == "conforms"
+    assert [each.profile for each in result.profiles] == ["tutorial_policy:Patient~DD-06:at_its_start"]
 
 
 # ---- Traces
