@@ -13,7 +13,7 @@ from broker_tck.implementations.topic_delivery.sight import Sight
 from broker_tck.implementations.topic_delivery.tracker import View
 
 
-@mutant("TD-09", source=BRANCH + "T-01")
+@mutant("DD-35", source=BRANCH + "T-01")
 class HandsOutUntilAcknowledged(Recounting):
     """What was handed out is handed out again, until it is acknowledged."""
 
