@@ -15,6 +15,7 @@ import pytest
 from broker_tck.model.reference import Fault
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery import operations as bucket
+from broker_tck.properties.contracts.bucket_delivery.messages import within_a_ledger
 from broker_tck.properties.contracts.topic_delivery import operations as topic
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.operation import Operation, valid
@@ -198,3 +199,7 @@ def found(name: str) -> dict[str, int]:
 @pytest.mark.parametrize(("name", "what"), [(name, what) for name, what, _ in CASES])
 def test_walks_go_as_far(name: str, what: str) -> None:
     assert found(name)[what] > 0
+
+
+def test_entries_after_the_last_begin_anew() -> None:
+    assert [within_a_ledger(entry) for entry in (0, 2**32 - 1, 2**32)] == [0, 2**32 - 1, 0]

@@ -136,8 +136,7 @@ class Messages:
     def of(self, ledger: int) -> Add:
         """A new message of a ledger."""
         add = Add(ledger, self.entry, self.times.at())
-        entry = self.entry + one_of(self.choices, self.next_entries)
-        self.entry = entry if entry <= LAST_ENTRY else 0
+        self.entry = within_a_ledger(self.entry + one_of(self.choices, self.next_entries))
         self.read.append(add)
         return add
 
@@ -159,7 +158,7 @@ class Messages:
         if min(at, at + n * apart) < 0:
             at, apart = max(at, 0), 0
         fill = Fill(self.ledger, entry, each, n, at, apart, within)
-        self.ledger, self.entry = last_ledger(fill), entry + each
+        self.ledger, self.entry = last_ledger(fill), within_a_ledger(entry + each)
         self.read.append(fill)
         return fill
 
@@ -208,6 +207,11 @@ class Messages:
         self.unread = [read for read in reversed(self.read) if last_ledger(read) >= mark]
         if self.choices.below(4) == 0:
             self.unread = []
+
+
+def within_a_ledger(entry: int) -> int:
+    """An entry, if there can be one so far; else the first."""
+    return entry if entry <= LAST_ENTRY else 0
 
 
 # ---- Many at once

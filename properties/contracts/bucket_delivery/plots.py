@@ -141,7 +141,7 @@ class Plots:
             yield Add(add.ledger, add.entry, max(add.at, self.model.now + self.model.config.tick + 1))
         yield Add(last + 1, self.messages.first_entry, self.messages.times.at())
         for _ in range(self.choices.below(4)):
-            yield Complete(len(self.model.durable.calls.waiting) - 1)
+            yield Complete(max(0, len(self.model.durable.calls.waiting) - 1))
         yield from self.until_it_gives_up(creation)
 
     def many(self) -> Iterator[Operation]:
