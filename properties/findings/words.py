@@ -18,15 +18,19 @@ UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memor
 
 
 def what_went_wrong(finding: Finding, sentence: str) -> str:
-    """What the subject does wrong: by the way that explains it, else by what was seen. ``sentence`` is the rule's."""
+    """What the subject does wrong: by the way that explains it, else by what was seen. ``sentence`` is the rule's.
+
+    Where several ways explain it, the first of each rule is told.
+    """
     thing, diagnosis = finding.contract.thing, finding.diagnosis
     if diagnosis.law:
         return f"Your {thing} breaks what holds of every {thing}: {begun_small(sentence)}"
     if not diagnosis.ways:
         return by_what_was_seen(finding)
     model = finding.contract.model(finding.profile)
-    told = dict.fromkeys(in_words(way, thing, model) for way in diagnosis.ways)
-    return " Or: ".join(told)
+    firsts = {way.rule.number: way for way in reversed(diagnosis.ways)}
+    ways = (way for way in diagnosis.ways if firsts[way.rule.number] is way)
+    return " Or: ".join(dict.fromkeys(in_words(way, thing, model) for way in ways))
 
 
 def in_words(way: Way, thing: str, model: type[Reference]) -> str:
