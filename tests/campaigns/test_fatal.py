@@ -63,10 +63,11 @@ def test_campaign_over_fatal_subjects_ends_as_any_other(ended: Ended, store: Fol
 @pytest.mark.parametrize("name", SEEN)
 def test_fatal_subject_is_one_reduced_finding(ended: Ended, store: Folder, name: str) -> None:
     (entry,) = [entry for entry in entries(store.findings()) if entry.place.subject == f"fatal:{name}"]
-    assert entry.shortest == 4
+    assert entry.shortest in (2, 4)
     assert entry.walks >= SHARDS
     (found,) = [finding for finding in json.loads(ended.out)["findings"] if finding["subject"] == f"fatal:{name}"]
-    assert [operation[0] for operation in found["operations"]] == ["add", "add", "add", "get"]
+    tags = [operation[0] for operation in found["operations"]]
+    assert tags in (["add", "add", "add", "get"], ["fill", "get"])  # one by one, or at once
     assert (found["seen"]["error"], found["seen"]["message"]) == SEEN[name]
 
 
