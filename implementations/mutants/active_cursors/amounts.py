@@ -5,7 +5,6 @@ from __future__ import annotations
 from zlib import crc32
 
 from broker_tck.implementations.active_cursors.lazy_list import LazyList
-from broker_tck.implementations.active_cursors.parts import Slot
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
 from broker_tck.implementations.mutants.mutant import mutant
@@ -84,39 +83,6 @@ class VersionBeginsAnew(SortedCursors):
         if not self._by_name:
             self._version = 0
         return removed
-
-
-@mutant("CC-09", conditions=3)
-class LeastOfTheLifeBefore(SortedCursors):
-    """The least position is kept; it is looked up anew when its cursor moves or leaves, but not when that was all."""
-
-    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
-        super().__init__(config, clock)
-        self._least: Position | None = None
-
-    def _place(self, slot: Slot, position: Position | None) -> None:
-        before = slot.position
-        super()._place(slot, position)
-        if before is not None:
-            self._has_left(before)
-        if position is not None:
-            self._least = position if self._least is None else min(self._least, position)
-
-    def remove_cursor(self, name: str) -> bool:
-        """Remove a cursor."""
-        slot = self._by_name.get(name)
-        removed = super().remove_cursor(name)
-        if slot is not None and slot.position is not None:
-            self._has_left(slot.position)
-        return removed
-
-    def get_slowest_cursor_position(self) -> Position | None:
-        """The least position, if there is any."""
-        return self._least if self._order else None
-
-    def _has_left(self, position: Position) -> None:
-        if position == self._least and self._order:
-            self._least = self._order[0][0]
 
 
 @mutant("CC-13", conditions=3)

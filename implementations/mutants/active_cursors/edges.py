@@ -130,13 +130,3 @@ class NamesIgnoreCase(SortedCursors):
         name = cursor.name.lower()
         found = next((slot.cursor for each, slot in self._by_name.items() if each.lower() == name), cursor)
         super().update_cursor(found, position)
-
-
-@mutant("CC-02", conditions=2, deep=True)
-class NamesAreCut(SortedCursors):
-    """A name is kept as its first 32 characters: two that begin alike are one cursor."""
-
-    def add(self, cursor: Cursor, position: Position | None) -> None:
-        """Add a cursor, or move the one whose name begins alike."""
-        there = next((each for each in self._by_name if each[:32] == cursor.name[:32]), None)
-        super().add(self._by_name[there].cursor if there else cursor, position)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
 from broker_tck.implementations.bucket_delivery.pulsar_5_0 import PulsarBuckets50
 from broker_tck.implementations.bucket_delivery.pulsar_cutting import Cutter, Pieces
-from broker_tck.implementations.bucket_delivery.pulsar_members import Index
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.interface import (
     BucketDeliveryConfig,
@@ -15,10 +14,9 @@ from broker_tck.implementations.interface import (
     Clock,
     CursorProperties,
     DelayedIndex,
-    Position,
     Timer,
 )
-from broker_tck.implementations.mutants.bucket_delivery.parts import around_cutter, around_members
+from broker_tck.implementations.mutants.bucket_delivery.parts import around_cutter
 from broker_tck.implementations.mutants.mutant import mutant
 
 # ---- Ledgers that differ
@@ -45,31 +43,6 @@ class RangeOutlivesTheClear(PulsarBuckets50):
         first, last = self._growing.first, self._growing.last
         super()._empty()
         self._growing.first, self._growing.last = first, last
-
-
-@mutant("BD-05", conditions=3, inside=around_members)
-class HandedOutIsHeldForGood(Index):
-    """A message that was handed out and is added again is taken for held, and never handed out again."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._handed_out: set[Position] = set()
-
-    def holds(self, ledger: int, entry: int) -> bool:
-        """Whether it is in the set, or was."""
-        return (ledger, entry) in self._handed_out or super().holds(ledger, entry)
-
-    def popped(self, ledger: int, entry: int) -> bool:
-        """Take it out, and keep it in mind."""
-        popped = super().popped(ledger, entry)
-        if popped:
-            self._handed_out.add((ledger, entry))
-        return popped
-
-    def cleared(self) -> None:
-        """Take out all."""
-        super().cleared()
-        self._handed_out.clear()
 
 
 class RemovesByKey(KeyUpdates):

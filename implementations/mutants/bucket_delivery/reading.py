@@ -11,7 +11,6 @@ from broker_tck.implementations.bucket_delivery.pulsar_members import Index
 from broker_tck.implementations.bucket_delivery.pulsar_merging import Buckets
 from broker_tck.implementations.bucket_delivery.pulsar_persistence import Segments
 from broker_tck.implementations.bucket_delivery.pulsar_ranges import Range
-from broker_tck.implementations.bucket_delivery.pulsar_recovery import Doomed
 from broker_tck.implementations.interface import (
     BucketNotExistException,
     DelayedIndex,
@@ -224,15 +223,6 @@ class ClearForgetsTheGrowing(PulsarBuckets50):
 
 
 # ---- Recover
-
-
-@mutant("BD-34", source="apache/pulsar PR 25990", conditions=3, deep=True)
-class ClippedRangesDecide(PulsarBuckets50):
-    """A recovered range is placed over all that it meets, as each is enclosed once it is clipped."""
-
-    def _makes_room(self, span: Range, doomed: Doomed) -> bool:
-        doomed.update(self._placed.inside(span))
-        return True
 
 
 @mutant("BD-36", conditions=3)

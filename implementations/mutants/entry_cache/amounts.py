@@ -9,7 +9,7 @@ from broker_tck.implementations.entry_cache.reads import CacheReads, Running
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
 from broker_tck.implementations.interface import Entry, Position
 from broker_tck.implementations.mutants.entry_cache.caches import of_topic
-from broker_tck.implementations.mutants.entry_cache.reads import around_cache, around_reads
+from broker_tck.implementations.mutants.entry_cache.reads import around_reads
 from broker_tck.implementations.mutants.mutant import mutant
 
 PAGE_BITS = 6
@@ -88,17 +88,6 @@ class PopulationEndsAtACachedOne(CacheReads):
 
 
 # ---- Lives
-
-
-@mutant("EC-55", inside=around_cache, conditions=3, deep=True)
-class AverageOutlivesItsEntries(TopicCache):
-    """The average of added entries, by which permits are taken, is of those cached now, once any have been cleared."""
-
-    def clear(self) -> tuple[int, int]:
-        """Remove everything, and begin the average anew."""
-        removed = super().clear()
-        self.added = self.added_size = 0
-        return removed
 
 
 @mutant("EC-11", inside=of_topic, conditions=3)

@@ -10,16 +10,11 @@ from broker_tck.implementations.entry_cache.removal_queue import Count, RemovalQ
 from broker_tck.implementations.interface import (
     Clock,
     Entry,
-    EntryCacheConfig,
-    Execute,
-    ExpectedReads,
-    LedgerHandle,
     Position,
-    ReadAnswered,
     ReadCount,
 )
 from broker_tck.implementations.mutants.entry_cache.caches import of_topic
-from broker_tck.implementations.mutants.entry_cache.reads import around_cache, around_limiter
+from broker_tck.implementations.mutants.entry_cache.reads import around_limiter
 from broker_tck.implementations.mutants.mutant import mutant
 
 DEFAULT_WATERMARK = 90
@@ -34,21 +29,6 @@ def signed(number: int, bits: int) -> int:
 # ---- Widths
 
 
-@mutant("EC-30", conditions=2, deep=True)
-class SizeIsAnInt(RemovalQueue):
-    """The bytes of all caches are kept in 32 bits, signed: beyond 2^31 there seem to be less than none."""
-
-    def added(self, slot: Slot) -> None:
-        """A slot was made."""
-        self.size = signed(self.size + slot.size, 32) - slot.size
-        super().added(slot)
-
-    def removed(self, entries: int, size: int, blanks: int = 0) -> None:
-        """Slots left their caches."""
-        self.size = signed(self.size - size, 32) + size
-        super().removed(entries, size, blanks)
-
-
 @mutant("RC-01", conditions=2, deep=True)
 class CountIsAShort(RemovalQueue):
     """The reads that are expected of an entry are kept in 16 bits, signed: 2^15 of them are less than none."""
@@ -56,19 +36,6 @@ class CountIsAShort(RemovalQueue):
     def new_read_count(self, expected: int) -> ReadCount | None:
         """A count, if reads are expected."""
         return Count(signed(expected, 16)) if expected > 0 else None
-
-
-@mutant("EC-24", conditions=3, deep=True)
-class MostRequeuesAreAByte(RemovalQueue):
-    """How often an entry is requeued at most is kept in eight bits: 256 times is never."""
-
-    def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
-        super().__init__(config, clock, execute)
-        self.update_max_requeue_count(config.max_requeue_count)
-
-    def update_max_requeue_count(self, count: int) -> None:
-        """Set how often, in eight bits."""
-        super().update_max_requeue_count(count % 256)
 
 
 # ---- Clocks
@@ -82,14 +49,6 @@ class ThresholdIsNotNegative(RemovalQueue):
         """The scheduled run."""
         self.evict_entries_before_timestamp((self.clock() - self._ttl) % 2**64)
         self._relieve()
-
-
-@mutant("EC-55", inside=around_limiter, conditions=3, deep=True)
-class TimeoutIsAnInt(ReadLimiter):
-    """How long a read waits for permits is kept in 32 bits, signed: 2^31 ms are for ever."""
-
-    def __init__(self, limit: int, most_waiting: int, timeout: int, clock: Clock) -> None:
-        super().__init__(limit, most_waiting, max(signed(timeout, 32), 0), clock)
 
 
 @mutant("EC-22", conditions=3)
@@ -114,20 +73,6 @@ class EmptyEntriesAreRefused(TopicCache):
     def put(self, position: Position, value: Entry) -> bool:
         """Insert a value that has any bytes."""
         return (value.position != position or value.length > 0) and super().put(position, value)
-
-
-@mutant("EC-47", inside=around_cache)
-class RangeOfOneIsSingle(TopicCache):
-    """A cursor's read of one entry is made as a single read, of which no reads are expected: it does not populate."""
-
-    def read_entries(
-        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
-    ) -> None:
-        """Answer a reader."""
-        if first == last:
-            self.read_entry(handle, first, answered)
-        else:
-            super().read_entries(handle, first, last, expected, answered)
 
 
 @mutant("EC-31", conditions=2, deep=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pyroaring import BitMap64
 
 from broker_tck.implementations.interface import (
@@ -104,20 +102,3 @@ class IndexesBeyondAWord(SortedBucketsTracker):
         """Disarm and forget, for good."""
         super().close()
         self._beyond.clear()
-
-
-@mutant("NA-06", conditions=3, deep=True)
-class ChunksByEntryAlone(SortedBucketsTracker):
-    """Chunks are kept by the entry that is the last, whatever its ledger: two ledgers share those of the first."""
-
-    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
-        super().__init__(config, clocks, timer, consumer)
-        self._by_entry: dict[tuple[int, int], Sequence[int]] = {}
-
-    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
-        chunks = self._by_entry.setdefault((bucket, position[1]), chunks)
-        super()._note_chunks(bucket, position, chunks)
-
-    def _take(self, now: int) -> list[Position]:
-        self._by_entry = {key: chunks for key, chunks in self._by_entry.items() if key[0] > now}
-        return super()._take(now)

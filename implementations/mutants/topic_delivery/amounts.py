@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_tck.implementations.interface import Clock, Dispatcher, Position, Timer, TopicDeliveryConfig
+from broker_tck.implementations.interface import Clock, Position, Timer, TopicDeliveryConfig
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.mutants.topic_delivery.parts import Recounting
 from broker_tck.implementations.topic_delivery.index import CHUNK, Entries, SharedIndex
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.sight import Sight
@@ -77,15 +76,6 @@ class KeepsChunks(SharedIndex):
             self._chunks[number] = chunk
 
 
-@mutant("TD-15", conditions=3, deep=True)
-class ChunksOutliveTheIndex(SharedIndexManager):
-    """When the last view leaves, the counts of neighbouring entries stay: who comes then with a mark counts wrong."""
-
-    def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self._index = KeepsChunks()
-
-
 @mutant("TD-13", conditions=3)
 class SecondClearDoesNothing(SharedIndexManager):
     """A view that was cleared once is not cleared again."""
@@ -120,11 +110,3 @@ class ThirdLife(Sight):
     def adds(self, key: int, ledger: int, entry: int) -> bool:
         """The view adds a copy, for the second time at most."""
         return self._times.get((key, ledger, entry), 0) < 2 and super().adds(key, ledger, entry)
-
-
-@mutant("TD-20", conditions=4, deep=True)
-class AddedAgainOnce(Recounting):
-    """What a view was handed or has cleared it may add again once, and not a second time."""
-
-    def _made(self, dispatcher: Dispatcher) -> View:
-        return View(self, dispatcher, ThirdLife(dispatcher.mark_delete_position))

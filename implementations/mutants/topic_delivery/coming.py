@@ -11,15 +11,6 @@ from broker_tck.implementations.topic_delivery.tracker import View
 # ---- Views come
 
 
-@mutant("TD-32", conditions=2)
-class ReopenedGoesOn(SharedIndexManager):
-    """A subscription that is opened again goes on where its earlier view was: what that was handed stays hidden."""
-
-    def _made(self, dispatcher: Dispatcher) -> View:
-        earlier = self._views.get(dispatcher.name)
-        return View(self, dispatcher, earlier.sight) if earlier else super()._made(dispatcher)
-
-
 @mutant("TD-32")
 class BeginsAtTheEnd(Recounting):
     """A view sees nothing of what was held when it was opened."""

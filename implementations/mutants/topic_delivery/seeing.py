@@ -65,17 +65,6 @@ class MarkNeverGoesBack(SharedIndexManager):
             super().acknowledge(view, position)
 
 
-@mutant("TD-15", source=BRANCH + "TD-15", conditions=3)
-class PassedComesBack(Recounting):
-    """Where the mark-delete position goes back, what was passed and is still held for others comes back with it."""
-
-    def acknowledge(self, view: View, position: Position) -> None:
-        """Forget how far it has been."""
-        super().acknowledge(view, position)
-        view.sight.passed = position
-        self._order.place(view)
-
-
 @mutant("TD-15", conditions=2)
 class MarkLedgerCutShort(SharedIndexManager):
     """The ledger id of a mark-delete position is kept in 32 bits."""

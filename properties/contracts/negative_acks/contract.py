@@ -22,7 +22,6 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     NackId,
 )
 from broker_tck.properties.contracts.negative_acks.rig import Rig
-from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Blame, Contract
 from broker_tck.properties.engine.operation import Operation, able
 from broker_tck.properties.engine.units import TIME
@@ -35,7 +34,6 @@ BLAME = (
     Blame("NA-01", "batch", "count"),
     Blame("NA-30", "adv", "count"),
     Blame("NA-43", shows="count"),
-    Blame("NA-06", "adv", RESULT, lambda trace: any(operation.tag == "chunked" for operation in trace)),
     Blame("NA-26", "jump", "armed"),
     Blame("NA-23", "nack id", "armed"),
     Blame("NA-22", shows="armed"),
