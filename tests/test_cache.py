@@ -736,7 +736,7 @@ def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
 def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     model = CONTRACT.model(subject.profiles[0])
     broken: Counter[str] = Counter()
-    for number in range(40):
+    for number in range(160):
         broken.update(broken_by(CONTRACT, walked(subject, number), subject.rig, subject.capabilities))
     assert set(broken) - {*model.MOOT} == set(model.BREAKS)
 
