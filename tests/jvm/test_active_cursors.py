@@ -44,10 +44,10 @@ def with_null_updates(subject: Subject) -> Subject:
 
 
 def from_nothing(subject: Subject, profile: str, such: Callable[[Walk], Any] = bool) -> Finding | None:
-    """What the first three such walks that fail are reduced to: the clearest, and of these the shortest."""
+    """What the first few such walks that fail are reduced to: the clearest, and of these the shortest."""
     model = CURSORS.model(profile)
     diagnoser = Diagnoser(CURSORS, model, subject.rig, subject.capabilities)
-    walks = islice(filter(such, failing(subject, model, seed=1)), 3)
+    walks = islice(filter(such, failing(subject, model, seed=1)), 8)
     found = [find(subject, diagnoser, done.config, done.operations, done.seed) for done in walks]
     return min(filter(None, found), key=lambda f: (len(f.diagnosis.rules), len(f.operations)), default=None)
 

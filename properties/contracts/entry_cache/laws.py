@@ -319,7 +319,7 @@ def doubled(operations: Sequence[Operation], twins: Sequence[Operation | None]) 
 
 def again(config: Config, operations: Sequence[Operation], choices: Choices) -> Varied:
     """The same with each insertion made again, of another size and with other reads."""
-    twins = [replace(o, size=o.size + 1, expected_reads=3) if isinstance(o, Put) else None for o in operations]
+    twins = [replace(o, size=abs(o.size - 1), expected_reads=3) if isinstance(o, Put) else None for o in operations]
     return (config, doubled(operations, twins)) if any(twins) else None
 
 
