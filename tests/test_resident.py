@@ -250,7 +250,7 @@ def test_walks_around_one_that_ends_the_process_are_those_of_a_subject_that_is_f
     starts: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(findings.Finder, "of_fatal", lambda finder, failed: finder.as_it_is(failed, NOT_REDUCED))
-    found, forked = rows("Leaves", operations=40_000), rows("LeavesForked", operations=40_000)
+    found, forked = rows("Leaves", operations=160_000), rows("LeavesForked", operations=160_000)
     assert timeless(found) == timeless(forked).replace("LeavesForked", "Leaves")
     (ended,) = [row for row in found if row.kind == FINDING]
     assert ended.count == MOST_FATAL

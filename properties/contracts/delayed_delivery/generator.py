@@ -255,6 +255,7 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
         "fill.at": Edge((LAST,), "DD-05: where rounding overflows", low=-1),
         "adv.ms": Edge(high=2**45, why="the clock is to have times ahead of it"),
         "config.lookahead": Edge((2, 1_000), "DD-16: how many of one delay are held"),
+        "config.tick": Edge(low=1, high=2**34, why="a tick of the broker's timer: 1 ms to 2^54 ns"),
     }
 
 
