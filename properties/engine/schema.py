@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -31,7 +32,7 @@ def schema(contract: Contract) -> dict[str, Any]:
         "required": ["version", "contract", "profile", "config", "steps"],
         "additionalProperties": False,
         "$defs": {
-            **definitions,
+            **{name: undented(definition) for name, definition in definitions.items()},
             "with_outcome": {
                 "description": f"An operation, its result, and what was seen then: {', '.join(contract.observables)}.",
                 "type": "array",
@@ -41,6 +42,13 @@ def schema(contract: Contract) -> dict[str, Any]:
             },
         },
     }
+
+
+def undented(definition: dict[str, Any]) -> dict[str, Any]:
+    """A definition whose description has no indent: from Python 3.13 on, that of a docstring is gone already."""
+    return (
+        definition | {"description": cleandoc(definition["description"])} if "description" in definition else definition
+    )
 
 
 def profile_pattern(contract: Contract) -> str:
