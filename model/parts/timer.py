@@ -72,7 +72,7 @@ class Timer(Part):
         absent=lambda t, tick: 0,
         without_the_tick=lambda t, tick: t.last_run,
         two_ticks=lambda t, tick: t.last_run + 2 * tick,
-        width_for_tick=lambda t, tick: t.last_run + (1 << tick.bit_length() - 1),
+        width_for_tick=lambda t, tick: t.last_run + (1 << tick.bit_length() >> 1),
         from_now=lambda t, tick: t.now + tick if t.last_run else 0,
     )
     def earliest(self, tick: int) -> int:
