@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from broker_tck.model.bucket_delivery.ranges import Placed
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.contracts.bucket_delivery.messages import Messages, last_ledger, nth, until_next
 from broker_tck.properties.contracts.bucket_delivery.operations import (
@@ -51,8 +52,8 @@ class Plots:
 
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, a message is added."""
-        plots = (self.failure, self.failure, self.late_load, self.late_load, self.sealed_again, self.many, self.lives)
-        return self.play(one_of(self.choices, plots))
+        plots = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.many, self.lives
+        return self.play(one_of(self.choices, (*plots, self.gap, self.gap)))
 
     def flood(self) -> Operation:
         """Begin a plot of many messages at once."""
@@ -151,6 +152,25 @@ class Plots:
             yield self.messages.next_ledger() if self.choices.below(2) else self.messages.add()
             if tracker is not self.model.tracker or tracker is None or tracker.busy():
                 return
+
+    def gap(self) -> Iterator[Operation]:
+        """Two ledgers that were passed over are read, so that one is sealed; then mostly all calls end, merges too."""
+        tracker = self.model.tracker
+        if tracker is None or (ledger := self.passed_over(tracker.placed)) is None:
+            return
+        for _ in range(min(max(self.model.config.min_index_count, 1), MOST_ADDED)):
+            yield self.messages.of(ledger)
+        yield self.messages.of(ledger + 1)
+        if self.choices.below(4):
+            yield from self.all_but("")
+        yield self.messages.next_ledger()
+
+    def passed_over(self, placed: Placed) -> int | None:
+        """A ledger of two between buckets, or below them all, that no bucket has; None: there are none."""
+        ends = [-1, *(piece.ledgers[1] for piece in placed.pieces)]
+        begins = [piece.ledgers[0] for piece in placed.pieces]
+        free = [begin - 2 for end, begin in zip(ends, begins, strict=False) if begin - end > 2]
+        return one_of(self.choices, free) if free else None
 
     def read_between(self, first: int, last: int) -> Iterator[Add]:
         """What was read of some ledgers."""

@@ -23,7 +23,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     NackId,
     Stale,
 )
-from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.contract import Law, Step, Variation
 from broker_tck.properties.engine.operation import POSITION, Operation, marked
 
@@ -305,13 +305,14 @@ def slowly(operations: Sequence[Operation]) -> list[Operation]:
     return [replace(o, ms=o.ms % SLOW_MS) if isinstance(o, Advance) else o for o in clear(operations)]
 
 
-def one_more(
+def some_more(
     config: Config, operations: Sequence[Operation], choices: Choices
 ) -> tuple[Config, list[Operation]] | None:
-    """One nack more, of an entry of another ledger."""
-    kept = list(operations)
-    at = choices.below(len(kept) + 1)
-    return config, [*kept[:at], Nack(ELSEWHERE, 1, choices.below(4)), *kept[at:]]
+    """A few nacks more, of an entry of another ledger."""
+    more = list(operations)
+    for _ in range(one_of(choices, (1, 8))):
+        more.insert(choices.below(len(more) + 1), Nack(ELSEWHERE, 1, choices.below(4)))
+    return config, more
 
 
 def another_delay(
@@ -386,7 +387,7 @@ VARIATIONS: tuple[Variation, ...] = (
         equal_shifted,
     ),
     Variation("rename", "With its entries renamed, a trace has its outcomes renamed.", renamed, equal_renamed),
-    Variation("P9", "One more nack makes no other item later.", one_more, none_later, clear),
+    Variation("P9", "A few more nacks make no other item later.", some_more, none_later, clear),
     Variation("P10", "How late an item is does not depend on another's delay.", another_delay, none_affected, clear),
     Variation("P15", "With one precision bit more, two neighbouring buckets become one.", one_bit_more, nested, slowly),
 )
