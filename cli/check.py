@@ -45,7 +45,7 @@ RESERVE = WALKS
 MORE = 10
 """Where walks were not enough, so many times as many are advised."""
 LEGEND = (
-    "residual: no walk failed; so, with 95 % confidence, fewer than this share of walks fail\n"
+    "residual: where no walk failed, with 95 % confidence fewer than this share of walks fail\n"
     "operations: those of the walks and of the Hypothesis machine"
 )
 CHECK_EXAMPLES = """\b
