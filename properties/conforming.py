@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from broker_tck import fixtures
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import clock_of
-from broker_tck.properties.engine.replay import Disagreement, on_subject
+from broker_tck.properties.engine.replay import Disagreement, disagreements
 from broker_tck.properties.engine.run import Progress, Run, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
@@ -101,16 +101,11 @@ def check_subject(
     again = run_again(subject, profile, kept, fail_fast)
     if again.fatal or (fail_fast and again.failing):
         return Checked(Run(subject, profile, seed), 0, 0, [], 0, again)
-    disagreements: list[Disagreement] = []
     golden = [asked(trace, subject) for trace in golden]
-    for trace in golden:
-        if found := on_subject(trace, subject, profile):
-            disagreements.append(found)
-            if unanswered(found.difference):
-                break
+    found = [*until_unanswered(disagreements(golden, subject, profile))]
     steps = sum(len(trace.operations) for trace in golden)
-    lost = sum(len(d.trace.operations) - d.step for d in disagreements)
-    known = [*([] if disagreements else golden), *witnesses(subject, profile)]
+    lost = sum(len(d.trace.operations) - d.step for d in found)
+    known = [*witnesses(subject, profile), *([] if found else golden)]
     run = run_subject(subject, profile, seed, count, fail_fast, progress, known=known, reserve=reserve)
     machine_steps = 0
     if not run.failing and examples:
@@ -118,7 +113,15 @@ def check_subject(
         if failed:
             run.failing.append(failed)
             run.findings = findings(run)
-    return Checked(run, steps, steps - lost, disagreements, machine_steps, again)
+    return Checked(run, steps, steps - lost, found, machine_steps, again)
+
+
+def until_unanswered(found: Iterator[Disagreement]) -> Iterator[Disagreement]:
+    """Disagreements up to one at which there was no answer: the subject would end its process again and again."""
+    for each in found:
+        yield each
+        if unanswered(each.difference):
+            return
 
 
 @cache

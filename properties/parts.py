@@ -9,7 +9,7 @@ from typing import Any
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.conforming import asked, disagreement_text, golden_traces, witnesses
 from broker_tck.properties.engine.machine import run_machine
-from broker_tck.properties.engine.replay import on_subject
+from broker_tck.properties.engine.replay import disagreements
 from broker_tck.properties.engine.run import SAMPLED, Run, checked, complaint_text, deviations, findings
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
 from broker_tck.properties.errors import BadInput
@@ -32,8 +32,8 @@ def walked(subject: Subject, profile: str, seed: int, count: int) -> Run:
 
 def part_golden(subject: Subject, profile: str, _seed: int = 0) -> str:
     """The traces that were recorded on the broker's own classes."""
-    parts = (asked(trace, subject) for trace in golden_traces(subject.contract.name, profile))
-    found = next((d for trace in parts if (d := on_subject(trace, subject, profile))), None)
+    parts = [asked(trace, subject) for trace in golden_traces(subject.contract.name, profile)]
+    found = next(disagreements(parts, subject, profile), None)
     return disagreement_text(found) if found else ""
 
 

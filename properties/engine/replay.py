@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.findings.diagnose import observable
-from broker_tck.properties.isolation.protected import replayed
+from broker_tck.properties.isolation.protected import all_replayed, replayed
 
 SECONDS = 5.0
 """How long a subject may take over an operation."""
@@ -106,3 +106,13 @@ def on_subject(trace: Trace, subject: Subject, profile: str) -> Disagreement | N
     """Replay on a subject beside the model."""
     found = replayed(subject, trace.contract.model(profile), trace.config, trace.operations, SECONDS)
     return Disagreement(trace, profile, subject.name, *found) if found else None
+
+
+def disagreements(traces: Sequence[Trace], subject: Subject, profile: str) -> Iterator[Disagreement]:
+    """Replay traces on a subject beside the model: those on which they disagree, as they are found."""
+    if traces:
+        asked = [(trace.config, trace.operations) for trace in traces]
+        model = traces[0].contract.model(profile)
+        for trace, found in zip(traces, all_replayed(subject, model, asked, SECONDS), strict=True):
+            if found:
+                yield Disagreement(trace, profile, subject.name, *found)

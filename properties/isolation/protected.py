@@ -6,7 +6,7 @@ Where a subject lives in this process for good, nothing is replayed in a fork of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,8 @@ from broker_tck.properties.isolation.process import Death, Isolation
 from broker_tck.properties.isolation.resident import HERE
 from broker_tck.properties.isolation.watchdog import patience
 
+Asked = tuple[Any, Sequence[Operation]]
+"""A trace without its outcomes: how the subject is configured, and what it is asked."""
 MEMORY = 256
 """How many MiB a subject may take over one trace."""
 
@@ -37,18 +39,29 @@ class Protected:
         self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
     ) -> Failure | None:
         """Where a trace fails, and how; at the operation that was not answered, if one is not."""
-        if not operations:
-            return None
-        isolation = self.isolation
-        isolation.seconds = patience(self.seconds, bulk(operations))
+        return next(self.failures(subject, model, [(config, operations)])) if operations else None
 
-        def replay() -> Failure | None:
+    def failures(self, subject: Subject, model: type[Reference], traces: Sequence[Asked]) -> Iterator[Failure | None]:
+        """Where each trace fails, and how. One process replays them all; after one that it dies of, another goes on."""
+        isolation, done = self.isolation, 0
+        isolation.seconds = max((patience(self.seconds, bulk(operations)) for _, operations in traces), default=0)
+        while done < len(traces):
+            for answer in isolation.run_each(self.replay(subject, model, *trace) for trace in traces[done:]):
+                done += 1
+                yield (max(isolation.mark.get(), 0), no_answer(*answer)) if isinstance(answer, Death) else answer
+
+    def replay(
+        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
+    ) -> Callable[[], Failure | None]:
+        """What replays a trace, marking how far it has come."""
+
+        def replayed() -> Failure | None:
+            self.isolation.seconds = patience(self.seconds, bulk(operations))
             made = partial(subject.rig, config, subject.capabilities)
-            marked = partial(isolation.marking, operations)
+            marked = partial(self.isolation.marking, operations)
             return replay_differs(marked, partial(model, config), made, subject.contract.dear)
 
-        answer = isolation.run(replay)
-        return (max(isolation.mark.get(), 0), no_answer(*answer)) if isinstance(answer, Death) else answer
+        return replayed
 
 
 class Few:
@@ -84,6 +97,20 @@ def replayed(
     if stays(subject):
         return failure(subject, model, config, operations, seconds)
     return Protected(seconds).failure(subject, model, config, operations)
+
+
+def all_replayed(
+    subject: Subject, model: type[Reference], traces: Sequence[Asked], seconds: float
+) -> Iterator[Failure | None]:
+    """Where each of some traces fails, and how, all in one process; one that fails there is replayed alone as well.
+
+    What is told of it then does not depend on the others.
+    """
+    if stays(subject):
+        yield from (failure(subject, model, *trace, seconds) for trace in traces)
+        return
+    for trace, found in zip(traces, Protected(seconds).failures(subject, model, traces), strict=True):
+        yield replayed(subject, model, *trace, seconds) if found else None
 
 
 def probing(difference: Difference, seconds: float, memory: int | None = MEMORY, parent: Any = None) -> Protected:
