@@ -122,6 +122,21 @@ def test_debugger_stops_before_the_operation_that_differs(cli: Any, monkeypatch:
     assert "-> return super().get_scheduled_messages(max_messages + 1)\n(Pdb) 0\n" in out
 
 
+def test_debugger_leaves_what_traces(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sys.gettrace()
+    sys.settrace(nothing_traced)
+    try:
+        for subject in ("kit:OneTooMany", "kit:Raising"):
+            debugging(cli, monkeypatch, subject, "q\n")
+            assert sys.gettrace() is nothing_traced
+    finally:
+        sys.settrace(before)
+
+
+def nothing_traced(frame: Any, event: str, argument: Any) -> None:
+    """A tracer that sees no line of any frame."""
+
+
 def test_debugger_needs_a_subject_and_a_terminal(cli: Any) -> None:
     for arguments in (("check", "--pdb"), (*BROKEN, "--pdb", "--json")):
         status, out, err = cli(*arguments)

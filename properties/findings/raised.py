@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from pdb import Pdb
 from traceback import TracebackException
@@ -77,17 +77,27 @@ def near(path: str) -> str:
 def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> None:
     """Stop in the debugger where a subject raises at the end of a trace; else before the last operation is done."""
     error = raised(subject, config, operations)
-    debugger = Pdb(skip=[f"{KIT}*"])
-    if error and own(error):
-        debugger.reset()
-        debugger.interaction(None, own(error))
-        return
-    rig = subject.rig(config, subject.capabilities)
-    for operation in operations[:-1]:
-        error_of(operation.on, rig)
-        error_of(rig.seen)
-    with suppress(Exception):
-        debugger.runcall(operations[-1].on, rig)
+    with tracing_goes_on() as debugger:
+        if error and own(error):
+            debugger.reset()
+            debugger.interaction(None, own(error))
+            return
+        rig = subject.rig(config, subject.capabilities)
+        for operation in operations[:-1]:
+            error_of(operation.on, rig)
+            error_of(rig.seen)
+        with suppress(Exception):
+            debugger.runcall(operations[-1].on, rig)
+
+
+@contextmanager
+def tracing_goes_on() -> Iterator[Pdb]:
+    """A debugger; after it, what traced before goes on, as it measures coverage: a debugger that is left ends it."""
+    before = sys.gettrace()
+    try:
+        yield Pdb(skip=[f"{KIT}*"])
+    finally:
+        sys.settrace(before)
 
 
 def raised_at(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[str, ...]:
