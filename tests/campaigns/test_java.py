@@ -26,7 +26,7 @@ FOUND = 1
 def campaign(*arguments: Any) -> list[Any]:
     """The arguments that begin the campaign."""
     subjects = [word for name in SUBJECTS for word in ("--subject", name)]
-    limits = ["--profile", "heap", "--rounds", 2, "--shards", 2, "--operations", 8_000]
+    limits = ["--profile", "heap", "--rounds", 2, "--shards", 2, "--operations", 24_000]
     return ["fuzz", "--store", "store", *subjects, *limits, *arguments]
 
 
