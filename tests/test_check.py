@@ -19,7 +19,15 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.implementations.interface import Hang, IllegalStateException, TooManyRequestsException
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault
-from broker_tck.properties.contracts.delayed_delivery.operations import Advance, Capabilities, Config, Get, Has, Stale
+from broker_tck.properties.contracts.delayed_delivery.operations import (
+    Advance,
+    Capabilities,
+    Config,
+    Fill,
+    Get,
+    Has,
+    Stale,
+)
 from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.engine.check import (
     RESULT,
@@ -564,6 +572,13 @@ def test_hang_is_not_lost_in_the_callback_of_an_object_that_goes() -> None:
     with pytest.raises(Hang), Limit(0.05):
         goes_and_hangs()
     assert ended == [True]
+
+
+def test_what_came_at_once_may_come_out_at_once() -> None:
+    with Limit(2.0):
+        Limit.follow([Fill(1, 0, 1, 3000, 5), Advance(5)])
+        assert Limit.around is not None
+        assert Limit.around.allowed == patience(2.0, 3000)
 
 
 def test_bulk_is_given_time() -> None:
