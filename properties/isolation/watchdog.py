@@ -33,8 +33,8 @@ class Limit:
     Looks are counted and not the time between them: a process that was stopped, and goes on, has had none.
 
     Where operations are done in the block, see :meth:`follow`, each of them has the limit for itself: a subject that
-    goes on is slow, and does not hang. Where much was done in bulk each one has more, see :func:`patience`: what came in
-    at once may come out at once.
+    goes on is slow, and does not hang. Where much was done in bulk each has more, see :func:`patience`: what came at
+    once may come out at once.
 
     It works in the main thread of systems that have interval timers; elsewhere the block is not limited.
     """
