@@ -53,7 +53,7 @@ class Told(io.RawIOBase):
 def tell_errors() -> None:
     """Have errors of standard output and standard error raised as Unwritten; one that was closed goes nowhere."""
     for name, where in (("stdout", STANDARD_OUTPUT), ("stderr", "standard error")):
-        stream = getattr(sys, name) or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        stream = getattr(sys, name) or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # as long as the process
         setattr(sys, name, told(stream, where))
 
 

@@ -273,6 +273,17 @@ def test_allowed_answers_are_followed() -> None:
     assert concrete(8) == 8
 
 
+def test_a_pick_that_fails_is_alike_to_the_same_failure_alone() -> None:
+    def fails(answer: int) -> None:
+        raise Fault("RuntimeError")
+
+    allowed = Allowed(lambda seen: True, fails, 9, "any number")
+    assert disallowed(allowed, {"error": "RuntimeError"}) is None
+    other = {"error": "KeyError"}
+    assert disallowed(allowed, other) == Difference(RESULT, "any number", other)
+    assert disallowed(allowed, {}) == Difference(RESULT, "any number", {})
+
+
 def test_memory_may_be_anything_plausible() -> None:
     def judged(*answers: Any) -> bool:
         given = iter(answers)

@@ -6,12 +6,18 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Cli
+from kit import subject_of, trace_of
 
 from broker_tck.cli import reduce as reducing
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.interface import Position
 from broker_tck.properties.engine import replay
+from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.isolation.protected import Protected, all_replayed
 
 TRACE = "add 1 0 +2000; add 1 1 +2000; add 1 2 +9000; adv 2000; get 10"
 FATAL = {
@@ -40,6 +46,36 @@ def test_fatal_subject_is_replayed_and_reduced(cli: Cli, monkeypatch: pytest.Mon
     finding = json.loads(out)
     assert [operation[0] for operation in finding["operations"]] == ["add", "add", "add", "get"]
     assert finding["seen"] == seen
+
+
+class SecondOfItsProcess(TimeBucketTracker):
+    """Hands nothing out where it is not the first of its process."""
+
+    made = 0
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        type(self).made += 1
+        self.mute = type(self).made > 1
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
+        return [] if self.mute else super().get_scheduled_messages(max_messages)
+
+
+def test_trace_that_fails_after_others_is_replayed_alone() -> None:
+    subject, trace = subject_of(SecondOfItsProcess), trace_of(TRACE)
+    asked = [(trace.config, trace.operations)] * 3
+    model = subject.contract.model("timebucket-ideal")
+    assert [found is None for found in Protected(5.0).failures(subject, model, asked)] == [True, False, False]
+    assert [*all_replayed(subject, model, asked, 5.0)] == [None] * 3
+
+
+def test_what_comes_after_a_death_is_replayed_all_the_same() -> None:
+    fine, fatal = trace_of("add 1 0 +2000; has"), trace_of(TRACE)
+    subject = resolve("campaigns.fatal:Exits")
+    asked = [(trace.config, trace.operations) for trace in (fine, fatal, fine, fatal)]
+    found = [*all_replayed(subject, subject.contract.model("timebucket-ideal"), asked, 5.0)]
+    assert [each and (each[0], each[1].seen["error"]) for each in found] == [None, (4, "Exited")] * 2
 
 
 def test_death_is_told_once() -> None:

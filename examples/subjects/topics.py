@@ -190,7 +190,7 @@ class Tracker:
         return len(self.seen()) >= lookahead > 0 and self.is_fixed and not self.due()
 
     def get_buffer_memory_usage(self) -> int:
-        """Nothing is estimated."""
+        """Never asked for: it is declared that nothing is estimated."""
         raise NotImplementedError
 
     def reset_tick_time(self, tick: int) -> None:
@@ -282,7 +282,7 @@ class Topic:
         return sum(map(len, self.held.values()))
 
     def get_buffer_memory_usage(self) -> int:
-        """Nothing is estimated."""
+        """Never asked for: it is declared that nothing is estimated."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ class BucketTrackers(InMemory):
         self.consumer = loader.jpype.JClass("java.util.function.BiConsumer")
         self.thread = loader.jpype.JClass("java.lang.Thread")
 
-    def __call__(  # type: ignore[override]
+    def __call__(  # type: ignore[override]  # a storage and a cursor besides
         self,
         config: BucketDeliveryConfig,
         clock: Clock,

@@ -46,9 +46,9 @@ def schema(contract: Contract) -> dict[str, Any]:
 
 def undented(definition: dict[str, Any]) -> dict[str, Any]:
     """A definition whose description has no indent: from Python 3.13 on, that of a docstring is gone already."""
-    return (
-        definition | {"description": cleandoc(definition["description"])} if "description" in definition else definition
-    )
+    if "description" not in definition:
+        return definition
+    return definition | {"description": cleandoc(definition["description"])}
 
 
 def profile_pattern(contract: Contract) -> str:

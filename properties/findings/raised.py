@@ -77,7 +77,7 @@ def near(path: str) -> str:
 def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> None:
     """Stop in the debugger where a subject raises at the end of a trace; else before the last operation is done."""
     error = raised(subject, config, operations)
-    with tracing_goes_on() as debugger:
+    with passing_debugger() as debugger:
         if error and own(error):
             debugger.reset()
             debugger.interaction(None, own(error))
@@ -91,7 +91,7 @@ def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> 
 
 
 @contextmanager
-def tracing_goes_on() -> Iterator[Pdb]:
+def passing_debugger() -> Iterator[Pdb]:
     """A debugger; after it, what traced before goes on, as it measures coverage: a debugger that is left ends it."""
     before = sys.gettrace()
     try:
