@@ -66,6 +66,10 @@ RARE = {
     "a merged bucket cannot be stored after a close, under a clear": "bucket-5.0 time_step=0 max_buckets=1; "
     "add 0 0 +1; storage 1; add 0 1 +1; add 1 0 +1; storage 0; add 1 1 +1; add 2 0 +1; complete 0; fail 0; complete 0; "
     "clear; complete 0; stored 0; fail 0; stored 0; reopen; stored 0",
+    "what a seal has cut off a bucket is trimmed": "bucket-5.0 min_index_count=5 time_step=1 max_buckets=1; "
+    "add 4 0 +1; add 4 1 +1; add 4 2 +1; add 4 3 +1; storage 1; add 4 4 +2; add 5 0 +1; crash; add 0 0 +1; add 0 1 +1; "
+    "add 1 0 +1; add 1 1 +1; add 2 0 +2; add 3 0 +1; mark 4 0; add 5 0 +1; add 5 1 +1; add 6 0 +1; add 6 1 +1; "
+    "add 7 0 +1",
     "a part of a bucket is trimmed where another one lies in its range": "bucket-4.2 max_buckets=1; add 1 0 +1; "
     "storage 1; add 2 0 +1; add 3 0 +1; crash; add 0 0 +1; add 3 0 +1; add 4 0 +1; crash; add 1 0 +1; add 2 0 +1; "
     "mark 2 0; add 4 0 +1",

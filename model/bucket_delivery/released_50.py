@@ -130,7 +130,9 @@ class Tracker50(Tracker):
         return bool(victim.created.outcome)
 
     def trimmed(self, victim: Piece) -> None:
-        self.take_away(victim.bucket)
+        """The piece is placed no longer. Where the bucket was cut meanwhile, what is left of it stays."""
+        self.placed.discard(victim.low, victim.high)
+        self.forget_boundaries(victim.bucket)
         self.held.trimmed(victim.bucket)
 
     def can_commit(self, sources: Sequence[Bucket]) -> bool:

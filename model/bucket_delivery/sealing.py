@@ -131,6 +131,10 @@ class Sealing(Holding):
     def take_away(self, bucket: Bucket) -> None:
         """The bucket is placed no longer, and has no boundary."""
         self.take_out(bucket)
+        self.forget_boundaries(bucket)
+
+    def forget_boundaries(self, bucket: Bucket) -> None:
+        """The bucket has no boundary."""
         self.tails = {boundary: there for boundary, there in self.tails.items() if there is not bucket}
 
     def take_out(self, bucket: Bucket) -> None:
