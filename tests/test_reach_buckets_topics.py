@@ -115,6 +115,7 @@ TOPICS: dict[str, Reached] = {
     "32 bits of milliseconds at once": step(2**32),
     "a time 40 bits ahead": ahead(lambda model: model.timer.now, 2**40),
     "twins in 32 bits": held_twin,
+    "a mark beyond 32 bits": lambda m: isinstance(m.operation, topic.MarkDelete) and m.operation.entry >= 2**32,
     "a tick of none": lambda m: m.config.tick == 0 or m.model.buckets.tick == 0,
     "a lookahead of hundreds": lambda m: m.config.lookahead >= 100,
 }

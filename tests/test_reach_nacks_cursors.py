@@ -128,6 +128,9 @@ def are_durable(m: Moment) -> int:
 
 ACTIVE_CURSORS: dict[str, Reached] = {
     "hundreds of cursors": lambda m: len(m.model.objects) > 256,
+    "a rank behind a thousand positions": lambda m: (
+        is_a(m, cursors.Count) and m.result >= 500 and len({*m.model.order.positions.values()}) > 1_000
+    ),
     "no cursors at once": lambda m: is_a(m, cursors.Crowd) and m.operation.n == 0,
     "dozens of durable ones": lambda m: are_durable(m) > 64,
     "many added the other way round": lambda m: is_a(m, cursors.Crowd) and m.operation.n > 16 and m.operation.step < 0,

@@ -10,6 +10,7 @@ from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cur
 from broker_tck.implementations.mutants.mutant import mutant
 
 SLOTS = 64
+PAGE = 1_000
 
 # ---- Tables
 
@@ -44,6 +45,22 @@ class RemovalEndsTheProbe(SortedCursors):
         while self._slots.get(slot, name) != name:
             slot += 1
         return super().get(name) if slot in self._slots or self._has_grown else None
+
+
+# ---- Pages
+
+
+@mutant("CC-02", conditions=2, deep=True)
+class PagesAreTakenForFull(SortedCursors):
+    """Positions are in pages of 1,000 that are halved when they are full; a rank takes all pages before it for full."""
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The rank of a cursor, by page."""
+        rank = super().get_number_of_cursors_at_same_position_or_before(cursor)
+        if len(self._order) <= PAGE:
+            return rank
+        page, place = divmod(rank - 1, PAGE // 2)
+        return page * PAGE + place + 1 if rank else 0
 
 
 # ---- Lives

@@ -17,6 +17,16 @@ MAX_INT = 2**31 - 1
 
 
 @mutant("TD-08", conditions=2, deep=True)
+class MarkEntryIsCut(SharedIndexManager):
+    """Of the entry id of a mark-delete position the low 32 bits are kept: 2^32 acknowledges up to entry 0."""
+
+    def acknowledge(self, view: View, position: Position) -> None:
+        """Take over the mark-delete position of a view."""
+        ledger, entry = position
+        super().acknowledge(view, (ledger, entry & MAX_ENTRY if entry > 0 else entry))
+
+
+@mutant("TD-08", conditions=2, deep=True)
 class MarkBeforeTheFirstIsAll(SharedIndexManager):
     """A mark-delete position before the first entry of a ledger, at -1, is read as 2^32 - 1: all is acknowledged."""
 

@@ -37,11 +37,13 @@ from broker_tck.properties.engine.contract import Maker
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
-CROWDS = weighted([((0, 1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((255, 256, 257), 3), ((1_000, 1_001), 1)])
+CROWDS = weighted([((0, 1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((255, 256, 257), 3), ((1_000, 1_001, 1_025), 14)])
 STEPS = (0, 0, 1, 3, 1, -1, 7)
 """How far apart the positions of many cursors are."""
 WITHIN = (0, 0, 0, 5, 12, 40)
 """Within how many entries they are mixed; 0: they are in order."""
+LARGE = 1_000
+"""So many cursors are mostly each at a position of its own: they fill pages then."""
 MOST_DRAINED = 14
 LAST = 3
 """One move in sixteen takes a position away, if the walk does that; those below this are of the last cursor."""
@@ -109,10 +111,10 @@ class Cursors:
             for record in (self.at, self.there, self.crowds):
                 record.clear()
 
-    def name(self) -> str:
-        """A name; rarely one out of a crowd."""
+    def name(self, of_crowd: int = 4) -> str:
+        """A name; where there are crowds, one in so many is out of one."""
         self.forget()
-        if self.crowds and self.below(4) == 0:
+        if self.crowds and self.below(of_crowd) == 0:
             crowd = self.crowds[self.below(len(self.crowds))]
             return f"{crowd.name}{self.below(crowd.n + 1)}"
         name: str = self.names[self.below(len(self.names))]
@@ -191,7 +193,7 @@ class Cursors:
 
     def count(self) -> Count:
         """A rank asked for."""
-        return Count(self.name())
+        return Count(self.name(of_crowd=2))
 
     def get(self) -> Get:
         """A cursor asked for."""
@@ -206,7 +208,10 @@ class Cursors:
             return self.update()
         sizes = CROWDS[self.below(len(CROWDS))]
         n = sizes[self.below(len(sizes))]
-        crowd = Crowd(name, n, *self.spread(), self.durables and self.below(4) == 0)
+        at, step, within = self.spread()
+        if n >= LARGE and self.below(4):
+            step, within = step or 1, 0
+        crowd = Crowd(name, n, at, step, within, self.durables and self.below(4) == 0)
         self.crowds.append(crowd)
         self.there.update((f"{name}{i}", None) for i in range(n))
         return crowd

@@ -21,7 +21,7 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
     return {
         "add.entry": entries,
         "fill.entry": entries,
-        "md.entry": entries,
+        "md.entry": Edge((4_096, 65_536, 2**32), "TD-15: an entry id is a long, whatever a bitmap holds"),
         "add.at": times,
         "fill.at": times,
         "fill.n": Edge((256, 4_096), "the containers of a bitmap", high=4_100),

@@ -252,7 +252,9 @@ class Messages:
         if kind == 6:
             position = (view and view.mark) or position
         if kind == 7:
-            position = (position[0], one_of(self.choices, (-1, position[1] - 1, self.adds.largest)))
+            largest = self.adds.largest
+            beyond = min(largest + 1, 2**63 - 1)
+            position = (position[0], one_of(self.choices, (-1, position[1] - 1, largest, beyond)))
         return MarkDelete(handle, position[0], max(position[1], -1))
 
     def tick(self) -> AnyOperation:
