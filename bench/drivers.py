@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from os import cpu_count
@@ -25,6 +25,12 @@ from broker_tck.properties.errors import BadInput
 WALKS = 320
 EXAMPLES = 60
 BULK = ("fill", "crowd", "march")
+NOTES = {
+    "walk": "generation, both sides, comparison of result and observables; rules counted in 1 walk of 16",
+    "machine": "the Hypothesis machine over the same generator",
+    "model": "the model alone, with what is seen after each operation",
+    "subject": "the subject alone, likewise",
+}
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -37,11 +43,10 @@ class Row(msgspec.Struct, frozen=True):
     note: str
 
 
-class Drivers(msgspec.Struct, frozen=True):
-    """What ``bench drivers`` measured."""
+class Measured(msgspec.Struct, frozen=True):
+    """What was measured of a subject."""
 
     subject: str
-    machine: str
     operations: int
     clock_steps: float
     """The share of clock steps among the operations of the walks."""
@@ -49,7 +54,16 @@ class Drivers(msgspec.Struct, frozen=True):
     """Walk to machine."""
     subject_share: float
     """The share of a walk's time that the subject alone takes for the same operations."""
+    to_first: float
+    """Its walks to those of the subject that was named first."""
     rows: list[Row]
+
+
+class Drivers(msgspec.Struct, frozen=True):
+    """What ``bench drivers`` measured: all subjects in turns, in one run."""
+
+    machine: str
+    subjects: list[Measured]
 
 
 def machine_words() -> str:
@@ -74,38 +88,54 @@ def without_bulk(contract: Contract) -> Contract:
     return replace(contract, makers=makers)
 
 
-def drivers(subject_name: str, rounds: int, tell: Callable[[int], None]) -> Drivers:
-    """Measure walk and machine in turns, and the parts of a walk on the operations that it made."""
-    found = resolve(subject_name)
-    subject = replace(found, contract=without_bulk(found.contract))
-    profile = subject.profiles[0]
-    made = [(done.config, done.operations) for done in checked(Run(subject, profile, 0), range(WALKS))]
+class Bench:
+    """A subject, the operations that its walks make, and what has been measured of it so far."""
+
+    def __init__(self, name: str) -> None:
+        found = resolve(name)
+        self.subject = replace(found, contract=without_bulk(found.contract))
+        self.profile = self.subject.profiles[0]
+        run = Run(self.subject, self.profile, 0)
+        self.made = [(done.config, done.operations) for done in checked(run, range(WALKS))]
+        self.rates: dict[str, list[float]] = {what: [] for what in NOTES}
+
+    def measure(self) -> None:
+        """Measure everything once more."""
+        subject, rates = self.subject, self.rates
+        rates["walk"].append(walk_rate(subject, self.profile))
+        rates["machine"].append(machine_rate(subject, self.profile))
+        rates["model"].append(alone(self.made, subject.contract.model(self.profile)))
+        rates["subject"].append(alone(self.made, lambda config: subject.rig(config, subject.capabilities)))
+
+    def walks(self) -> float:
+        """Checked operations a second of its walks, the median."""
+        return median(self.rates["walk"])
+
+    def result(self, first: Bench) -> Measured:
+        """What was measured, beside the subject that was named first."""
+        total = sum(len(operations) for _, operations in self.made)
+        steps = sum(o.tag == "adv" for _, operations in self.made for o in operations)
+        return Measured(
+            subject=f"{self.subject.name} ({self.profile})",
+            operations=total,
+            clock_steps=steps / total,
+            ratio=self.walks() / median(self.rates["machine"]),
+            subject_share=self.walks() / median(self.rates["subject"]),
+            to_first=self.walks() / first.walks(),
+            rows=[Row(what, median(r), min(r), max(r), NOTES[what]) for what, r in self.rates.items()],
+        )
+
+
+def drivers(subject_names: Sequence[str], rounds: int, tell: Callable[[int], None]) -> Drivers:
+    """Measure walk and machine of each subject in turns, and the parts of a walk on the operations that it made."""
+    benches = [Bench(name) for name in subject_names]
     gc.collect()
     gc.freeze()  # or the collector would go through the walks that are kept here again and again
-    rates: dict[str, list[float]] = {"walk": [], "machine": [], "model": [], "subject": []}
     for number in range(rounds):
-        rates["walk"].append(walk_rate(subject, profile))
-        rates["machine"].append(machine_rate(subject, profile))
-        rates["model"].append(alone(made, subject.contract.model(profile)))
-        rates["subject"].append(alone(made, lambda config: subject.rig(config, subject.capabilities)))
+        for bench in benches:
+            bench.measure()
         tell(number + 1)
-    total = sum(len(operations) for _, operations in made)
-    steps = sum(o.tag == "adv" for _, operations in made for o in operations)
-    notes = {
-        "walk": "generation, both sides, comparison of result and observables; rules counted in 1 walk of 16",
-        "machine": "the Hypothesis machine over the same generator",
-        "model": "the model alone, with what is seen after each operation",
-        "subject": "the subject alone, likewise",
-    }
-    return Drivers(
-        subject=f"{subject.name} ({profile})",
-        machine=machine_words(),
-        operations=total,
-        clock_steps=steps / total,
-        ratio=median(rates["walk"]) / median(rates["machine"]),
-        subject_share=median(rates["walk"]) / median(rates["subject"]),
-        rows=[Row(what, median(r), min(r), max(r), notes[what]) for what, r in rates.items()],
-    )
+    return Drivers(machine_words(), [bench.result(benches[0]) for bench in benches])
 
 
 def walk_rate(subject: Subject, profile: str) -> float:

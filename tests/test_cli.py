@@ -531,11 +531,24 @@ def test_drivers_are_measured(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None
     status, out, err = cli("bench", "drivers", "--rounds", "1")
     assert (status, err) == (0, "")
     assert "walk to machine: " in out
+    assert " times as fast" not in out
     told = document(cli("bench", "drivers", "--rounds", "2", "--subject", "heap", "--json"))
-    assert [row["what"] for row in told["rows"]] == ["walk", "machine", "model", "subject"]
-    assert told["subject"] == "heap (heap)"
-    assert 0 < told["clock_steps"] < 0.5
-    assert all(row["low"] <= row["median"] <= row["high"] for row in told["rows"])
+    (heap,) = told["subjects"]
+    assert [row["what"] for row in heap["rows"]] == ["walk", "machine", "model", "subject"]
+    assert heap["subject"] == "heap (heap)"
+    assert heap["to_first"] == 1
+    assert 0 < heap["clock_steps"] < 0.5
+    assert all(row["low"] <= row["median"] <= row["high"] for row in heap["rows"])
+
+
+def test_drivers_of_subjects_are_measured_side_by_side(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WALKS", 3)
+    monkeypatch.setattr(bench, "EXAMPLES", 2)
+    status, out, err = cli("bench", "drivers", "--rounds", "1", "--subject", "heap", "--subject", "bucket")
+    assert (status, err) == (0, "")
+    assert re.fullmatch(
+        r"walks of bucket \(ideal\) to those of heap \(heap\): [0-9.]+ times as fast", out.splitlines()[-1]
+    )
 
 
 # ---- init
