@@ -14,7 +14,9 @@ import msgspec
 
 from broker_tck.implementations.active_cursors.indexed_heap import CursorHeap
 from broker_tck.implementations.active_cursors.lazy_list import LazyList
-from broker_tck.implementations.active_cursors.pulsar import PulsarHeap, PulsarList2025, PulsarTreeSet
+from broker_tck.implementations.active_cursors.pulsar_heap import PulsarHeap
+from broker_tck.implementations.active_cursors.pulsar_list import PulsarList2025
+from broker_tck.implementations.active_cursors.pulsar_tree_set import PulsarTreeSet
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import Position
 

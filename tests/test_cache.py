@@ -23,7 +23,7 @@ from broker_tck.bench.cache import POLICIES
 from broker_tck.implementations.entry_cache.pulsar import PulsarQueue, PulsarQueue50
 from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position
-from broker_tck.implementations.mutants.entry_cache.caches import InParts
+from broker_tck.implementations.mutants.entry_cache.passes import InParts
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.profiles import Legacy, Queue
 from broker_tck.model.entry_cache.specification import EntryCaches

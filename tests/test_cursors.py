@@ -20,7 +20,7 @@ from broker_tck.cli.options import living
 from broker_tck.implementations.active_cursors.indexed_heap import CursorHeap
 from broker_tck.implementations.active_cursors.java_order import Moves, Names
 from broker_tck.implementations.active_cursors.lazy_list import LazyList
-from broker_tck.implementations.active_cursors.pulsar import PulsarList2025
+from broker_tck.implementations.active_cursors.pulsar_list import PulsarList2025
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursors as Interface
 from broker_tck.model.active_cursors import PROFILES
