@@ -12,6 +12,7 @@ from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import Operation, bulk, shifted
 from broker_tck.properties.findings import finding as findings
+from broker_tck.properties.findings import reduce as reducing
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import failure, kind
 from broker_tck.properties.findings.reduce import Reducer, made_up_for, plainer_values
@@ -212,6 +213,29 @@ def test_bulk_operations_become_small() -> None:
 
     _, left = reduced("fill 1 0 1 65536 +5000; has; fill 2 0 1 3 +100; get 1000", fails)
     assert left == ["fill 0 0 1 37 +0", "get 0"]
+
+
+def test_many_operations_give_way_to_one_that_does_as_much() -> None:
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        """None of the operations can be left out."""
+        done = len(operations) + bulk(operations)
+        return len(operations) - 1 if done >= 311 and operations[-1].tag == "has" else None
+
+    assert reduced("fill 1 0 1 300 +5000; adv 1" + 9 * "; has", fails)[1] == ["fill 0 0 1 309 +0", "has"]
+
+
+def test_reduction_ends_with_what_it_has_where_each_probe_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = 0
+
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        nonlocal done
+        done += len(operations) + bulk(operations)
+        return len(operations) - 1 if bulk(operations) >= 5_000 else None
+
+    monkeypatch.setattr(reducing, "MOST_WORK", 60_000)
+    _, left = reduced("has; fill 1 0 1 5000 +5000; has; fill 1 7 1 9 +5000; has; pause", fails)
+    assert done < 70_000
+    assert len(left) < 6
 
 
 def test_operation_goes_where_another_makes_up_for_it() -> None:

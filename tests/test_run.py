@@ -21,7 +21,7 @@ from broker_tck.properties.engine import run as runs
 from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.parts import PARTS, cases, conformance, of_rule, run_part
-from broker_tck.properties.verdict import NOT_ENOUGH
+from broker_tck.properties.verdict import BROKEN, NOT_ENOUGH
 from broker_tck.properties.worth import deviating
 from broker_tck.properties.worth.exercised import Exercised
 
@@ -162,6 +162,20 @@ def test_variation_is_judged() -> None:
     for number in range(30):
         judge(run, kit.walk(CONTRACT, number << 32, subject.rig, subject.factory, subject.capabilities))
     assert "shift" in {law for _, law, _ in run.complaints}
+
+
+@pytest.mark.parametrize("fail_fast", [True, False])
+def test_law_that_is_broken_where_no_walk_differs_gets_a_trace(
+    monkeypatch: pytest.MonkeyPatch, fail_fast: bool
+) -> None:
+    subject = wrong("DD-05 buckets.key: by_the_tick")
+    monkeypatch.setattr(Run, "model", property(lambda run: subject.factory))
+    run = run_subject(subject, IDEAL, 0, 60, fail_fast)
+    assert not run.failing
+    assert run.walks < 60 if fail_fast else run.walks == 60
+    assert "shift" in {finding.rule for finding in run.findings}
+    assert all(len(finding.operations) < 6 for finding in run.findings)
+    assert (run.said, run.verdict) == ([], BROKEN)
 
 
 def test_hang_while_laws_are_judged_is_a_complaint(monkeypatch: pytest.MonkeyPatch) -> None:

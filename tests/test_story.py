@@ -13,6 +13,7 @@ from kit import subject_of
 
 from broker_tck.cli import told as here
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.operation import kinds_of
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
@@ -21,7 +22,7 @@ from broker_tck.properties.engine.written import in_order, named_text, operation
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.document import Document, document, document_json
 from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.findings.lines import Line, table, value_text
+from broker_tck.properties.findings.lines import Line, both_text, table, value_text
 from broker_tck.properties.findings.story import story, way_text
 from broker_tck.properties.findings.words import by_what_was_seen
 
@@ -97,6 +98,16 @@ def test_document_of_an_older_campaign_has_its_diagnosis_first(told: Document) -
 )
 def test_ways_are_named_in_words(way: str, words: str) -> None:
     assert way_text(way) == words
+
+
+def test_long_lists_are_cut_where_they_differ() -> None:
+    expected, seen = [[0, n] for n in range(400)], [[0, n] for n in range(399)]
+    operation = from_text("get 500").operations[-1]
+    one, other = both_text(kit.CONTRACT, operation, Difference(RESULT, expected, seen), None)
+    assert (one[:1], one[-7:], other[:1], other[-7:]) == ("…", "0 399]]", "…", "0 398]]")
+    short = both_text(kit.CONTRACT, operation, Difference(RESULT, expected, seen[1:]), None)
+    assert short[0].startswith("[[0 0] [0 1]")
+    assert short[1].startswith("[[0 1] [0 2]")
 
 
 def test_brackets_are_printed_as_they_are() -> None:

@@ -23,6 +23,8 @@ from broker_tck.model.said import said
 
 Oldest = tuple[int, Position | None, int]
 """A cursor's object, its position, and the version."""
+MOST_LISTED = 8
+"""Of more numbers the first and the last are told."""
 
 
 def one_of_many(i: int, at: Position, step: int, within: int) -> Position:
@@ -265,7 +267,7 @@ class ActiveCursors(Reference):
             permits=lambda got: got in answers,
             follow=lambda got: None,
             example=answers[0],
-            says=f"one of the cursors {', '.join(map(str, sorted(tied)))}, {list(at)}, {version}",
+            says=f"one of the cursors {listed(sorted(tied))}, {list(at)}, {version}",
         )
 
     @rule(
@@ -284,3 +286,9 @@ class ActiveCursors(Reference):
     def seen(self) -> tuple[()]:
         """Nothing: a question may change a container, so each is an operation."""
         return ()
+
+
+def listed(numbers: list[int]) -> str:
+    """Numbers one after the other; of many, the first and the last."""
+    told = [str(number) for number in numbers]
+    return ", ".join(told if len(told) <= MOST_LISTED else [*told[:2], "…", told[-1]])

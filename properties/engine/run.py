@@ -19,10 +19,10 @@ from broker_tck.properties.engine.contract import Contract, Law
 from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
-from broker_tck.properties.engine.walk import LOOKED, SECONDS, Walk, walks
+from broker_tck.properties.engine.walk import LOOKED, SECONDS, Walk, walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser, back_models
 from broker_tck.properties.findings.fickle import fickle
-from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.findings.finding import Finding, find, find_breach
 from broker_tck.properties.findings.fitness import see_whole
 from broker_tck.properties.isolation.watchdog import Limit
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
@@ -39,6 +39,8 @@ MOST_COUNTED = 64
 """Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
 LAW_SECONDS = 10.0
 """How long an operation may take while a walk is judged."""
+TOO_LONG = "hang"
+"""The complaint, in place of a law's name, of a walk that took longer."""
 MOST_FINDINGS = 12
 """A run ends after so many failing walks."""
 
@@ -110,8 +112,9 @@ class Run:
     @property
     def said(self) -> list[str]:
         """What there is to say besides findings, a sentence each."""
-        said = [complaint_text(*complaint) for complaint in self.complaints[:3]]
-        return said + self.fickle[:1]
+        found = {finding.rule for finding in self.findings}
+        said = [complaint_text(*complaint) for complaint in self.complaints if complaint[1] not in found]
+        return said[:3] + self.fickle[:1]
 
     @property
     def residual(self) -> float:
@@ -215,9 +218,12 @@ def run_subject(
     for done in until_all_came_up(run, count, reserve):
         if done.difference and (fail_fast or len(run.failing) >= most or unanswered(done.difference)):
             break
+        if fail_fast and run.complaints:
+            break
         if progress and run.walks % 8 == 1:
             progress(run)
     run.findings = findings(run) if fail_fast else explained(run)
+    run.findings += [] if run.findings else breaches(run)
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
         deviations(run, known)
     return run
@@ -264,6 +270,19 @@ def findings(run: Run) -> list[Finding]:
     return [found[rule] for rule in sorted(found)]
 
 
+def breaches(run: Run) -> list[Finding]:
+    """One finding for each law and variation that walks break where model and subject agree: of the first such walk."""
+    subject, model, first = run.subject, run.model, dict[str, int]()
+    for seed, name, _ in run.complaints:
+        if seed is not None and name != TOO_LONG:
+            first.setdefault(name, seed)
+    found = []
+    for name, seed in sorted(first.items()):
+        done = walk(subject.contract, seed, subject.rig, model, subject.capabilities)
+        found.append(find_breach(subject, model, name, done))
+    return [finding for finding in found if finding]
+
+
 # ---- Laws and variations: the subject alone
 
 
@@ -288,7 +307,7 @@ def judge(run: Run, done: Walk) -> None:
                 if held is False and variation.name not in exempt and not run.model.ACCEPTS:
                     run.complaints.append((done.seed, variation.name, variation.sentence))
     except Hang:
-        run.complaints.append((done.seed, "hang", "no answer within the limit"))
+        run.complaints.append((done.seed, TOO_LONG, "no answer within the limit"))
 
 
 def itself(model: type[Reference], law: Law, done: Walk) -> bool:

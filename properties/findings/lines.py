@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -80,8 +80,24 @@ def both_text(contract: Contract, operation: Operation, difference: Difference, 
     """What was expected, and what was seen, at an operation: each with the name of what differed, unless the result."""
     name = observable(contract, difference)
     prefix, unit = "" if name == RESULT else f"{name} ", unit_of(contract, operation, name)
-    expected, seen = (value_text(value, clock, unit) for value in (difference.expected, difference.seen))
+    both = difference.expected, difference.seen
+    expected, seen = (value_text(value, clock, unit) for value in both)
+    if expected == seen:
+        expected, seen = apart(*(whole_text(value, clock, unit) for value in both))
     return prefix + expected, prefix + seen
+
+
+def apart(one: str, other: str) -> tuple[str, str]:
+    """Two texts that begin alike, each cut before and behind the place from where they differ."""
+    alike = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
+    begin = max(0, alike - WIDEST // 2)
+    before = "…" if begin else ""
+    return cut(before + one[begin:]), cut(before + other[begin:])
+
+
+def cut(text: str) -> str:
+    """A text that is not too long."""
+    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 
 
 def unit_of(contract: Contract, operation: Operation, name: str) -> Unit:
@@ -90,13 +106,18 @@ def unit_of(contract: Contract, operation: Operation, name: str) -> Unit:
 
 
 def value_text(value: Any, clock: int | None, unit: Unit = "") -> str:
+    """A value with its unit, times counted from the clock; a number or a list no longer than it can be read."""
+    text = whole_text(value, clock, unit)
+    return text if isinstance(value, str | dict) else cut(text)
+
+
+def whole_text(value: Any, clock: int | None, unit: Unit = "") -> str:
     """A value with its unit, times counted from the clock."""
     if isinstance(value, dict) and "error" in value:
         return f"{value['error']}: {value['message']}" if value.get("message") else str(value["error"])
     if isinstance(value, str):
         return value
-    text = list_text(value, clock, unit) if isinstance(value, list) else scalar(value, clock, unit)
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+    return list_text(value, clock, unit) if isinstance(value, list) else scalar(value, clock, unit)
 
 
 def list_text(values: Sequence[Any], clock: int | None, unit: Unit) -> str:
@@ -105,7 +126,7 @@ def list_text(values: Sequence[Any], clock: int | None, unit: Unit) -> str:
     units: Sequence[Unit] = [unit] * len(values)
     if isinstance(unit, tuple) and plain_places:
         units = unit if len(unit) == len(values) else [""] * len(values)
-    told = [value_text(value, clock, of) for value, of in zip_longest(values, units)]
+    told = [whole_text(value, clock, of) for value, of in zip_longest(values, units)]
     between = ", " if any(" " in text and not text.startswith("[") for text in told) else " "
     return f"[{between.join(told)}]"
 

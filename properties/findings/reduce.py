@@ -3,7 +3,7 @@
 First operations are left out (delta debugging, then one at a time, then all that belong to one handle) and clock steps
 merged; then ledgers and entries are made plain and come nearer together, handles are named by first use, then the other
 fields are made plain, times come nearer together, then the configuration is made plain, or small where that helps;
-again from the start while anything got shorter. Deterministic.
+again from the start while anything got shorter, and there is work to be put into it. Deterministic.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from broker_tck.properties.engine.operation import (
     TIME,
     Operation,
     belongings,
+    bulk,
     clock_of,
     letters,
     marked,
@@ -50,10 +51,15 @@ Without = Callable[[Any, Sequence[Operation], Collection[int]], Iterator[list[Op
 """The traces to try for one without the operations at some places, given with its configuration."""
 
 MOST_PROBES = 20_000
+MOST_WORK = 250_000
+"""A reduction that has replayed so many operations, those in bulk counted, ends with what it has: each probe of a trace
+that needs thousands of something costs as much as a walk."""
 SMALL = (1, 2)
 """Numbers of a configuration with which few operations may do: so many of something make something happen."""
 FEW = 6
 """So many operations are few enough, whatever is configured."""
+LARGE = 256
+"""Where so much is done in bulk it is tried whether all of it does at once."""
 MOST_IN_PAIRS = 24
 """Of longer traces no two operations are left out at once."""
 MOST_PLACED = 14
@@ -74,7 +80,7 @@ class Reducer:
         self.defaults = defaults
         self.rewrites = rewrites
         self.without = without
-        self.probes = 0
+        self.probes = self.work = 0
         self.passes = (
             self.one_by_one,
             self.rewritten,
@@ -93,25 +99,41 @@ class Reducer:
     def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
         """The shortest trace found. It fails, and no single operation can be left out."""
         trace = self.cut(config, list(operations)) or (config, list(operations))
-        trace = self.in_chunks(self.smaller_bulk(trace))
+        trace = self.in_chunks(self.smaller_bulk(self.at_once(trace)))
         while True:
             before = trace
             for smaller in self.passes:
                 trace = smaller(trace)
-            if trace == before or self.probes > MOST_PROBES:
+            if trace == before or self.probes > MOST_PROBES or self.is_tired():
                 return self.one_by_one(trace)
 
     def cut(self, config: Any, operations: list[Operation]) -> Trace | None:
-        """The trace up to its failure, if it fails."""
+        """The trace up to its failure, if it fails, and there is still work to be put into it."""
         self.probes += 1
-        if not (valid(config) and all(map(valid, operations))):
+        self.work += len(operations) + bulk(operations)
+        if self.is_tired() or not (valid(config) and all(map(valid, operations))):
             return None
         at = self.fails(config, operations)
         return None if at is None else (config, operations[: at + 1])
 
+    def is_tired(self) -> bool:
+        """Whether as much work was put into it as there is."""
+        return self.work > MOST_WORK
+
     def left_out(self, config: Any, operations: list[Operation], gone: Collection[int]) -> Trace | None:
         """The trace without the operations at some places, if it fails."""
         return next((s for o in self.without(config, operations, gone) if (s := self.cut(config, o))), None)
+
+    def at_once(self, trace: Trace) -> Trace:
+        """Try one operation in bulk that does as much as all together, and the last: none of many can be left out."""
+        config, operations = trace
+        much = bulk(operations) + len(operations)
+        for operation in operations if much > LARGE else ():
+            for field in marked(type(operation), BULK):
+                more = structs.replace(operation, **{field: much})
+                if shorter := self.cut(config, [more, operations[-1]]):
+                    return shorter
+        return trace
 
     def smaller_bulk(self, trace: Trace) -> Trace:
         """Make bulk operations small first of all, as each probe pays for them."""

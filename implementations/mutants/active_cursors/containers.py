@@ -424,6 +424,19 @@ class GraceFromTheStart(SortedCursors):
         return removed
 
 
+@mutant("EC-58", conditions=2, deep=True)
+class GraceAfterTheTrackedAlone(SortedCursors):
+    """Where the last cursor goes and had no position, the grace time does not begin anew."""
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
+        before, slot = self._left_at, self._by_name.get(name)
+        removed = super().remove_cursor(name)
+        if slot is not None and slot.position is None:
+            self._left_at = before
+        return removed
+
+
 @mutant("EC-58")
 class CachesForTheTracked(SortedCursors):
     """Takes a container in which no cursor has a position for an empty one."""

@@ -37,7 +37,9 @@ from broker_tck.properties.engine.contract import Maker
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
-CROWDS = weighted([((0, 1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((255, 256, 257), 3), ((1_000, 1_001, 1_025), 14)])
+CROWDS = weighted(
+    [((0, 1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((255, 256, 257), 3), ((1_000, 1_001, 1_025), 13), ((4_097,), 2)]
+)
 STEPS = (0, 0, 1, 3, 1, -1, 7)
 """How far apart the positions of many cursors are."""
 WITHIN = (0, 0, 0, 5, 12, 40)
@@ -244,6 +246,8 @@ def drain(model: ActiveCursors, choices: Choices, capabilities: Capabilities) ->
         yield Count(name)
         yield Get(name)
     while names:
+        if len(names) == 1 and choices.below(2):  # the grace time is that of the last one, wherever it is
+            yield Advance(min(1 + choices.below(max(1, model.config.grace)), left(model)))
         yield Remove(names.pop(choices.below(len(names))))
         yield Slowest()
         if names:

@@ -47,7 +47,7 @@ FILLS = weighted(
 )
 FURTHEST = 2**53
 """How far the clock moves at once, at most."""
-MOST_APART = 300
+MOST_APART = 1_100
 """So many messages at most are added at once for different times: whoever looks at all buckets has many to look at."""
 POOLS = weighted([((n, size), 1) for n in (1, 2, 3, 4) for size in (3, 8, 12, 24)] + [((20, 40), 1), ((150, 300), 1)])
 """How many ledgers a walk has, and how many positions. Many are rare, as they do not meet again."""
@@ -155,7 +155,7 @@ class Adds:
         )
         self.largest = largest
         tick, width = times.buckets.tick, times.buckets.width
-        self.aparts = (0, 0, 0, 1, -1, width, -width, tick, 7)
+        self.aparts = (0, 0, 0, 0, 1, -1, width, width, -width, tick, -tick, -tick - 1, 7)
         """How far apart the times of many adds are."""
 
     def add(self) -> Add:
