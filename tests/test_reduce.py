@@ -232,7 +232,7 @@ def test_reduction_ends_with_what_it_has_where_each_probe_is_dear(monkeypatch: p
         done += len(operations) + bulk(operations)
         return len(operations) - 1 if bulk(operations) >= 5_000 else None
 
-    monkeypatch.setattr(reducing, "MOST_WORK", 60_000)
+    monkeypatch.setattr(reducing, "MOST_WORK", 60_000 // reducing.BULK_TO_ONE)
     _, left = reduced("has; fill 1 0 1 5000 +5000; has; fill 1 7 1 9 +5000; has; pause", fails)
     assert done < 70_000
     assert len(left) < 6

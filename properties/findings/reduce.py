@@ -52,8 +52,10 @@ Without = Callable[[Any, Sequence[Operation], Collection[int]], Iterator[list[Op
 
 MOST_PROBES = 20_000
 MOST_WORK = 250_000
-"""A reduction that has replayed so many operations, those in bulk counted, ends with what it has: each probe of a trace
-that needs thousands of something costs as much as a walk."""
+"""A reduction that has replayed so many operations ends with what it has: each probe of a trace that needs thousands of
+something costs as much as a walk."""
+BULK_TO_ONE = 4
+"""So many in bulk are as much work as one operation."""
 SMALL = (1, 2)
 """Numbers of a configuration with which few operations may do: so many of something make something happen."""
 FEW = 6
@@ -110,7 +112,7 @@ class Reducer:
     def cut(self, config: Any, operations: list[Operation]) -> Trace | None:
         """The trace up to its failure, if it fails, and there is still work to be put into it."""
         self.probes += 1
-        self.work += len(operations) + bulk(operations)
+        self.work += len(operations) + bulk(operations) // BULK_TO_ONE
         if self.is_tired() or not (valid(config) and all(map(valid, operations))):
             return None
         at = self.fails(config, operations)
