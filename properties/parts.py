@@ -75,7 +75,7 @@ def of_rule(subject: Subject, profile: str, number: str, seed: int) -> str:
     stories = [story(document(finding)) for finding in run.findings if number in finding.diagnosis.rules]
     laws = [complaint_text(*complaint) for complaint in run.complaints if complaint[1] == number]
     never = not_enough([number]) if number in run.vacuous and not run.failing else ""
-    return "\n\n".join([*stories, *laws[:1]]) or never
+    return "\n\n".join(stories or laws[:1]) or never
 
 
 def not_enough(unseen: list[str]) -> str:

@@ -223,7 +223,7 @@ def run_subject(
         if progress and run.walks % 8 == 1:
             progress(run)
     run.findings = findings(run) if fail_fast else explained(run)
-    run.findings += [] if run.findings else breaches(run)
+    run.findings = run.findings or breaches(run)
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
         deviations(run, known)
     return run

@@ -1,8 +1,9 @@
 """Reduction: the shortest trace that still breaks the same rule.
 
-First operations are left out (delta debugging, then one at a time, then all that belong to one handle) and clock steps
-merged; then ledgers and entries are made plain and come nearer together, handles are named by first use, then the other
-fields are made plain, times come nearer together, then the configuration is made plain, or small where that helps;
+First it is tried whether one operation in bulk does. Then operations are left out (delta debugging, then one at a time,
+then all that belong to one handle) and clock steps merged. Ledgers and entries are made plain and come nearer together,
+handles are named by first use, the other fields are made plain, times come nearer together, and the configuration is
+made plain, or small where that helps;
 again from the start while anything got shorter, and there is work to be put into it. Deterministic.
 """
 
