@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from rare_turns import RARE
 
 from broker_tck import fixtures
 from broker_tck.implementations.interface import BucketSnapshotPersistenceException
@@ -58,27 +59,6 @@ def test_walks_find_no_difference_and_break_no_other_law(profile: str) -> None:
     for done in walks(BUCKETS, 5, range(5), subject.rig, model, subject.capabilities):
         assert done.difference is None
         assert {*broken_by(BUCKETS, done, subject.rig, subject.capabilities)} <= {*model.BREAKS}
-
-
-RARE = {
-    "a load puts another one in front of what is handed out": "bucket-5.0 tick=100 strict=false; add 0 0 +101; "
-    "add 1 0 +111; mark 1 0; storage 1; add 2 0 +101; adv 1099; get 1; add 0 0 +1200; mark 0 0; adv 1; get 1",
-    "a merged bucket cannot be stored after a close, under a clear": "bucket-5.0 time_step=0 max_buckets=1; "
-    "add 0 0 +1; storage 1; add 0 1 +1; add 1 0 +1; storage 0; add 1 1 +1; add 2 0 +1; complete 0; fail 0; complete 0; "
-    "clear; complete 0; stored 0; fail 0; stored 0; reopen; stored 0",
-    "what a seal has cut off a bucket is trimmed": "bucket-5.0 min_index_count=5 time_step=1 max_buckets=1; "
-    "add 4 0 +1; add 4 1 +1; add 4 2 +1; add 4 3 +1; storage 1; add 4 4 +2; add 5 0 +1; crash; add 0 0 +1; add 0 1 +1; "
-    "add 1 0 +1; add 1 1 +1; add 2 0 +2; add 3 0 +1; mark 4 0; add 5 0 +1; add 5 1 +1; add 6 0 +1; add 6 1 +1; "
-    "add 7 0 +1",
-    "a part of a bucket is trimmed where another one lies in its range": "bucket-4.2 max_buckets=1; add 1 0 +1; "
-    "storage 1; add 2 0 +1; add 3 0 +1; crash; add 0 0 +1; add 3 0 +1; add 4 0 +1; crash; add 1 0 +1; add 2 0 +1; "
-    "mark 2 0; add 4 0 +1",
-    "sources stay where their merged bucket cannot be stored after a close": "bucket-4.2 min_index_count=1 time_step=0 "
-    "max_buckets=1; add 0 0 +1; add 0 1 +1; add 0 2 +1; add 1 2 +1; add 1 0 +1; add 1 1 +1; complete 0; add 2 0 +1; "
-    "add 3 0 +1; stored 0; complete 0; complete 1; add 4 0 +1; add 5 0 +1; complete 3; complete 3; reopen; fail 3; "
-    "fail 3; fail 3; fail 3",
-}
-"""What comes up in one of several thousand walks, or fewer, seen on the class of the release."""
 
 
 @pytest.mark.parametrize("text", RARE.values(), ids=RARE)

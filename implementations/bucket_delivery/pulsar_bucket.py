@@ -15,6 +15,7 @@ from broker_tck.implementations.interface import BUCKET_PROPERTY_PREFIX, Delayed
 
 INVALID_ID = -1
 NO_LEDGER = -1
+LAST_ENTRY = 2**32 - 1
 
 
 class Bits:
@@ -62,12 +63,20 @@ class Bits:
         self.by_ledger.clear()
 
 
+class BitsByRange(Bits):
+    """Bits that are asked for a range of one entry. One that ends at 2^32 is never found in the broker's bitmaps."""
+
+    def holds(self, ledger: int, entry: int) -> bool:
+        """Whether a position is found in it."""
+        return entry != LAST_ENTRY and super().holds(ledger, entry)
+
+
 class MutableBucket:
     """The growing bucket: a heap of indexes, and the range of ledgers that they are of."""
 
     def __init__(self) -> None:
         self.queue: list[DelayedIndex] = []
-        self.bits = Bits()
+        self.bits = BitsByRange()
         self.reset_range()
 
     def reset_range(self) -> None:
@@ -97,7 +106,7 @@ class ImmutableBucket:
         self.key = f"{BUCKET_PROPERTY_PREFIX}_{first}_{last}"
         self.number: int | None = None
         """Of its snapshot."""
-        self.bits = Bits()
+        self.bits = BitsByRange()
         self.messages = 0
         """How many it has, as it counts them itself."""
         self.loaded = 0

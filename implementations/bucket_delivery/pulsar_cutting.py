@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from pyroaring import BitMap
 
-from broker_tck.implementations.bucket_delivery.pulsar_bucket import Bits
+from broker_tck.implementations.bucket_delivery.pulsar_bucket import BitsByRange
 from broker_tck.implementations.bucket_delivery.pulsar_persistence import Segments
 from broker_tck.implementations.interface import DelayedIndex, SegmentMetadata
 
@@ -74,7 +74,7 @@ class Pieces(NamedTuple):
 
     segments: list[list[DelayedIndex]]
     metadata: list[SegmentMetadata]
-    bits: Bits
+    bits: BitsByRange
 
 
 class Cutter:
@@ -86,7 +86,7 @@ class Cutter:
 
     def cut(self, indexes: Indexes, taken: Callable[[DelayedIndex, bool], None]) -> Pieces:
         """Cut all; each index is told as it is taken, and whether it is of the first segment."""
-        pieces = Pieces([], [], Bits())
+        pieces = Pieces([], [], BitsByRange())
         segment: list[DelayedIndex] = []
         limit = NOT_STARTED
         while (head := indexes.peek()) is not None:

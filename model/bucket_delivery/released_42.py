@@ -14,6 +14,9 @@ from broker_tck.model.bucket_delivery.selection import MOST_MERGED, Selection
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.tracker import Tracker
 
+LAST_ENTRY = 2**32 - 1
+"""The entry id that its bitmaps have, but never find: they are asked for a range, which ends at 2^32 then."""
+
 
 class HeldByBuckets(HeldWithoutTimes):
     """A number of its own, and the positions of each bucket that is placed: nothing keeps them together.
@@ -26,7 +29,8 @@ class HeldByBuckets(HeldWithoutTimes):
         self.number = 0
 
     def contains(self, position: Position, over: Bucket | None) -> bool:
-        return position in self.positions or (over is not None and position in over.held)
+        found = position in self.positions or (over is not None and position in over.held)
+        return found and position[1] != LAST_ENTRY
 
     def count(self) -> int:
         return self.number
@@ -43,9 +47,11 @@ class HeldByBuckets(HeldWithoutTimes):
 
     def handed_out(self, position: Position, over: Bucket | None) -> None:
         self.number -= 1
+        if not self.contains(position, over):
+            return
         if position in self.positions:
             self.positions.discard(position)
-        elif over is not None and position in over.held:
+        elif over is not None:
             over.held.discard(position)
             over.size = max(over.size - 1, 0)
 

@@ -201,6 +201,12 @@ class Tracker50(Tracker):
         found = [*pieces]
         return hash_order(found, hash_of, 1 << max(len(found) - 1, 0).bit_length())
 
+    def read_remains(self, bucket: Bucket) -> tuple[int, Segment]:
+        """It counts a position as often as there are segments that have it."""
+        outcome, segment = super().read_remains(bucket)
+        bucket.size = sum(len(about.positions) for about in bucket.about[bucket.current - 1 :])
+        return outcome, segment
+
     def fails_recovery(self, outcome: int) -> bool:
         return outcome in (NOT_PERSISTED, UNREADABLE)
 

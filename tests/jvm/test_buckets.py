@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rare_turns import RARE
 
 from broker_tck.implementations.released import tried
 from broker_tck.model.rules import deviations_of
@@ -114,6 +115,14 @@ LITERAL = {
     "pulsar-5.0.1/bucket": "pulsar-bucket-5.0",
 }
 """The subject that does as a class does, without Java."""
+
+
+@pytest.mark.parametrize("name", LITERAL)
+def test_rare_turns_are_true_of_the_class(name: str) -> None:
+    subject, profile = resolve(name), PROFILES[name]
+    traces = [trace for text in RARE.values() if (trace := from_text(f"bucket-delivery {text}")).profile == profile]
+    assert traces
+    assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
 
 
 @pytest.mark.parametrize("name", LITERAL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_tck.implementations.bucket_delivery.pulsar_5_0 import PulsarBuckets50
-from broker_tck.implementations.bucket_delivery.pulsar_bucket import Bits, ImmutableBucket
+from broker_tck.implementations.bucket_delivery.pulsar_bucket import BitsByRange, ImmutableBucket
 from broker_tck.implementations.bucket_delivery.pulsar_futures import Future, completed
 from broker_tck.implementations.bucket_delivery.pulsar_members import Index
 from broker_tck.implementations.bucket_delivery.pulsar_merging import Buckets
@@ -196,7 +196,7 @@ class TrimmedStaysHeld(PulsarBuckets50):
     """What was trimmed stays in the index."""
 
     def _trimmed(self, span: Range, bucket: ImmutableBucket) -> None:
-        bits, bucket.bits = bucket.bits, Bits()
+        bits, bucket.bits = bucket.bits, BitsByRange()
         super()._trimmed(span, bucket)
         bucket.bits = bits
 
