@@ -1,7 +1,7 @@
 """What a subject does that gets a rule wrong, in words made for that wrong way.
 
 They stand above the rule that has the way, ``@said(rounded_down="In strict mode, …")``, or above the class that is one,
-``@said("…")``. What is left unsaid is told in words made of the rule and of the way's name, see ``properties``.
+``@said("…")``. A class of which nothing is said is told in words made of its name and of the rule, see ``properties``.
 """
 
 from __future__ import annotations

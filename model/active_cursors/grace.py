@@ -18,6 +18,7 @@ class Grace(Part):
         at_the_grace_time_as_well=(
             "Your container caches for one millisecond too long; the grace time ends before its last."
         ),
+        absent="Your container has no grace time: without a cursor it caches nothing at once.",
     )
     @rule(
         "EC-58",

@@ -121,6 +121,7 @@ class Order(Part):
         unsigned="Your container takes negative ids for large ones; positions are compared as signed numbers.",
         the_greatest="Your container answers with the fastest position; it is asked for the slowest.",
         not_of_one_alone="Your container does not tell the position of a cursor that is alone.",
+        absent="Your container tells the position that came first; it has to tell the least.",
     )
     @rule(
         "CC-02",
@@ -144,6 +145,12 @@ class Order(Part):
     @said(
         strictly_before="Your container counts only the cursors before a position; those at it count as well.",
         absent="Your container counts all cursors, wherever they are; those at a position or before it count.",
+        at_or_after=(
+            "Your container counts the cursors at a position or after it; it has to count those at it or before."
+        ),
+        of_those_with_names=(
+            "Your container leaves out cursors whose names come later when it counts; names do not matter."
+        ),
     )
     @also(
         first,

@@ -194,6 +194,16 @@ class ActiveCursors(Reference):
         """How many cursors there are, without position or with one."""
         return len(self.objects)
 
+    @said(
+        one_more=(
+            "Your container expects one read more than the reader's rank; the reader itself is counted in that already."
+        ),
+        one_at_least="Your container expects a read for a reader that is not tracked; there it has to be 0.",
+        of_untracked_as_of_the_last=(
+            "Your container expects the reads of all cursors for a reader that is not tracked; there it has to be 0."
+        ),
+        absent="Your container leaves out the reader itself when it counts who is yet to read; it is counted as well.",
+    )
     @rule(
         "RC-04",
         "The expected reads of an entry that was read start at the reader's rank when the storage answers, itself "
@@ -220,6 +230,10 @@ class ActiveCursors(Reference):
 
     @said(
         absent="Your container leaves cursors without a position out when it is gone through.",
+        replaced_ones_too=(
+            "Who goes through your container also meets cursors that are gone; only those that were not removed may "
+            "be met."
+        ),
     )
     @rule(
         "CC-15",
@@ -234,6 +248,15 @@ class ActiveCursors(Reference):
 
     # ---- Caching of added entries
 
+    @said(
+        in_grace_alone=(
+            "Your container caches added entries in the grace time alone; it has to while there is a cursor as well."
+        ),
+        while_one_is_tracked=(
+            "Your container caches added entries only while a cursor has a position; a cursor without one is enough."
+        ),
+        absent="Your container caches every added entry; it needs a cursor, or the grace time.",
+    )
     @also(
         Grace.lasts,
         absent=lambda m: True,
@@ -270,6 +293,13 @@ class ActiveCursors(Reference):
             says=f"one of the cursors {listed(sorted(tied))}, {list(at)}, {version}",
         )
 
+    @said(
+        tracked_ones=(
+            "Your container leaves out durable cursors without a position when it is asked for durable ones; they "
+            "count."
+        ),
+        absent="Your container says that there are durable cursors as soon as there is any cursor.",
+    )
     @rule(
         "CC-13",
         "There are durable cursors while one of those that were added and not removed is durable.",

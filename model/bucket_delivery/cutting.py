@@ -27,6 +27,8 @@ class Cutting(Part):
         from_the_one_before=(
             "Your tracker counts the time step from the index before; it counts from the first of the segment."
         ),
+        a_step_of_32_bits="Your tracker keeps 32 bits of the time step; a larger one has to stay as it is.",
+        absent="Your tracker ends no segment for its time; it has to span less than the time step.",
     )
     @rule(
         "BD-12",
@@ -46,6 +48,8 @@ class Cutting(Part):
 
     @said(
         one_more="A segment of your tracker holds one index more than the limit.",
+        no_limit_below_one="Your tracker takes a limit of 0 indexes for none; only -1 is no limit.",
+        absent="Your tracker puts more indexes into a segment than the limit says.",
     )
     @also(
         is_too_late,

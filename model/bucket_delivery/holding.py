@@ -74,6 +74,12 @@ class Holding(Part):
     @said(
         absent="Your tracker takes messages that are due, or have no time; it has to refuse them.",
         unless_it_is_held="Your tracker takes a message that is due if it holds it already; it has to refuse it.",
+        equality_accepted=(
+            "Your tracker takes a message whose time is exactly the cut-off; that one is due, and has to be refused."
+        ),
+        one_more_refused=(
+            "Your tracker refuses a message that is due one millisecond after the cut-off; it has to take it."
+        ),
     )
     @also(
         Held.refused,
@@ -98,6 +104,9 @@ class Holding(Part):
             self.added()
         return True
 
+    @said(
+        absent="An add that was accepted leaves your tracker's timer as it is; it has to bring it up to date.",
+    )
     @also(Timer.fire_at_once, when=lambda t: t.timer.target != t.next_time(), absent=lambda t: None)
     def added(self) -> None:
         """A message was accepted."""
@@ -123,6 +132,14 @@ class Holding(Part):
     @said(
         of_the_shared_queue=(
             "Your tracker does not look at its growing bucket when it is asked for what is available."
+        ),
+        whatever_is_held=(
+            "Your tracker says that a message is available where the first index in memory is due, although it holds "
+            "nothing."
+        ),
+        absent=(
+            "Your tracker says that a message is available as soon as one is held; the first index in memory has to "
+            "be due."
         ),
     )
     @rule(
@@ -150,6 +167,12 @@ class Holding(Part):
             self.found_nothing()
         return available
 
+    @said(
+        absent=(
+            "Where nothing is available, the question leaves your tracker's timer as it is; it has to bring it up to "
+            "date."
+        ),
+    )
     @also(Timer.fire_at_once, when=lambda t: t.timer.target != t.next_time(), absent=lambda t: None)
     def found_nothing(self) -> None:
         """Nothing is available."""

@@ -38,6 +38,9 @@ class Held(Part):
         """Whether a position is held."""
         return position in self.positions
 
+    @said(
+        absent="The count of your tracker is always 0; it has to be that of all positions held.",
+    )
     @rule(
         "BD-25",
         "The count is of the positions that are held, wherever they are: in memory, or in a segment that is not "
@@ -70,6 +73,12 @@ class Held(Part):
         """A message was refused."""
         self.forget([position])
 
+    @said(
+        whatever_its_time=(
+            "Your tracker hands out an index of a message that is held for another time; it has to drop that one."
+        ),
+        absent="Your tracker hands out an index of a message that it does not hold; it has to drop that.",
+    )
     @rule(
         "BD-19",
         "What is held is handed out once, by time, ledger and entry, as long as it is due. An index of what is not "

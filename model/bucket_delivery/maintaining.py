@@ -32,6 +32,7 @@ class Maintaining(Reading):
 
     @said(
         at_the_limit="Your tracker trims or merges at the limit of buckets; there have to be more.",
+        absent="Your tracker never has too many buckets; beyond the limit a seal has to start a trim and a merge.",
     )
     @rule(
         "BD-26",
@@ -46,6 +47,9 @@ class Maintaining(Reading):
     def too_many(self) -> bool:
         return 0 < self.config.max_buckets < len(self.placed.pieces)
 
+    @said(
+        absent="Your tracker starts a chain of a trim and a merge while another is under way.",
+    )
     @also(too_many, absent=lambda t: False)
     def busy(self) -> bool:
         """Whether a chain is under way."""
@@ -61,6 +65,9 @@ class Maintaining(Reading):
     @said(
         up_to_that_ledger="Your tracker trims a bucket that has the ledger of the mark-delete position.",
         those_that_reach_it="Your tracker trims a bucket that reaches over the mark-delete position.",
+        absent=(
+            "Your tracker trims nothing; buckets wholly below the mark-delete position's ledger have to be deleted."
+        ),
     )
     @rule(
         "BD-30",
@@ -88,6 +95,9 @@ class Maintaining(Reading):
         victim, *others = victims
         self.stored(victim.bucket).then(lambda _: self.trim_one(victim, others, chain))
 
+    @said(
+        absent="A trim of your tracker deletes a bucket that is not stored yet; it has to wait for that.",
+    )
     @also(is_trimmed_at, absent=lambda t, victim: settled(True))
     def stored(self, victim: Bucket) -> Promise:
         """What a trim waits for before it deletes a bucket."""
@@ -109,16 +119,25 @@ class Maintaining(Reading):
 
         self.snapshots.delete(victim.bucket).then(done)
 
+    @said(
+        absent="A trim of your tracker deletes a bucket that is gone by then, or no longer to be trimmed.",
+    )
     @also(is_trimmed_at, absent=lambda t, victim: True)
     def is_still_victim(self, victim: Bucket) -> bool:
         """Whether a bucket is still to be trimmed, now that it is stored and those before it are trimmed."""
         return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
 
+    @said(
+        absent="A trim of your tracker goes on after a deletion that failed; the first failure ends the chain.",
+    )
     @also(is_trimmed_at, absent=lambda t, deleted: True)
     def goes_on_trimming(self, deleted: bool) -> bool:
         """Whether a trim goes on after a deletion."""
         return deleted
 
+    @said(
+        absent="Your tracker still holds the messages of a bucket that it has trimmed.",
+    )
     @also(is_trimmed_at, when=lambda t, victim: True, absent=lambda t, victim: t.take_away(victim.bucket))
     def trimmed(self, victim: Piece) -> None:
         """A bucket of orphans was deleted."""
@@ -155,6 +174,9 @@ class Maintaining(Reading):
         read = all_of([self.snapshots.read(source, *self.to_merge(source)) for source in sources])
         read.then(lambda answers: self.commit(sources, answers, chain))
 
+    @said(
+        absent="A merge of your tracker reads only the segments that are not loaded; it has to read them all.",
+    )
     @rule(
         "BD-28",
         "A merge reads all segments of its sources, puts a bucket of them over their range, and deletes them when that "
@@ -180,6 +202,12 @@ class Maintaining(Reading):
         self.held.merged(merged, [*sources])
         merged.created.then(lambda stored: self.merged(merged, sources, stored, chain))
 
+    @said(
+        one_after_the_other=(
+            "A merge of your tracker puts its sources one behind the other; their messages have to be in the order "
+            "of their times."
+        ),
+    )
     @also(
         to_merge,
         when=lambda t, *sources: True,
@@ -189,6 +217,9 @@ class Maintaining(Reading):
         """The indexes of all sources, each of which has its own in order."""
         return merge(*sources)
 
+    @said(
+        absent="A merge of your tracker goes on although its sources are gone, or another bucket lies among them.",
+    )
     @also(Reading.keeps_in_memory, absent=lambda t, sources: True)
     def can_commit(self, sources: Sequence[Bucket]) -> bool:
         """Whether the sources are still there, and nothing but them lies in their range."""
@@ -204,6 +235,12 @@ class Maintaining(Reading):
         deleted = all_of([self.delete(source) for source in sources])
         deleted.then(lambda outcomes: self.end_merge(sources, chain))
 
+    @said(
+        absent=(
+            "A merge of your tracker deletes its sources although the merged bucket has no key; it could not be "
+            "recovered."
+        ),
+    )
     @also(to_merge, absent=lambda t, merged: True)
     def replaces_sources(self, merged: Bucket) -> bool:
         """Whether a merged bucket can be recovered, so that its sources can go."""

@@ -20,6 +20,17 @@ class Mutable(Part):
 
     @said(
         absent="Your tracker's growing bucket takes a ledger below its last one; that has to be kept in memory.",
+        inside_its_range=(
+            "Your tracker's growing bucket takes a ledger inside its range that is below its last one; that has to "
+            "be kept in memory."
+        ),
+        above_it_alone=(
+            "Your tracker's growing bucket takes no more messages of its last ledger; they have to join it."
+        ),
+        whatever_lies_there=(
+            "Your tracker's growing bucket takes a ledger over which a sealed bucket lies; that has to be kept in "
+            "memory."
+        ),
     )
     @rule(
         "BD-06",
@@ -41,6 +52,10 @@ class Mutable(Part):
         ),
         one_more_needed="Your tracker seals its growing bucket one message too late.",
         one_less_needed="Your tracker seals its growing bucket one message too soon.",
+        whatever_lies_there=(
+            "A ledger over which a sealed bucket lies has your tracker seal its growing bucket; it may not."
+        ),
+        absent="Your tracker never seals its growing bucket for a ledger above it, however much it holds.",
     )
     @rule(
         "BD-08",
@@ -77,6 +92,15 @@ class Mutable(Part):
         self.ledgers = (self.ledgers[0] if self.ledgers else ledger, ledger)
         insort(self.queue, index)
 
+    @said(
+        strictly_before=(
+            "What is due exactly at the cut-off stays in your tracker's growing bucket; it has to leave it."
+        ),
+        absent=(
+            "What is due stays in your tracker's growing bucket; it has to leave it at each firing, and when "
+            "messages are asked for."
+        ),
+    )
     @rule(
         "BD-09",
         "At each firing, and whenever messages are asked for, what is due leaves the growing bucket; its range stays.",

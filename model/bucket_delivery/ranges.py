@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Range
 from broker_tck.model.rules import Part, rule
+from broker_tck.model.said import said
 
 Cut = tuple[int, int]
 """Where a range begins or ends: a ledger, and 0 for just before it, 1 for just behind it."""
@@ -44,6 +45,12 @@ class Placed(Part):
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
 
+    @said(
+        where_it_begins=(
+            "A sealed bucket of your tracker lies over its first ledger alone; it has to lie over all of its range."
+        ),
+        absent="The sealed buckets of your tracker lie over no ledger; each has to lie over all of its range.",
+    )
     @rule(
         "BD-03",
         "A sealed bucket lies over all ledgers of its range, also those of which it holds nothing.",

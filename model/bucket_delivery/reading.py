@@ -37,6 +37,9 @@ class Reading(Sealing):
         self.gave()
         return sorted({*given})
 
+    @said(
+        absent="A get leaves your tracker's timer as it is; it has to bring it up to date.",
+    )
     @also(Timer.fire_at_once, when=lambda t: t.timer.target is not None or t.held.count() > 0, absent=lambda t: None)
     def gave(self) -> None:
         """Messages were handed out, if there were any."""
@@ -56,6 +59,13 @@ class Reading(Sealing):
                 given.append(position)
         return given
 
+    @said(
+        before_its_next_segment=(
+            "Your tracker hands out the last message of a segment before the next segment is loaded; it has to wait "
+            "for that."
+        ),
+        absent="Your tracker takes out an index whether it is due or not; it has to wait until it is.",
+    )
     @also(
         Held.hands_out,
         absent=lambda t, index, cutoff: True,
@@ -71,6 +81,10 @@ class Reading(Sealing):
 
     @said(
         absent="Your tracker hands out messages of ledgers below the mark-delete position; they are dropped.",
+        the_ledger_itself=(
+            "Your tracker drops messages of the ledger of the mark-delete position itself; only those of ledgers "
+            "below it are orphans."
+        ),
     )
     @rule(
         "BD-22",
@@ -86,6 +100,9 @@ class Reading(Sealing):
 
     # ---- Loading
 
+    @said(
+        absent="Your tracker does not load the next segment where one ends; it has to before the last message leaves.",
+    )
     @rule(
         "BD-29",
         "Where a segment ends, the next one is loaded before its last message leaves the queue, as an orphan too.",
@@ -146,6 +163,9 @@ class Reading(Sealing):
         else:
             self.used_up(bucket)
 
+    @said(
+        absent="Your tracker keeps a bucket of which nothing is left; it has to delete it.",
+    )
     @rule(
         "BD-21",
         "A bucket is deleted when the last message of its last segment is due and next to leave the queue.",

@@ -10,6 +10,7 @@ from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Range, Segmen
 from broker_tck.model.bucket_delivery.holding import Holding
 from broker_tck.model.bucket_delivery.snapshots import Snapshots
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 
 
 class Sealing(Holding):
@@ -27,6 +28,9 @@ class Sealing(Holding):
         """Whether a sealed bucket lies over a ledger after a seal, which may have led to a merge."""
         return self.placed.over(ledger) is not None
 
+    @said(
+        absent="Your tracker's growing bucket grows across a sealed one; it has to be sealed before.",
+    )
     @rule(
         "BD-41",
         "The growing bucket does not grow across a sealed one: it is sealed before, however little it holds.",
@@ -52,6 +56,9 @@ class Sealing(Holding):
         self.held.sealed(bucket)
         self.after_seal()
 
+    @said(
+        absent="Your tracker seals a range that meets a sealed bucket; what it holds has to be kept in memory.",
+    )
     @rule(
         "BD-47",
         "A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot.",
@@ -83,6 +90,11 @@ class Sealing(Holding):
         bucket.created.then(lambda stored: self.wake())
         return bucket
 
+    @said(
+        absent=(
+            "A seal of your tracker stores indexes of messages that are held no longer; it has to store what is held."
+        ),
+    )
     @also(place, absent=lambda t, indexes: indexes)
     def worth_storing(self, indexes: Sequence[Index]) -> Sequence[Index]:
         """The indexes that are held, each for its own time."""
@@ -102,6 +114,12 @@ class Sealing(Holding):
         for index in indexes:
             heappush(self.shared, index)
 
+    @said(
+        absent=(
+            "The end of a creation, or of a merge, leaves your tracker's timer as it is; it has to fire it if "
+            "something is due."
+        ),
+    )
     @rule(
         "BD-24",
         "The end of a creation, or of a merge, fires the timer if something is due: it may have waited for that.",

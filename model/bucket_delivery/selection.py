@@ -38,6 +38,9 @@ class Selection(Part):
                 soonest, chosen = next_time, window
         return chosen
 
+    @said(
+        two_segments_needed="Your tracker merges only buckets with two segments that are not loaded; one is enough.",
+    )
     @rule(
         "BD-27",
         "Up to four neighbours are merged, each of which has a segment that is not loaded: the fewest messages decide, "
@@ -54,6 +57,7 @@ class Selection(Part):
 
     @said(
         absent="Your tracker chooses what to merge without the time of the next segment.",
+        of_what_is_loaded="Your tracker chooses what to merge by the segments that are loaded; the next ones decide.",
     )
     @also(
         is_eligible,
@@ -65,6 +69,8 @@ class Selection(Part):
 
     @said(
         two="Your tracker merges two buckets at a time; it has to merge up to four.",
+        three="Your tracker merges three buckets at most; it may be four.",
+        absent="Your tracker merges nothing; up to four neighbours have to be merged.",
     )
     @also(is_eligible, absent=lambda s, n: 0, two=lambda s, n: min(2, n), three=lambda s, n: min(3, n))
     def widest(self, n: int) -> int:

@@ -52,6 +52,11 @@ class Snapshots(Part):
             "Your tracker does not make a call to the storage again that was not persisted; four times in all is right."
         ),
         three_attempts="Your tracker makes a call to the storage three times in all; four times is right.",
+        whatever_fails=(
+            "Your tracker makes every call to the storage that failed again; only one that was not persisted is made "
+            "again."
+        ),
+        once_more="Your tracker makes a call to the storage five times in all; four times is right.",
     )
     @rule(
         "BD-15",
@@ -96,6 +101,22 @@ class Snapshots(Part):
 
     # ---- Snapshots
 
+    @said(
+        first_time_of_all=(
+            "A snapshot of your tracker has 0 for the first time of a segment; it has to say when its first message "
+            "is due."
+        ),
+        of_its_first_ledger=(
+            "A snapshot of your tracker tells the positions of a segment's first ledger alone; it has to tell them all."
+        ),
+        without_its_last=(
+            "A snapshot of your tracker leaves out the last position of a segment; it has to tell them all."
+        ),
+        absent=(
+            "A snapshot of your tracker says nothing of its segments; it has to say which positions they have, and "
+            "their times."
+        ),
+    )
     @rule(
         "BD-13",
         "A snapshot says of each segment which positions it has, and its first and last time.",
@@ -167,6 +188,9 @@ class Snapshots(Part):
         self.call(f"delete:{number}", partial(self.durable.delete, number), done, self.retried)
         return deleted
 
+    @said(
+        absent="Your tracker deletes another bucket's snapshot in place of one that could not be stored.",
+    )
     @rule(
         "BD-16",
         "A bucket that could not be stored is kept in memory, in no bucket; it has no snapshot that could be deleted.",
@@ -191,6 +215,15 @@ class Snapshots(Part):
 
     # ---- Keys
 
+    @said(
+        three_attempts=(
+            "Your tracker makes a key update that meets a bad version three times in all; four times is right."
+        ),
+        whatever_fails=(
+            "Your tracker makes every key update that failed again; only one that met a bad version is made again."
+        ),
+        absent="Your tracker does not make a key update again that meets a bad version; four times in all is right.",
+    )
     @rule(
         "BD-17",
         "The key of a bucket is put once its snapshot is stored, unless it was cleared, and removed once that is "
@@ -205,11 +238,20 @@ class Snapshots(Part):
     def updated_again(self, outcome: int, attempts: int) -> bool:
         return outcome == BAD_VERSION and attempts < ATTEMPTS
 
+    @said(
+        absent="Your tracker puts the key of a bucket that was cleared; it may not.",
+    )
     @also(updated_again, absent=lambda s, bucket: True)
     def puts_key(self, bucket: Bucket) -> bool:
         """Whether the key of a bucket that was stored is put."""
         return not bucket.given_up
 
+    @said(
+        absent=(
+            "Your tracker removes a key that leads to another snapshot by then; it may only where it still leads to "
+            "the deleted one."
+        ),
+    )
     @also(updated_again, absent=lambda s, bucket: True)
     def has_key(self, bucket: Bucket) -> bool:
         """Whether the key of a bucket leads to its snapshot."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from broker_tck.model.parts import timer
 from broker_tck.model.rules import rule
+from broker_tck.model.said import said
 
 
 class Timer(timer.Timer):
@@ -18,6 +19,12 @@ class Timer(timer.Timer):
     def ran(self) -> None:
         self.fired()
 
+    @said(
+        beside_what_is_armed=(
+            "The end of a load arms your tracker's timer beside what is armed already; it has to take its place."
+        ),
+        absent="The end of a load leaves your tracker's timer as it is; it has to have it fire at once.",
+    )
     @rule(
         "BD-42",
         "An add that was accepted, an answer that nothing is available, and a get bring the timer up to date; a "

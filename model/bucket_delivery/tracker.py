@@ -54,6 +54,12 @@ class Tracker(Maintaining):
             useless += self.place_recovered(bucket)
         return useless
 
+    @said(
+        absent=(
+            "A recovery of your tracker takes buckets in the order of the keys; of those that meet, the one that "
+            "begins first is placed."
+        ),
+    )
     @rule(
         "BD-34",
         "Of recovered buckets whose ranges meet, the one that begins first is placed, or the longer one; the others "
@@ -91,6 +97,14 @@ class Tracker(Maintaining):
 
     @said(
         strictly_before="A recovery of your tracker loads a segment whose messages are all due; it has to skip it.",
+        by_their_first_times=(
+            "A recovery of your tracker skips segments that begin before the cut-off; all messages of a skipped one "
+            "have to be due."
+        ),
+        absent=(
+            "A recovery of your tracker skips no segments; those all of whose messages are due are read again by the "
+            "dispatcher."
+        ),
     )
     @rule(
         "BD-39",
@@ -106,6 +120,11 @@ class Tracker(Maintaining):
         """The number of the first segment that is recovered."""
         return 1 + sum(each.last_time <= self.cutoff() for each in about)
 
+    @said(
+        absent=(
+            "A recovery of your tracker fails where a snapshot is not there; it has to drop that bucket and its key."
+        ),
+    )
     @rule(
         "BD-36",
         "A bucket whose snapshot is not there, or cannot be read, is dropped, and its key removed.",
@@ -116,6 +135,12 @@ class Tracker(Maintaining):
     def fails_recovery(self, outcome: int) -> bool:
         return outcome == NOT_PERSISTED
 
+    @said(
+        absent=(
+            "A recovery of your tracker goes on where a snapshot cannot be read that may be there; it has to fail as "
+            "a whole."
+        ),
+    )
     @rule(
         "BD-35",
         "A recovery that cannot read a snapshot, which may be there, fails as a whole and deletes nothing.",
@@ -149,6 +174,13 @@ class Tracker(Maintaining):
         self.snapshots.close()
         return self.has_closed()
 
+    @said(
+        with_its_creations=(
+            "A close of your tracker ends when its snapshots are created; it has to wait for all calls that change "
+            "something."
+        ),
+        absent="A close of your tracker ends at once; it has to wait for all calls that change something.",
+    )
     @also(
         close,
         absent=lambda t: True,
@@ -158,6 +190,9 @@ class Tracker(Maintaining):
         """Whether nothing is under way that changes what is durable."""
         return not any(call.owner is self.snapshots for call in self.durable.calls.waiting)
 
+    @said(
+        absent="A recovery of your tracker loads nothing; of each bucket one segment has to be loaded.",
+    )
     @rule(
         "BD-37",
         "Of each recovered bucket one segment is loaded, and what is in it and behind it is held, wherever the cursor "

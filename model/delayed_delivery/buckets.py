@@ -26,6 +26,14 @@ class Buckets(Tick):
         ),
         shifted_as_an_int="Your tracker shifts the width in an int; with a tick from 2^32 on it is too narrow.",
         half="Your tracker makes buckets half as wide as they have to be.",
+        always_ten_bits="Your tracker makes all buckets 1024 ms wide; their width has to go by the tick.",
+        next_power_at_a_power=(
+            "Your tracker makes buckets twice as wide where the tick is a power of two; then they are as wide as the "
+            "tick."
+        ),
+        absent=(
+            "Your tracker gives every millisecond a bucket of its own; buckets have to be as wide as the tick allows."
+        ),
     )
     @rule(
         "DD-02",
@@ -65,6 +73,10 @@ class Buckets(Tick):
         by_the_tick=(
             "Your tracker rounds a delivery time to a multiple of the tick; buckets are as wide as a power of two."
         ),
+        to_the_next=(
+            "In strict mode, your tracker files a time that is the edge of a bucket under the next one; it has to "
+            "stay at that edge."
+        ),
     )
     @rule(
         "DD-05",
@@ -103,6 +115,13 @@ class Buckets(Tick):
         at_its_key_at_the_latest=(
             "Your tracker hands a bucket out at its key at the latest; it has to wait for the last time in it."
         ),
+        at_the_next=(
+            "Where delivery is not strict, your tracker hands a bucket out one millisecond too late: when the next "
+            "one begins."
+        ),
+        a_bucket_late_in_strict=(
+            "In strict mode, your tracker waits for the end of a bucket before it hands that out; it is due at its key."
+        ),
     )
     @rule(
         "DD-06",
@@ -126,6 +145,13 @@ class Buckets(Tick):
         the_end_of_the_bucket=(
             "Your tracker's timer aims at the end of the first bucket; it has to aim at the moment when that is due."
         ),
+        never_mind_the_key=(
+            "Your tracker's timer aims at a moment before the key of the first bucket; the key is the earliest."
+        ),
+        in_strict_as_well=(
+            "In strict mode, your tracker's timer aims at the moment that is right where delivery is not strict; it "
+            "has to aim at the key."
+        ),
     )
     @rule(
         "DD-33",
@@ -144,6 +170,8 @@ class Buckets(Tick):
 
     @said(
         absent="A new tick changes the width of your tracker's buckets; it has to stay as it was.",
+        smaller_only="A lower tick makes your tracker's buckets narrower; their width has to stay as it was.",
+        larger_only="A higher tick makes your tracker's buckets wider; their width has to stay as it was.",
     )
     @rule(
         "DD-03",

@@ -27,6 +27,9 @@ class FixedDelay(Part):
     @said(
         a_tick_back_ends_it="A step back of exactly a tick ends the fixed delay here; it has to be more than a tick.",
         absent="Nothing ends the fixed delay here; a time more than a tick below the highest has to.",
+        any_step_back_ends_it="Any step back ends the fixed delay here; it has to be more than a tick.",
+        two_ticks="Only a step back of more than two ticks ends the fixed delay here; more than one tick is enough.",
+        comes_back="A fixed delay that has ended comes back with the next time here; it has to stay ended.",
     )
     @rule(
         "DD-14",
@@ -42,6 +45,9 @@ class FixedDelay(Part):
     def still_fixed(self, at: int, tick: int) -> bool:
         return self.fixed and not at < self.highest - tick
 
+    @said(
+        absent="Your tracker compares a time with the one before; it has to compare it with the highest so far.",
+    )
     @also(still_fixed, absent=lambda d, at: at)
     def highest_after(self, at: int) -> int:
         return max(self.highest, at)

@@ -42,6 +42,7 @@ class Index(Part):
     @said(
         of_positions="Your tracker counts positions; a position in two buckets is two copies, and counts twice.",
         of_buckets="Your tracker counts buckets; it has to count the messages in them.",
+        absent="The number of delayed messages of your tracker is always 0; it has to count what is held.",
     )
     @rule(
         "DD-28",
@@ -64,6 +65,9 @@ class Index(Part):
     @said(
         entries_signed="Your tracker takes large entry ids for negative ones; they have to stay as they are.",
         ledgers_of_32_bits="Your tracker keeps 32 bits of a ledger id; it has 64.",
+        entries_of_31_bits="Your tracker keeps 31 bits of an entry id; it has to keep all that it declares.",
+        ledgers_unsigned="Your tracker hands out a negative ledger id as a large one; it has to stay as it is.",
+        absent="Your tracker keeps 16 bits of an entry id; it has to keep all that it declares.",
     )
     @rule(
         "DD-13",
@@ -149,6 +153,15 @@ class Index(Part):
         entries_descending="Your tracker takes entries in the wrong order; the lowest comes first.",
         entries_before_ledgers="Your tracker takes by entry first; the order is bucket, ledger, entry.",
         budget_counts_positions="Your tracker counts positions where it is asked for so many copies.",
+        by_position_alone=(
+            "Your tracker takes messages by ledger and entry over all due buckets; it has to take from the first "
+            "bucket first."
+        ),
+        last_bucket_first="Your tracker takes from the last due bucket first; it has to begin with the first one.",
+        budget_for_each_bucket=(
+            "Your tracker takes as many messages as it is asked for from each due bucket; that is the number for all "
+            "of them."
+        ),
     )
     @rule(
         "DD-20",
@@ -199,6 +212,11 @@ class Index(Part):
             "Your tracker hands messages out in the order of their times; they come in the order of their positions."
         ),
         repeated="Your tracker hands the same position out twice; each comes once.",
+        descending="Your tracker hands messages out in descending order; the lowest position comes first.",
+        absent=(
+            "Your tracker hands messages out in the order in which it takes them, and repeats some; they come by "
+            "position, each once."
+        ),
     )
     @also(
         taken,
@@ -214,6 +232,13 @@ class Index(Part):
         absent="Your tracker keeps what it has handed out; that has to leave the index.",
         whole_ledgers="Your tracker loses messages: a get removes all of a ledger where it hands out a part.",
         whole_buckets="Your tracker loses messages: a get removes all of a bucket where it hands out a part.",
+        all_copies_of_a_position=(
+            "A get removes all copies of a message from your tracker; those in buckets that it did not take from "
+            "have to stay."
+        ),
+        all_but_the_last=(
+            "A get of more than two messages leaves the last one in your tracker; all that is handed out has to leave."
+        ),
     )
     @rule(
         "DD-35",
@@ -241,6 +266,9 @@ class Index(Part):
 
     @said(
         absent="A clear leaves the messages in your tracker; it has to empty the index.",
+        the_first_bucket_only=(
+            "A clear empties only the first bucket of your tracker; it has to empty the whole index."
+        ),
     )
     @rule(
         "DD-30",

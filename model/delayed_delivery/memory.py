@@ -19,6 +19,8 @@ class MemoryEstimate(Part):
     @said(
         one_byte_too_many="Your tracker says that it takes memory while it holds nothing.",
         absent="Your tracker says that it takes no memory while it holds something.",
+        never_falls="The memory estimate of your tracker never falls, also when messages leave.",
+        falls_with_every_add="The memory estimate of your tracker falls with every message that is added.",
     )
     @rule(
         "DD-29",

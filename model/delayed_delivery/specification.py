@@ -90,6 +90,10 @@ class DelayedDelivery(Reference):
             "Your tracker looks at the fixed delay with the time of the bucket; it has to with the time as it was"
             " given."
         ),
+        cut_to_the_tick=(
+            "Your tracker looks at the fixed delay with the time cut to a whole tick; it has to with the time as it "
+            "was given."
+        ),
     )
     @rule(
         "DD-10",
@@ -136,6 +140,9 @@ class DelayedDelivery(Reference):
         anything_held=(
             "Your tracker says that a message is available as soon as one is held; its bucket has to be due."
         ),
+        nothing_far_ahead=(
+            "Your tracker says that nothing is available until its last bucket is due; the first one decides."
+        ),
     )
     @rule(
         "DD-19",
@@ -154,6 +161,10 @@ class DelayedDelivery(Reference):
         absent=(
             "Where nothing is available, the question leaves your tracker's timer as it is; it has to bring it up"
             " to date."
+        ),
+        a_yes_as_well=(
+            "The question for what is available moves your tracker's timer even where the answer is yes; then it has "
+            "to leave it alone."
         ),
     )
     @also(available, absent=lambda m, available: False, a_yes_as_well=lambda m, available: True)
@@ -198,6 +209,11 @@ class DelayedDelivery(Reference):
         ),
         more_than_lookahead="Your tracker asks for a pause one message too late; `lookahead` messages are enough.",
         fixed_or_not="Your tracker asks for a pause though the delay is not fixed.",
+        without_lookahead_too="Your tracker asks for a pause although `lookahead` is 0, which turns detection off.",
+        half_the_lookahead=(
+            "Your tracker asks for a pause at half of `lookahead` messages; it has to wait for all of them."
+        ),
+        counts_buckets="Your tracker compares the number of buckets with `lookahead`; it has to count messages.",
     )
     @rule(
         "DD-17",
@@ -217,6 +233,7 @@ class DelayedDelivery(Reference):
 
     @said(
         absent="Your tracker asks for what is available even where it wants no pause; that is asked last.",
+        never="Your tracker asks for a pause while a message is available; then nothing may pause.",
     )
     @also(wants_pause, absent=lambda m, wanted: True, never=lambda m, wanted: False)
     def asks_availability(self, wanted: bool) -> bool:

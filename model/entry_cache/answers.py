@@ -25,6 +25,13 @@ class Answers(Part):
         from_first_to_last=(
             "Your cache reads from the first to the last that is missing; it has to ask once for each run."
         ),
+        each_alone=(
+            "Your cache asks the storage for each missing entry alone; it has to ask once for each run of them."
+        ),
+        absent=(
+            "Your cache asks the storage for the whole range although some of it is cached; it has to ask for what "
+            "is missing alone."
+        ),
     )
     @rule(
         "EC-45",
@@ -47,6 +54,10 @@ class Answers(Part):
         """The entries of a range that are not there."""
         return sorted({*reader.entries}.difference(there))
 
+    @said(
+        by_reads="Your cache counts a hit for each read; it has to count one for each entry.",
+        absent="Your cache counts no hits; it has to by entries and bytes when it is searched.",
+    )
     @rule(
         "EC-46",
         "Hits are counted by entries and bytes when the cache is searched, misses when a storage read completes.",
@@ -61,6 +72,7 @@ class Answers(Part):
 
     @said(
         by_requests="Your cache counts misses by requests; they are counted by entries.",
+        absent="Your cache counts no misses; it has to by entries and bytes when a storage read completes.",
     )
     @also(
         hit,
@@ -87,6 +99,9 @@ class Answers(Part):
 
     @said(
         absent="Your cache asks every reader of a storage read for the count; the one that made it determines it.",
+        the_last=(
+            "In your cache the reader that joined last determines the count; the one that made the storage read does."
+        ),
     )
     @rule(
         "EC-52",
@@ -103,6 +118,9 @@ class Answers(Part):
     @said(
         always="Your cache keeps what nobody is expected to read.",
         absent="Your cache does not keep what the storage answered though reads are expected.",
+        from_two_on=(
+            "Your cache keeps what the storage answered only if two reads or more are expected; one is enough."
+        ),
     )
     @rule(
         "EC-47",

@@ -124,6 +124,7 @@ class Broker(Caches):
 
     @said(
         absent="A size pass of your cache asks an entry's age; only a time pass does.",
+        young_ones_are_kept="A size pass of your cache keeps what was inserted just now; it may not look at ages.",
     )
     @rule(
         "EC-33",
@@ -160,6 +161,9 @@ class Broker(Caches):
             self.manager.count_pass()
             self.size_pass(asked)
 
+    @said(
+        absent="The scheduled run of your cache does nothing; it has to be a time pass, then a size pass.",
+    )
     @rule(
         "EC-38",
         "A scheduled run is a time pass, then a size pass if the trigger is still passed.",

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.rules import Part, also, rule
+from broker_tck.model.said import said
 
 
 class Config(Protocol):
@@ -62,6 +63,17 @@ class Cursors(Part):
 
     # ---- Entries are added
 
+    @said(
+        at_the_grace_time_as_well=(
+            "Your cache still caches added entries when the grace time is just over; it has to be less than that."
+        ),
+        in_grace_alone=(
+            "Your cache caches added entries in the grace time alone; it has to while there is a cursor as well."
+        ),
+        whether_counted_or_not="Your cache has a grace time although reads are not counted; there is none then.",
+        always="Your cache caches every added entry; it needs a cursor, or the grace time.",
+        absent="Your cache has no grace time: without a cursor it caches nothing at once.",
+    )
     @also(
         ActiveCursors.caches,
         absent=lambda c: c.active.size() > 0,
@@ -76,6 +88,16 @@ class Cursors(Part):
         """Whether an added entry is to be cached."""
         return self.active.caches()
 
+    @said(
+        whether_counted_or_not=(
+            "Your cache expects reads of added entries although reads are not counted; then it is 0."
+        ),
+        one_for_all=(
+            "Your cache expects one read of an added entry, however many cursors are active; each of them reads it."
+        ),
+        one_at_least="Your cache expects a read of an added entry although no cursor is active; then it is 0.",
+        absent="Your cache expects no reads of an added entry; it has to expect one by each active cursor.",
+    )
     @rule(
         "RC-03",
         "The count of an added entry starts with the number of active cursors, wherever they are; with 0 where reads "
@@ -93,6 +115,23 @@ class Cursors(Part):
 
     # ---- Entries are read
 
+    @said(
+        without_the_reader=(
+            "Your cache leaves out the reader itself when it counts who is yet to read; it is counted as well."
+        ),
+        before_the_reader=(
+            "Your cache leaves out other cursors at the reader's position when it counts who is yet to read; they "
+            "are counted as well."
+        ),
+        all_cursors=(
+            "Your cache expects a read by every cursor of what was read; only those at the reader or behind it will "
+            "read it."
+        ),
+        absent=(
+            "Your cache expects one read of what a cursor read, however many are behind it; each of them reads it as "
+            "well."
+        ),
+    )
     @also(
         ActiveCursors.start,
         absent=lambda c, name: 1,
@@ -106,6 +145,20 @@ class Cursors(Part):
         """What the count of an entry that a cursor read starts with."""
         return self.active.count(name)
 
+    @said(
+        whatever_the_flag=(
+            "Where reads are not counted, your cache expects a read of what any cursor reads; the cursor says "
+            "whether it is to be cached."
+        ),
+        by_rank=(
+            "Where reads are not counted, your cache still expects reads by rank; it has to expect one, if the "
+            "cursor is to have it cached."
+        ),
+        absent=(
+            "Where reads are not counted, your cache caches nothing that a cursor read; it has to if the cursor says "
+            "so."
+        ),
+    )
     @rule(
         "RC-05",
         "Where reads are not counted, what a cursor reads is expected once if that cursor is to have it cached.",
@@ -125,6 +178,11 @@ class Cursors(Part):
 
     # ---- What all have read
 
+    @said(
+        absent=(
+            "Cursors that move or leave invalidate entries in your cache although reads are counted; then they may not."
+        ),
+    )
     @rule(
         "EC-56",
         "Where reads are counted, cursors that move or leave invalidate nothing.",
@@ -136,6 +194,14 @@ class Cursors(Part):
     def moves_invalidate(self) -> bool:
         return not self.config.by_read_count
 
+    @said(
+        of_the_first_cursor="Your cache invalidates up to the cursor that came first; the slowest one decides.",
+        of_the_fastest_cursor="Your cache invalidates up to the fastest cursor; the slowest one decides.",
+        absent=(
+            "Your cache invalidates nothing when the slowest position changes; where reads are not counted, what is "
+            "before it has to go."
+        ),
+    )
     @rule(
         "EC-57",
         "Where reads are not counted, what is before the slowest position goes when that changes; without a cursor, "

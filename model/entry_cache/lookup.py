@@ -26,6 +26,9 @@ class Lookup(Part):
     def find(self, cache: Cache, position: Position) -> Cached | None:
         return cache.entries.get(position)
 
+    @said(
+        absent="Your cache hands out a value whose last reference is gone; that is a miss.",
+    )
     @also(find, absent=lambda f, entry: True)
     def hands_out(self, entry: Cached) -> bool:
         """Whether a value can be retained: one whose last reference is gone is a miss."""
@@ -35,6 +38,9 @@ class Lookup(Part):
         without_the_last="A range of your cache leaves its last position out; both ends belong to it.",
         without_the_first="A range of your cache leaves its first position out; both ends belong to it.",
         ledgers_of_32_bits="Your cache keeps 32 bits of a ledger id; it has 64.",
+        of_one_ledger="Your cache answers a range with what is in its first ledger alone; it goes over ledgers.",
+        by_entry_alone="Your cache compares entry ids alone when it answers a range; ledgers come first.",
+        absent="Your cache answers a range with everything that is cached; it has both its ends.",
     )
     @rule(
         "EC-10",
@@ -51,6 +57,9 @@ class Lookup(Part):
     def within(self, position: Position, first: Position, last: Position) -> bool:
         return first <= position <= last
 
+    @said(
+        absent="Your cache answers a range in the order of insertion; it has to be in ascending order.",
+    )
     @also(within, absent=lambda f, entries: entries)
     def in_order(self, entries: list[Cached]) -> list[Cached]:
         return sorted(entries, key=lambda entry: entry.position)
@@ -58,6 +67,10 @@ class Lookup(Part):
     @said(
         absent="Your cache removes the position itself up to which it is invalidated; that one has to stay.",
         the_first_unasked="Your cache removes its first entry without asking where it is.",
+        of_its_ledger=(
+            "What is invalidated up to a position goes from that position's ledger alone in your cache; all ledgers "
+            "before it go as well."
+        ),
     )
     @rule(
         "EC-14",
@@ -71,6 +84,16 @@ class Lookup(Part):
     def invalid(self, position: Position, last: Position, lowest: Position) -> bool:
         return FIRST <= position < last
 
+    @said(
+        never_inclusive=(
+            "A removal in your cache never takes the last position of its range; it has to where the range includes it."
+        ),
+        without_the_first="A removal in your cache leaves the first position of its range; it has to take it.",
+        absent=(
+            "A removal in your cache always takes the last position of its range; it may only where the range "
+            "includes it."
+        ),
+    )
     @also(
         invalid,
         absent=lambda f, position, first, last, inclusive: first <= position <= last,
@@ -86,6 +109,9 @@ class Lookup(Part):
         with_the_next_ones_first=(
             "Your cache takes the first entry of the next ledger along with a ledger that is dropped."
         ),
+        and_those_before="A ledger that is dropped takes those before it along in your cache; others have to stay.",
+        but_its_first="A ledger that is dropped leaves its first entry in your cache; all of its entries have to go.",
+        absent="A ledger that is dropped leaves its entries in your cache; they have to go.",
     )
     @rule(
         "EC-15",

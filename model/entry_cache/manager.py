@@ -33,6 +33,19 @@ class Manager(Part):
         self.pass_awaits = False
         self.passes = 0
 
+    @said(
+        as_the_size_is_now=(
+            "Your cache keeps nothing while the largest size is 0; what it was when the topic was opened decides."
+        ),
+        until_it_is_raised=(
+            "Your cache keeps entries of a topic that was opened at a largest size of 0 once that is raised; it may "
+            "keep nothing, then or later."
+        ),
+        absent=(
+            "Your cache keeps entries of a topic that was opened at a largest size of 0; it may keep nothing, then "
+            "or later."
+        ),
+    )
     @rule(
         "EC-19",
         "A new largest size, or watermark, removes nothing by itself; the next pass goes by it. A cache that was "
@@ -56,6 +69,10 @@ class Manager(Part):
             "Your cache orders a size pass at the watermark; it has to at more than 98 % of the largest size."
         ),
         at_the_trigger="Your cache orders a size pass at exactly 98 % of the largest size; it has to be more.",
+        at_the_largest="Your cache has a size pass made only beyond its largest size; 98 % of it is the trigger.",
+        absent=(
+            "No insertion has your cache make a size pass; one that leaves more than 98 % of the largest size has to."
+        ),
     )
     @rule(
         "EC-30",
@@ -75,6 +92,10 @@ class Manager(Part):
         down_to_the_trigger=(
             "A size pass of your cache comes down to the trigger; it has to come down to the watermark."
         ),
+        down_to_the_largest=(
+            "A size pass of your cache comes down to the largest size; it has to come down to the watermark."
+        ),
+        absent="A size pass of your cache empties it; it has to come down to the watermark.",
     )
     @rule(
         "EC-31",
@@ -90,6 +111,11 @@ class Manager(Part):
     def excess(self, total: int) -> int:
         return total - self.goal()
 
+    @said(
+        absent=(
+            "A size pass that was ordered removes entries from your cache although the trigger is no longer passed."
+        ),
+    )
     @also(excess, absent=lambda m, total: m.max_size is not None)
     def still_triggers(self, total: int) -> bool:
         return self.triggers(total)
@@ -111,6 +137,9 @@ class Manager(Part):
         awaited, self.pass_awaits = self.pass_awaits, False
         return awaited
 
+    @said(
+        absent="Your cache does not count its size passes; those that had something to do count.",
+    )
     @rule(
         "EC-40",
         "Counted are insertions, entries removed in whatever way, and size passes that had something to do.",

@@ -70,6 +70,8 @@ class Passes(Part):
             "A size pass of your cache requeues one more entry before it ends; it has to end when enough bytes "
             "are gone."
         ),
+        by_entries="A size pass of your cache ends by the number of entries that it removed; their bytes decide.",
+        absent="A size pass of your cache goes on when enough bytes are removed; it has to end then.",
     )
     @rule(
         "EC-32",
@@ -112,6 +114,17 @@ class Passes(Part):
     @said(
         limited_for_both="Your cache limits how often an accessed entry is requeued; there is no limit for that.",
         access_always_extends="Your cache requeues an accessed entry though access is not to extend its life.",
+        unlimited_for_both=(
+            "Your cache requeues an entry that reads are expected of however often; there is a limit to that."
+        ),
+        accessed_only=(
+            "Your cache requeues only what was accessed; it has to requeue what reads are expected of as well."
+        ),
+        reads_only=(
+            "Your cache requeues only what reads are expected of; where access extends life, it has to requeue what "
+            "was accessed as well."
+        ),
+        absent="Your cache never requeues an entry; it has to if that was accessed, or if reads are expected.",
     )
     @rule(
         "EC-24",
@@ -133,6 +146,8 @@ class Passes(Part):
 
     @said(
         once_more="Your cache requeues an entry once more than is allowed.",
+        once_less="Your cache requeues an entry once less often than is allowed.",
+        absent="Your cache requeues an entry that reads are expected of without end; there is a limit to that.",
     )
     @also(
         should_requeue,
@@ -146,6 +161,9 @@ class Passes(Part):
     @said(
         at_zero_too="Your cache expects reads of an entry whose count is 0.",
         without_a_count_too="Your cache expects reads of an entry without a count.",
+        from_two_on="Your cache expects reads of an entry whose count is 2 or more; 1 is enough.",
+        not_zero="Your cache expects reads of an entry whose count is below 0; it has to be at least 1.",
+        absent="Your cache expects no reads of an entry, whatever its count; it has to where that is at least 1.",
     )
     @rule(
         "RC-02",
@@ -162,6 +180,17 @@ class Passes(Part):
     def has_expected_reads(self, entry: Cached) -> bool:
         return entry.reads is not None and entry.reads >= 1
 
+    @said(
+        counted_ones_alone=(
+            "Your cache leaves entries without a count out of what is not to be evicted; they are told there."
+        ),
+        all_with_a_count=(
+            "Your cache tells entries whose count is 0 among what is not to be evicted; no reads are expected of them."
+        ),
+        absent=(
+            "Your cache says that nothing is not to be evicted; what reads are expected of is, and what has no count."
+        ),
+    )
     @also(
         has_expected_reads,
         absent=lambda p, entry: False,

@@ -30,6 +30,21 @@ class PendingReads(CallsUnderWay[Request]):
     @said(
         absent="Your cache never joins a read that runs already; it has to where they overlap.",
         the_same_only="Your cache joins only a read of the same range; it has to join whatever overlaps.",
+        those_with_all_of_it=(
+            "A read of your cache joins only a running one that covers all of it; it has to join wherever they overlap."
+        ),
+        none_that_begins_before=(
+            "A read of your cache does not join a running one that begins before it and ends inside it; it has to "
+            "join wherever they overlap."
+        ),
+        none_that_ends_behind=(
+            "A read of your cache does not join a running one that begins inside it and ends behind it; it has to "
+            "join wherever they overlap."
+        ),
+        none_inside=(
+            "A read of your cache does not join a running one that lies inside it; it has to join wherever they "
+            "overlap."
+        ),
     )
     @rule(
         "EC-50",
@@ -54,6 +69,9 @@ class PendingReads(CallsUnderWay[Request]):
     def joins(self, request: Request, first: int, last: int) -> bool:
         return request.first <= last and first <= request.last
 
+    @said(
+        absent="A read of your cache joins reads of another cache; it may only join those of its own.",
+    )
     @also(joins, absent=lambda p, request, reader, disabled: request.ledger == reader.ledger)
     def of_its_cache(self, request: Request, reader: Reader, disabled: bool) -> bool:
         """Whether a read is one of the same cache and ledger. What a disabled cache reads cannot be joined."""
@@ -120,6 +138,7 @@ class PendingReads(CallsUnderWay[Request]):
 
     @said(
         absent="Your cache gives up where a handle was closed; the read is made once more.",
+        every_time="Your cache makes a read whose handle was closed again and again; it may once more only.",
     )
     @also(forgets_at, absent=lambda p, request: False, every_time=lambda p, request: True)
     def reopens(self, request: Request) -> bool:

@@ -14,6 +14,7 @@ from broker_tck.model.entry_cache.readers import Reader, Run
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.entry_cache.store import Store
 from broker_tck.model.rules import Rule, informative, rule
+from broker_tck.model.said import said
 
 
 class NoCounts(ReadCounts):
@@ -141,6 +142,15 @@ class CachedAlone(Store):
 class RefusingManager(Manager):
     """A manager who refuses what is too much."""
 
+    @said(
+        beyond_the_largest=(
+            "Your cache still takes an insertion when its largest size is reached; it has to refuse it."
+        ),
+        up_to_the_trigger=(
+            "Your cache refuses an insertion when the trigger is passed; only the largest size is a reason."
+        ),
+        absent="Your cache takes every insertion; it has to refuse it while the largest size is reached.",
+    )
     @rule(
         "EC-62",
         "An insertion has a pass made if the trigger is passed, and is refused while the largest size is reached.",
@@ -183,6 +193,15 @@ class Legacy(BeforePip430):
         ),
     )
 
+    @said(
+        all_of_them=(
+            "A pass of your cache takes from all topics; it may only from the largest ones, which together hold half "
+            "of all bytes."
+        ),
+        absent=(
+            "Only the largest cache gives up entries in your cache; those that together hold half of all bytes have to."
+        ),
+    )
     @rule(
         "EC-60",
         "The largest caches that together hold half of all bytes give up theirs, each in proportion to its size; of "
@@ -207,6 +226,10 @@ class Legacy(BeforePip430):
         total = sum(cache.size for cache in caches)
         return [(cache, asked * cache.size // total) for cache in caches if total]
 
+    @said(
+        the_highest_first="Your cache evicts its highest positions first; the lowest go first.",
+        absent="Your cache evicts in the order of insertion; the lowest positions go first.",
+    )
     @rule(
         "EC-61",
         "A cache evicts its lowest positions first, until so many bytes are gone at least.",
@@ -218,6 +241,9 @@ class Legacy(BeforePip430):
     def victims(self, entries: list[Cached]) -> list[Cached]:
         return sorted(entries, key=lambda entry: entry.position)
 
+    @said(
+        absent="Your cache asks the age of entries behind the first that is young; it has to end there.",
+    )
     @rule(
         "EC-63",
         "The age of entries is asked from the lowest position on, up to the first that is young.",

@@ -13,6 +13,8 @@ class ReadCounts(Part):
     @said(
         absent="Your cache counts the reads of an entry of which none is expected; it has no count.",
         in_16_bits="Your cache keeps 16 bits of the reads that are expected; it has to keep all of them.",
+        one_more="A read count of your cache starts at one read more than is expected.",
+        none_for_one="Your cache keeps no read count where a single read is expected; it has to start at 1.",
     )
     @rule(
         "RC-01",
@@ -40,12 +42,20 @@ class ReadCounts(Part):
     def after_read(self, count: int) -> int:
         return count - 1
 
+    @said(
+        absent="Your cache lifts a read count that is below 0 to 0 before it is incremented; a count has no floor.",
+    )
     @also(after_read, absent=lambda c, count: max(count, 0) + 1)
     def after_increment(self, count: int) -> int:
         return count + 1
 
     @said(
         when_handed_out="Your cache counts a read when it hands the entry out; it has to when that is freed.",
+        by_every_release=(
+            "Your cache counts a read at every release of an entry; it has to when the entry that was returned is "
+            "freed."
+        ),
+        absent="Your cache never counts a read; it has to when the entry that was returned is freed.",
     )
     @rule(
         "RC-06",
@@ -60,6 +70,12 @@ class ReadCounts(Part):
     def counts_as_read(self, moment: str) -> bool:
         return moment == "freed"
 
+    @said(
+        absent=(
+            "An entry that is put back to be replayed keeps its read count in your cache; one more read has to be "
+            "expected."
+        ),
+    )
     @rule(
         "RC-09",
         "An entry that is put back to be replayed has one more read expected, if its reads are counted.",

@@ -46,6 +46,8 @@ class ReadLimit(Part):
         not_without_cache=(
             "Your cache does not limit the reads of a topic that keeps nothing; each read takes permits."
         ),
+        misses_only="Your cache limits only reads that miss something; each read takes permits.",
+        absent="Your cache does not limit the reads in flight; each read has to take permits.",
     )
     @rule(
         "EC-55",
@@ -68,6 +70,14 @@ class ReadLimit(Part):
 
     @said(
         without_overhead="Your cache leaves the overhead out of what a read is estimated to hold.",
+        always_unknown=(
+            "Your cache takes permits as if nothing were known of a ledger's entries; it has to go by their average "
+            "size."
+        ),
+        absent=(
+            "Your cache takes one permit for each entry; it has to take as many as the entry is estimated to hold "
+            "bytes."
+        ),
     )
     @also(
         is_limited,
@@ -79,6 +89,16 @@ class ReadLimit(Part):
         """What each entry is estimated to hold: the average of its ledger, if that is known, and 64 bytes more."""
         return self.size(reader, average) + OVERHEAD
 
+    @said(
+        added_alone=(
+            "Where a ledger tells nothing, your cache takes the average of what was cached; it has to take 10 KiB at "
+            "least."
+        ),
+        absent=(
+            "Where a ledger tells nothing, your cache always takes 10 KiB for an entry; the average of what was "
+            "cached may be more."
+        ),
+    )
     @also(is_limited, absent=lambda r, reader: UNKNOWN_SIZE, added_alone=lambda r, reader: reader.cache.average_added())
     def unknown(self, reader: Reader) -> int:
         """The size of an entry where its ledger tells nothing: the average of what was cached, and 10 KiB at least."""
@@ -88,11 +108,20 @@ class ReadLimit(Part):
         """The size that an entry is taken to have."""
         return self.unknown(reader) if average is None else average
 
+    @said(
+        however_many="Your cache lets a read begin while any permit is left; there have to be as many as it takes.",
+        absent="Your cache lets a read wait that takes exactly the permits that are left; it fits.",
+    )
     @also(is_limited, absent=lambda r, permits: r.remaining > permits, however_many=lambda r, permits: r.remaining > 0)
     def fits(self, permits: int) -> bool:
         """Whether there are so many permits. A read that fits overtakes those that wait."""
         return self.remaining >= permits
 
+    @said(
+        one_more="Your cache lets one read more wait for permits than its queue may hold.",
+        nobody_waits="A read of your cache that does not fit fails at once; it has to wait in the queue.",
+        absent="Your cache lets any number of reads wait for permits; its queue may hold so many only.",
+    )
     @also(
         is_limited,
         absent=lambda r: True,
@@ -121,6 +150,9 @@ class ReadLimit(Part):
 
     # ---- What comes back
 
+    @said(
+        absent="Your cache gives permits back with a read's first entry that is freed; it has to with the last one.",
+    )
     @also(is_limited, absent=lambda r, reader: True)
     def returns_permits(self, reader: Reader) -> bool:
         """Whether permits are given back as an entry is freed: with the last one."""
@@ -153,6 +185,15 @@ class ReadLimit(Part):
         head.permits = 0
         return head
 
+    @said(
+        at_the_time_as_well=(
+            "Your cache fails a read that is served from the queue exactly at its time; only one that waited for "
+            "longer is too late."
+        ),
+        absent=(
+            "Your cache lets a read wait on that waited for too long already when permits come back; it has to fail."
+        ),
+    )
     @also(
         is_limited,
         absent=lambda r, age: False,
@@ -162,6 +203,12 @@ class ReadLimit(Part):
         """Whether a read that does not fit fails, as permits come back, since it waited for longer than it may."""
         return 0 < self.config.acquire_timeout < age
 
+    @said(
+        beyond_the_time=(
+            "A read that waits in your cache fails a moment after its time; it has to fail when that is reached."
+        ),
+        absent="A read waits for permits in your cache for ever; it has to fail when its time is over.",
+    )
     @also(
         is_limited,
         absent=lambda r, age: False,

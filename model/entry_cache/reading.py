@@ -19,6 +19,7 @@ from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import SINGLE, Reader, Request, Returned, Run, lefts, runs
 from broker_tck.model.entry_cache.topics import Topics
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 
 
 class Config(topics.Config, read_limit.Config, Protocol):
@@ -93,6 +94,11 @@ class Reading(Topics):
             else:
                 self.ask(Request(reader, part))
 
+    @said(
+        absent=(
+            "What running reads leave of a read, your cache asks the storage for; it has to look into the cache first."
+        ),
+    )
     @also(
         PendingReads.joins,
         when=lambda m, reader, part: reader.cache.has_some(reader.ledger, *part),
@@ -180,6 +186,11 @@ class Reading(Topics):
             reader.failed = True
             self.part_came(reader)
 
+    @said(
+        absent=(
+            "A storage read that raises leaves the cached entries of its ledger in your cache; they have to go along."
+        ),
+    )
     @also(
         PendingReads.forgets_at,
         when=lambda m, request: any(ledger == request.ledger for ledger, _ in request.cache.entries),
@@ -229,6 +240,12 @@ class Reading(Topics):
         else:
             self.give_up(reader)
 
+    @said(
+        absent=(
+            "A read of your cache fails when a missing part of it fails; then all of it has to be read from the "
+            "storage."
+        ),
+    )
     @also(Answers.missing, when=lambda m, reader: True, absent=lambda m, reader: m.give_up(reader))
     def read_again(self, reader: Reader) -> None:
         """A missing part has failed: what was obtained is released, and all is read from the storage."""

@@ -50,6 +50,13 @@ class Steps(Part):
         """What becomes of the head: by what it deserves now, not when it was looked at."""
         return now
 
+    @said(
+        never_a_hit="A read of your cache misses an entry that is there.",
+        absent=(
+            "A read of your cache answers with what was so at no moment of it: a miss of what was there, or a hit of "
+            "what was not."
+        ),
+    )
     @rule(
         "IL-3",
         "A read answers with what was so at a moment of it: a hit if its entry was there, a miss if it was not.",
@@ -63,6 +70,9 @@ class Steps(Part):
         """What a read may answer, by what was so while it was under way."""
         return was
 
+    @said(
+        absent="A read of your cache answers with the value of another position.",
+    )
     @rule(
         "IL-4",
         "A read never answers with the value of another position, although wrappers are used again.",
@@ -90,6 +100,12 @@ class Steps(Part):
         """What a removal still has to take."""
         return [entry for entry in due if entry.cached]
 
+    @said(
+        absent=(
+            "A clear of your cache answers with what was there when it began; it has to answer with what it removed "
+            "itself."
+        ),
+    )
     @also(Caches.empty, absent=lambda s, due, removed: [len(due), sum(entry.size for entry in due)])
     def removed_by(self, due: list[Cached], removed: Removed) -> Removed:
         """What a removal answers with: what it took itself, not what was there before it."""

@@ -69,6 +69,19 @@ class Store(Part):
         entry.cache.size += size
         self.total += size
 
+    @said(
+        the_time="An insertion that your cache refuses still gives the old entry a new time; it has to stay as it is.",
+        the_count=(
+            "An insertion that your cache refuses still gives the old entry a new read count; it has to stay as it is."
+        ),
+        the_access=(
+            "An insertion that your cache refuses still has the old entry no longer accessed; it has to stay as it is."
+        ),
+        the_requeueings=(
+            "An insertion that your cache refuses still has the old entry's requeueings forgotten; it has to stay as "
+            "it is."
+        ),
+    )
     @rule(
         "EC-05",
         "Where a position is cached already, the insertion is refused, and the old entry stays as it is.",
@@ -94,6 +107,9 @@ class Store(Part):
     @said(
         twice="Your cache lets go of a removed entry twice; once is right.",
         absent="Your cache never lets go of an entry that it removed.",
+        of_a_freed_value_too=(
+            "Your cache lets go of a value that is freed already when it removes it; it may let go once only."
+        ),
     )
     @rule(
         "EC-12",
@@ -112,6 +128,10 @@ class Store(Part):
         the_size_that_it_has_now=(
             "Your cache takes off the size that an entry has now; it has to be the size as it was inserted."
         ),
+        absent=(
+            "Your cache counts nothing for a removed entry whose value is freed already; its size as it was inserted "
+            "has to be taken off."
+        ),
     )
     @also(
         gives_back,
@@ -124,6 +144,9 @@ class Store(Part):
 
     @said(
         absent="Your cache tells what has left it among what is not to be evicted.",
+        unless_it_was_freed=(
+            "Your cache tells an entry that has left among what is not to be evicted, while a reader still holds it."
+        ),
     )
     @rule(
         "EC-26",

@@ -101,6 +101,11 @@ class Topics(Broker):
         else:
             self.invalidate_all(topic)
 
+    @said(
+        absent=(
+            "Your cache keeps its entries when the last cursor leaves; where reads are not counted, all have to go."
+        ),
+    )
     @also(Cursors.slowest, when=lambda m, topic: m.caches[topic].entries, absent=lambda m, topic: None)
     def invalidate_all(self, topic: int) -> None:
         """The last cursor has left."""
@@ -136,6 +141,9 @@ class Topics(Broker):
         self.drop(cache, ledger)
         self.forget_dropped(cache, ledger)
 
+    @said(
+        absent="Your cache still joins reads of a ledger that was dropped; they can no longer be joined.",
+    )
     @also(
         Lookup.of_ledger,
         when=lambda m, cache, ledger: m.pending_reads.runs(cache, ledger),

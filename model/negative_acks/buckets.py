@@ -45,6 +45,8 @@ class Buckets(Part):
         absent="Your tracker keeps 32 bits of an entry id; it has 64.",
         entries_in_doubles="Your tracker keeps entry ids in floating point; they have 64 bits.",
         ledgers_of_32_bits="Your tracker keeps 32 bits of a ledger id; it has 64.",
+        entries_unsigned="Your tracker gives back a negative entry id as a large one; it has to come back as it is.",
+        entries_of_48_bits="Your tracker keeps 48 bits of an entry id; it has 64.",
     )
     @rule(
         "NA-05",
@@ -72,6 +74,7 @@ class Buckets(Part):
         shifted_as_an_int="Your tracker takes its bits modulo 32; from 32 on its buckets are too narrow.",
         eight_bits_for_none="Your tracker takes 0 bits for no setting; its buckets are 1 millisecond wide then.",
         of_nanoseconds="Your tracker clears the low bits of nanoseconds; they are those of milliseconds.",
+        nearest="Your tracker rounds an instant to the nearest bucket; it has to round it down.",
     )
     @rule(
         "NA-13",
@@ -91,6 +94,15 @@ class Buckets(Part):
     def key(self, at: int) -> int:
         return at - at % (self.scale << self.bits)
 
+    @said(
+        later_ones_dropped=(
+            "A sooner nack of an entry drops the later ones in your tracker; each bucket has to emit its own."
+        ),
+        sooner_ones_dropped=(
+            "A later nack of an entry drops the sooner ones in your tracker; each bucket has to emit its own."
+        ),
+        absent="A nack of an entry takes it out of the other buckets of your tracker; each of them has to emit it.",
+    )
     @rule(
         "NA-38",
         "An entry is one item in each bucket: nacks into several buckets are emitted by each.",
@@ -107,6 +119,7 @@ class Buckets(Part):
         the_first_counts=(
             "Your tracker ignores a nack of an entry that it holds; the entry is one item in each bucket."
         ),
+        absent="Your tracker ignores a nack of an entry that is in another bucket; each bucket has to emit it.",
     )
     @also(
         superseded,
@@ -149,6 +162,7 @@ class Buckets(Part):
     @said(
         of_entries="Your tracker counts an entry of two buckets once; it counts twice.",
         of_buckets="Your tracker counts buckets; it has to count the items in them.",
+        absent="The count of your tracker is always 0; it has to be that of the items in all buckets.",
     )
     @rule(
         "NA-43",
@@ -168,6 +182,7 @@ class Buckets(Part):
         strictly_before=(
             "Your tracker leaves a bucket for later that is due at this very millisecond; it has to take it."
         ),
+        absent="A firing of your tracker takes every bucket; those after the clock have to stay.",
     )
     @rule(
         "NA-30",
@@ -182,6 +197,9 @@ class Buckets(Part):
 
     @said(
         absent="A firing of your tracker takes one bucket alone; it has to take every bucket that is due.",
+        every_other="A firing of your tracker takes every other bucket that is due; it has to take them all.",
+        all_but_the_last="A firing of your tracker leaves the last of several due buckets; it has to take them all.",
+        ten="A firing of your tracker takes ten buckets at most; it has to take all that are due.",
     )
     @also(
         due,
@@ -209,6 +227,8 @@ class Buckets(Part):
     @said(
         absent="Your tracker emits the last chunk of a chunked message alone; all its chunks have to come.",
         one_short="Your tracker forgets one chunk of a chunked message; all have to come.",
+        the_first_only="Your tracker emits only the first chunk of a message in chunks; it has to emit them all.",
+        one_too_many="Your tracker emits the entry before the first chunk as well; that is none of the message's.",
     )
     @rule(
         "NA-06",
@@ -223,6 +243,12 @@ class Buckets(Part):
     def expanded(self, entry: int, chunks: int) -> list[int]:
         return [*range(entry - chunks + 1, entry + 1)]
 
+    @said(
+        absent=(
+            "Your tracker forgets the chunks of a message once they are emitted, although it is in another bucket as "
+            "well."
+        ),
+    )
     @also(
         expanded,
         when=lambda b, key, position: b.noted_elsewhere(key, position),

@@ -72,6 +72,7 @@ class Calls(Part):
     @said(
         absent="Your tracker requests all ids at once; a request has 1,000 at most.",
         an_empty_one="Your tracker makes a request for nothing.",
+        one_more="Your tracker puts 1,001 ids into a request; 1,000 is the most.",
     )
     @rule(
         "NA-33",

@@ -44,6 +44,13 @@ class Delays(Part):
         counted_in_8_bits="Your tracker keeps a redelivery count in eight bits; it has to keep all of it.",
         an_int="Your tracker keeps 32 bits of a backoff's delay; it has to keep all of it.",
         one_more="Your tracker asks its backoff with a redelivery count that is one too high.",
+        one_less=(
+            "Your tracker takes the backoff's delay for one redelivery less; it has to take that for the count as it "
+            "is."
+        ),
+        always_the_first=(
+            "Your tracker takes the backoff's first delay for every message; it has to go by the redelivery count."
+        ),
     )
     @rule(
         "NA-10",
@@ -93,6 +100,15 @@ class Delays(Part):
         """What the backoff answers for a redelivery count, in milliseconds."""
         return self.table[min(count, len(self.table) - 1)] if self.table else self.multiplied(count)
 
+    @said(
+        never_the_most="The delays of your tracker's multiplier grow beyond the longest; they have to end there.",
+        one_step_late="The delays of your tracker's multiplier grow one redelivery too late.",
+        wrapping_around=(
+            "The delays of your tracker's multiplier overflow at high redelivery counts; they have to end at the "
+            "longest."
+        ),
+        absent="The delay of your tracker's multiplier stays the first one; it has to grow with the redelivery count.",
+    )
     @also(
         delay,
         absent=lambda d, count: d.least,
@@ -117,6 +133,7 @@ class Delays(Part):
     @said(
         absent="Your tracker takes a fixed delay below 100 ms; it is 100 ms at least.",
         default_for_none="Your tracker takes no delay for the default one; it is 100 ms then.",
+        of_a_second="Your tracker's fixed delay is a second at least; the least is 100 ms.",
     )
     @rule(
         "NA-12",
@@ -133,6 +150,7 @@ class Delays(Part):
     @said(
         absent="Your tracker rounds microseconds up to milliseconds; they have to be cut.",
         an_int="Your tracker keeps 32 bits of the microseconds; it has to keep all of them.",
+        nearest="Your tracker rounds microseconds to the nearest millisecond; it has to cut them.",
     )
     @rule(
         "NA-51",

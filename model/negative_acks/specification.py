@@ -127,6 +127,17 @@ class NegativeAcks(Reference):
 
     @said(
         absent="Your tracker does not arm its timer for the first bucket that is left after a firing.",
+        of_the_last_bucket=(
+            "After a firing your tracker arms its timer for the last bucket that is left; it has to be the first."
+        ),
+        a_poll_later=(
+            "After a firing your tracker arms its timer for its next poll; it has to arm it for the first bucket "
+            "that is left."
+        ),
+        only_after_an_emission=(
+            "Your tracker arms its timer again only after a firing that emitted something; it has to while anything "
+            "is left."
+        ),
     )
     @also(
         NackTimer.arms_from_idle,

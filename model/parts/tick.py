@@ -43,6 +43,8 @@ class Tick(Part):
 
     @said(
         absent="Your tracker ignores a new tick; it counts from the next use on.",
+        only_lowered="Your tracker takes over a new tick only if it is lower; a higher one counts as well.",
+        only_raised="Your tracker takes over a new tick only if it is higher; a lower one counts as well.",
     )
     @rule(
         "DD-27",

@@ -23,6 +23,10 @@ class Timer(Part):
         absent="Your tracker arms its timer again though it is armed for that moment already.",
         only_if_sooner="Your tracker never arms its timer for a later moment; it has to follow the first bucket.",
         only_if_none_is_armed="Your tracker leaves an armed timer alone; it has to move it to the first bucket.",
+        only_if_later=(
+            "Your tracker leaves its timer alone where it is armed for an earlier moment; it has to arm it for the "
+            "first bucket."
+        ),
     )
     @rule(
         "DD-21",
@@ -50,6 +54,9 @@ class Timer(Part):
 
     @said(
         absent="Your tracker cancels a timeout and still takes it for armed.",
+        unless_idle=(
+            "Your tracker forgets a timeout that it cancels only if it arms another one; it has to forget it always."
+        ),
     )
     @also(
         settled,
@@ -63,6 +70,9 @@ class Timer(Part):
     @said(
         absent="Your tracker's timer may fire again at once; after a run the next firing is at least a tick away.",
         without_the_tick="Your tracker's timer may fire again within a tick of its last run.",
+        two_ticks="Your tracker's timer waits for two ticks after a run; one is right.",
+        width_for_tick="After a run your tracker's timer waits for the width of a bucket; it has to wait for a tick.",
+        from_now="Your tracker's timer waits for a tick from now on; it has to wait for a tick from its last run on.",
     )
     @rule(
         "DD-22",
@@ -80,6 +90,7 @@ class Timer(Part):
 
     @said(
         absent="Your tracker forgets when its timer ran last; the next firing has to be a tick later at least.",
+        only_the_first="Your tracker remembers only the first run of its timer; the last one counts.",
     )
     @also(earliest, absent=lambda t: t.last_run, only_the_first=lambda t: t.last_run or t.now)
     def run_noted(self) -> int:

@@ -19,6 +19,13 @@ class Answers(SharedIndex):
             "Your tracker takes a message whose time is exactly the cut-off; that one is due, and has to be refused."
         ),
         absent="Your tracker takes messages that are due already; it has to refuse them.",
+        only_the_past=(
+            "Your tracker refuses only what is not after now; it has to refuse all that is not after the cut-off."
+        ),
+        one_more_refused=(
+            "Your tracker refuses a message that is due one millisecond after the cut-off; it has to take it."
+        ),
+        by_the_bucket="Your tracker refuses a message by the time of its bucket; its own time decides.",
     )
     @rule(
         "TD-06",
@@ -78,6 +85,10 @@ class Answers(SharedIndex):
     @said(
         seen_or_not="Your tracker says that a message is available to a view that does not see it.",
         in_the_first_bucket_alone="Your tracker looks for an available message in the first bucket alone.",
+        due_or_not=(
+            "Your tracker says that a message is available to a view as soon as it sees one; its bucket has to be due."
+        ),
+        absent="Your tracker says that nothing is available to a view while a bucket that is due holds what it sees.",
     )
     @rule(
         "TD-10",
@@ -128,6 +139,7 @@ class Answers(SharedIndex):
 
     @said(
         absent="Your tracker tells a view the number of all messages; it has to count what that view sees.",
+        only_what_is_due="Your tracker counts for a view what is due alone; it has to count all that the view sees.",
     )
     @rule(
         "TD-11",
@@ -145,6 +157,25 @@ class Answers(SharedIndex):
         view = self.view(handle)
         return None if view is None else self.count_of(view)
 
+    @said(
+        more_than_lookahead=(
+            "A view of your tracker asks for a pause one message too late; `lookahead` messages are enough."
+        ),
+        fixed_or_not="A view of your tracker asks for a pause though its delay is not fixed.",
+        without_lookahead_too=(
+            "A view of your tracker asks for a pause although `lookahead` is 0, which means that it never does."
+        ),
+        counts_all=(
+            "A view of your tracker asks for a pause by the number of all messages; it has to go by what it sees."
+        ),
+        fixed_for_all=(
+            "A view of your tracker asks for a pause only if the delay of every view is fixed; its own delay decides."
+        ),
+        absent=(
+            "A view of your tracker never asks for a pause; it has to while its delay is fixed, it sees `lookahead` "
+            "messages and none is available."
+        ),
+    )
     @rule(
         "TD-12",
         "A view pauses while it looks ahead, its own delay is fixed, it sees at least `lookahead` messages and none is "
@@ -161,6 +192,9 @@ class Answers(SharedIndex):
     def wants_pause(self, view: SubscriptionView) -> bool:
         return self.looks_ahead(view) and self.count_of(view) >= self.lookahead
 
+    @said(
+        absent="A view of your tracker asks for a pause while a message is available to it; then it may not.",
+    )
     @also(wants_pause, absent=lambda m, view: True)
     def may_pause(self, view: SubscriptionView) -> bool:
         return not self.is_available(view)

@@ -19,6 +19,15 @@ class Pruner(Part):
         absent="Your tracker keeps a copy that no view sees any more; it has to leave the index.",
         one_is_enough="Your tracker drops a copy when one view is done with it; the last view decides.",
         the_furthest_mark="Your tracker drops a copy that the furthest view has acknowledged; the last view decides.",
+        those_with_a_mark=(
+            "Your tracker drops a copy when the views with a mark-delete position are done with it; those without "
+            "one count as well."
+        ),
+        the_acknowledged_alone=(
+            "Your tracker keeps a copy until every view has acknowledged it; one that a view was handed, or has "
+            "cleared, it is done with as well."
+        ),
+        the_first_view="Your tracker drops a copy when its first view is done with it; the last one decides.",
     )
     @rule(
         "TD-20",

@@ -30,6 +30,10 @@ class Registry(Part):
 
     @said(
         absent="A new view of your tracker has no mark-delete position; it has to begin at that of its subscription.",
+        of_whoever_is_furthest=(
+            "A new view of your tracker begins where the furthest subscription is; it has to begin at the position "
+            "of its own."
+        ),
     )
     @rule(
         "TD-32",
@@ -57,6 +61,9 @@ class Registry(Part):
     def after_shutdown(self) -> dict[str, SubscriptionView]:
         return {}
 
+    @said(
+        absent="Your tracker opens a view after a shutdown; nothing may be opened then.",
+    )
     @also(after_shutdown, when=lambda r: r.ended, absent=lambda r: True)
     def may_open(self) -> bool:
         return not self.ended
@@ -85,12 +92,18 @@ class Registry(Part):
         """The view that goes on as that of a new dispatcher; None: it gets a new one."""
         return None
 
+    @said(
+        absent="A stale view of your tracker goes on as before; it has to refuse every call but its close.",
+    )
     @also(taken_over, absent=lambda r, view: False)
     def is_stale(self, view: SubscriptionView) -> bool:
         return self.registered.get(view.name) is not view
 
     # ---- Views are used
 
+    @said(
+        absent="A closed view of your tracker goes on as before; it has to refuse every call but another close.",
+    )
     @rule(
         "TD-16",
         "A closed view refuses every call but another close, which does nothing.",

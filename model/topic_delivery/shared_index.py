@@ -94,6 +94,13 @@ class SharedIndex(Reference):
         the_first_to_come=(
             "Your tracker's timer leaves out a bucket whose moment has passed; it has to aim at the next millisecond."
         ),
+        the_last=(
+            "Your tracker's timer aims at the last bucket; it has to aim at the first of which no firing has told."
+        ),
+        the_first_that_is_not_due=(
+            "Your tracker's timer leaves out buckets that are due; it has to aim at the first of which no firing has "
+            "told, due or not."
+        ),
     )
     @rule(
         "TD-17",

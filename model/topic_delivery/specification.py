@@ -72,6 +72,7 @@ class TopicDelivery(Answers):
 
     @said(
         for_all="A clear of one view clears your tracker for all; the others have to keep what they see.",
+        and_the_timer="A clear moves your tracker's timer; it has to leave it alone.",
     )
     @also(
         SubscriptionView.was_cleared,
@@ -150,6 +151,13 @@ class TopicDelivery(Answers):
     @said(
         absent=(
             "A firing of your tracker asks every view to read; it has to ask those to which a message is available."
+        ),
+        nobody=(
+            "A firing of your tracker asks no dispatcher to read; it has to ask those to which a message is available."
+        ),
+        whoever_sees_anything=(
+            "A firing of your tracker asks the dispatcher of every view that sees a message to read; the message has "
+            "to be due."
         ),
     )
     @rule(

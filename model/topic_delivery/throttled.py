@@ -8,6 +8,7 @@ from typing import Protocol
 
 from broker_tck.model.delayed_delivery.memory import MemoryEstimate
 from broker_tck.model.rules import also, rule
+from broker_tck.model.said import said
 from broker_tck.model.topic_delivery.pruner import Pruner
 from broker_tck.model.topic_delivery.view import SubscriptionView
 
@@ -35,6 +36,11 @@ class ThrottledPruner(Pruner):
 
     # ---- When it tries
 
+    @said(
+        only_after_the_interval="Your tracker tries no prune when exactly its interval has passed; then it has to.",
+        twice_the_interval="Your tracker waits for twice its interval before it tries a prune again; once is right.",
+        absent="Your tracker tries a prune at every occasion; the interval has to have passed since the last try.",
+    )
     @rule(
         "TD-21",
         "A prune is tried when the interval has passed since the last try, whatever came of that; the interval is the "
@@ -48,6 +54,20 @@ class ThrottledPruner(Pruner):
     def may_try(self, now: int) -> bool:
         return now - self.tried >= self.interval
 
+    @said(
+        always_the_tick="Your tracker takes the interval of its prunes from the tick although one is configured.",
+        the_tick_without_bounds=(
+            "The interval of your tracker's prunes is the tick, however short or long; it is 5 ms at least and 50 at "
+            "most."
+        ),
+        no_more_than_50=(
+            "Your tracker keeps a configured interval of its prunes between 5 and 50 ms; that is for the tick alone."
+        ),
+        absent=(
+            "Your tracker has no interval between prunes unless one is configured; it has to take it from the first "
+            "tick."
+        ),
+    )
     @also(
         may_try,
         absent=lambda p, prune_ms, tick: prune_ms,
@@ -59,6 +79,21 @@ class ThrottledPruner(Pruner):
         least, most = ADAPTIVE
         return prune_ms if prune_ms > 0 else min(max(tick, least), most)
 
+    @said(
+        rounded_down="Your tracker rounds the share of views for a prune down; it has to round up.",
+        more_than_the_share=(
+            "A firing of your tracker tries a prune only if it asks more than the configured share of the views; "
+            "exactly that share is enough."
+        ),
+        never="A firing of your tracker never tries a prune; it has to when it asks enough of the views.",
+        half_of_them=(
+            "A firing of your tracker tries a prune when it asks half of the views, whatever share is configured."
+        ),
+        all_of_them=(
+            "A firing of your tracker tries a prune only when it asks all views, whatever share is configured."
+        ),
+        absent="Every firing of your tracker tries a prune; it has to ask the configured share of the views for that.",
+    )
     @rule(
         "TD-22",
         "A firing tries a prune when it asks at least the configured share of the views, rounded up, and one at least; "
@@ -75,6 +110,13 @@ class ThrottledPruner(Pruner):
     def is_worth_a_try(self, asked: int, views: int) -> bool:
         return asked >= max(1, ceil(self.ratio * views))
 
+    @said(
+        no_number_is_1="Your tracker takes a share that is no number for 1; it is 0.5.",
+        absent=(
+            "Your tracker takes a share that is no number for 0, and one beyond 0 or 1 as it is; the former is 0.5, "
+            "the latter is cut."
+        ),
+    )
     @also(
         is_worth_a_try,
         absent=lambda p, ratio: 0.0 if ratio is None else ratio,
@@ -83,6 +125,12 @@ class ThrottledPruner(Pruner):
     def ratio_of(self, ratio: float | None) -> float:
         return USUAL_RATIO if ratio is None or isnan(ratio) else min(max(ratio, 0.0), 1.0)
 
+    @said(
+        only_if_something_was_handed_out=(
+            "Your tracker tries a prune only after a get that handed something out; it has to after every get."
+        ),
+        absent="Your tracker tries no prune after a get; it has to after every one.",
+    )
     @rule(
         "TD-23",
         "A prune is tried at the end of every get, whatever that handed out, and by firings; by nothing else.",
@@ -94,6 +142,11 @@ class ThrottledPruner(Pruner):
     def tries_after_get(self, taken: int) -> bool:
         return True
 
+    @said(
+        absent=(
+            "A prune of your tracker with something held and nobody registered does nothing; this profile has it fail."
+        ),
+    )
     @rule(
         "TD-24",
         "A try with something held and nobody registered is an error; what was to be handed out is lost with it.",
@@ -121,6 +174,16 @@ class MeasuredSets(MemoryEstimate):
         """One more came into a set, which has so many now."""
         self.bytes += self.size(entries) - self.size(entries - 1)
 
+    @said(
+        always=(
+            "What empties a set in parts takes a byte too many off your tracker's memory estimate; only a prune that "
+            "drops it as a whole may."
+        ),
+        absent=(
+            "A prune takes off your tracker's memory estimate exactly what was added; for a set that goes as a whole "
+            "this profile takes a byte more."
+        ),
+    )
     @rule(
         "TD-25",
         "A set of entries that a prune drops as a whole takes a byte more off the estimate than it had added.",

@@ -42,6 +42,19 @@ class SubscriptionView(Part):
         by_ledger_alone=(
             "A view of your tracker compares ledgers alone with its mark-delete position; entries count as well."
         ),
+        one_more_is_hidden=(
+            "A view of your tracker does not see the message right behind its mark-delete position; it has to."
+        ),
+        earlier_ledgers_alone=(
+            "A view of your tracker sees messages before its mark-delete position in the same ledger; those are "
+            "acknowledged."
+        ),
+        entries_in_any_ledger=(
+            "A view of your tracker compares entries alone with its mark-delete position; ledgers come first."
+        ),
+        nothing_without_a_mark=(
+            "A view of your tracker without a mark-delete position sees nothing; it has to see all."
+        ),
     )
     @rule(
         "TD-08",
@@ -61,6 +74,10 @@ class SubscriptionView(Part):
 
     @said(
         absent="Your tracker hands the same copy to a view twice.",
+        by_position=(
+            "A view of your tracker that was handed a message does not see its copy in another bucket; that is "
+            "another copy."
+        ),
     )
     @rule(
         "TD-09",
@@ -75,6 +92,10 @@ class SubscriptionView(Part):
 
     @said(
         absent="A view still sees what it has cleared in your tracker.",
+        by_position=(
+            "A view of your tracker that has cleared a message does not see its copy in another bucket; that is "
+            "another copy."
+        ),
     )
     @rule(
         "TD-13",
@@ -89,6 +110,13 @@ class SubscriptionView(Part):
 
     @said(
         never_back="A mark-delete position never goes back in your tracker; it has to be taken over as it is.",
+        only_the_first=(
+            "Your tracker keeps the first mark-delete position of a view; each new one has to be taken over."
+        ),
+        ledgers_alone=(
+            "A mark-delete position that moves within its ledger is not taken over by your tracker; it has to be."
+        ),
+        absent="Your tracker ignores a new mark-delete position; it has to take it over.",
     )
     @rule(
         "TD-15",
@@ -141,6 +169,9 @@ class SubscriptionView(Part):
 
     @said(
         absent="A view of your tracker does not see what it adds again after it was handed out.",
+        only_what_was_handed=(
+            "A view of your tracker does not see what it adds again after it was cleared or passed; it has to."
+        ),
     )
     @also(was_handed, absent=lambda v, placed: False, only_what_was_handed=lambda v, placed: placed in v.handed)
     def asks_again(self, placed: Placed) -> bool:
