@@ -67,7 +67,9 @@ def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
     assert checked.verdict == BROKEN
     (finding,) = checked.run.findings
     assert finding.rule == "DD-05"
-    assert document(finding).what.startswith("Your tracker accepts 'rounded down' for DD-05, but does as specified: a ")
+    assert document(finding).what.startswith(
+        "Your tracker does not do DD-05 in the way that it accepts (rounded down), but "
+    )
 
 
 def test_subject_that_does_it_in_another_way_is_told_which() -> None:
@@ -76,7 +78,7 @@ def test_subject_that_does_it_in_another_way_is_told_which() -> None:
     checked = check_subject(subject, subject.profiles[0], (), 0, 100, 0, fail_fast=True)
     (finding,) = checked.run.findings
     assert document(finding).what == (
-        "Your tracker accepts 'rounded up' for DD-05, but does otherwise. "
+        "Your tracker does not do DD-05 in the way that it accepts (rounded up), but otherwise. "
         "In strict mode, your tracker rounds a delivery time down; it has to round up."
     )
 
@@ -89,7 +91,7 @@ def test_word_for_a_flow_is_held_as_well() -> None:
     does_not = subject_of(type("DoesNot", (TimeBucketTracker,), {"accepts": accepts}))
     checked = check_subject(does_not, does_not.profiles[0], (), 0, 100, 0, fail_fast=True)
     assert document(checked.run.findings[0]).what.startswith(
-        "Your tracker accepts 'a new tick brings the timer up to date' for DD-27, but does as specified: a new tick "
+        "Your tracker does not do DD-27 in the way that it accepts (a new tick brings the timer up to date), but "
     )
 
 

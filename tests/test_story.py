@@ -133,7 +133,7 @@ def test_error_is_told_in_words() -> None:
     raising = found(subject_of(kit.Raising), "delayed-delivery; add 0 4 +2000")
     assert raising.what.startswith("Your tracker raises LookupError: entry at `add ledger=0 entry=4 at=+")
     assert raising.certainty == (
-        "open: no known wrong way fits; the rule is the one that a table gives for this operation"
+        f"open: no known wrong way does all of this; {raising.rules[0]} is the rule for what differs here"
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way
+from broker_tck.model.rules import AS_SPECIFIED, Way
 from broker_tck.model.said import words_of
 from broker_tck.properties.engine.check import HANG, RESULT, unanswered
 from broker_tck.properties.engine.contract import Contract
@@ -15,12 +17,14 @@ from broker_tck.properties.findings.lines import both_text
 
 UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memory at"}
 """How it is told that there was no answer; otherwise the subject's process has ended."""
+MOST = 15
+"""A way that agrees on so many of :data:`WALKS` whole walks is told as a fact."""
 
 
 def what_went_wrong(finding: Finding, sentence: str) -> str:
     """What the subject does wrong: by the way that explains it, else by what was seen. ``sentence`` is the rule's.
 
-    Where several ways explain it, the first of each rule is told.
+    Where several ways explain it, the first of each rule is told. It is told as surely as the ways agree with it.
     """
     thing, diagnosis = finding.contract.thing, finding.diagnosis
     if diagnosis.law:
@@ -30,7 +34,15 @@ def what_went_wrong(finding: Finding, sentence: str) -> str:
     model = finding.contract.model(finding.profile)
     firsts = {way.rule.number: way for way in reversed(diagnosis.ways)}
     ways = (way for way in diagnosis.ways if firsts[way.rule.number] is way)
-    return " Or: ".join(dict.fromkeys(in_words(way, thing, model) for way in ways))
+    return as_surely(diagnosis, [*dict.fromkeys(in_words(way, thing, model) for way in ways)])
+
+
+def as_surely(diagnosis: Diagnosis, told: Sequence[str]) -> str:
+    """Sentences of which one is right: as facts, or as guesses where the first agrees on few whole walks."""
+    if diagnosis.walks >= MOST:
+        return " Or: ".join(told)
+    here = "It looks" if diagnosis.walks else "On this trace it looks"
+    return f"{here} as if {' Or as if '.join(map(begun_small, told))}"
 
 
 def in_words(way: Way, thing: str, model: type[Reference]) -> str:
@@ -38,7 +50,7 @@ def in_words(way: Way, thing: str, model: type[Reference]) -> str:
     number, sentence = way.rule.number, begun_small(way.rule.sentence)
     if accepted := next((name_of(each) for each in model.ACCEPTS if each.rule == way.rule), ""):
         does = f"as specified: {sentence}" if way.name == AS_SPECIFIED else f"otherwise. {by_name(way, thing)}"
-        return f"Your {thing} accepts {accepted!r} for {number}, but does {does}"
+        return f"Your {thing} does not do {number} in the way that it accepts ({accepted}), but {does}"
     if way.name == AS_SPECIFIED:
         return f"Your {thing} keeps {number}, from which this profile deviates: {sentence}"
     if way.name.startswith("as ") and not way.stands_before:
@@ -47,15 +59,13 @@ def in_words(way: Way, thing: str, model: type[Reference]) -> str:
 
 
 def by_name(way: Way, thing: str) -> str:
-    """A wrong way in words made for it, or made of its name and the rule's."""
-    sentence = begun_small(way.rule.sentence)
+    """A wrong way in words made for it, or made of the name of a class and the rule's sentence."""
     if words := words_of(way):
         return words
-    if way.name == ABSENT:
-        return f"Your {thing} does as if there were no such rule: {sentence}"
+    sentence = begun_small(way.rule.sentence)
     if way.stands_before:
         return f"In your {thing}, {name_of(way)}. The rule: {sentence}"
-    return f"Your {thing} gets this wrong ({name_of(way)!r}): {sentence}"
+    return f"Your {thing} does not keep this rule: {sentence}"
 
 
 def name_of(way: Way) -> str:
@@ -88,16 +98,26 @@ def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
     if diagnosis.law:
         return "certain: judged on what was observed alone, without the model"
     if not diagnosis.ways:
-        return "open: no known wrong way fits; the rule is the one that a table gives for this operation"
-    does = f"a model that does the same agrees with your {contract.thing}"
+        return f"open: no known wrong way does all of this; {diagnosis.rules[0]} is the rule for what differs here"
+    does = f"a model that does the same agrees with your {contract.thing} on this trace"
     if diagnosis.whole:
-        return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
-    other = f"; {diagnosis.rules[1]} may be the one instead" if len(diagnosis.rules) > 1 else ""
-    return f"here, though not everywhere: {does} on this trace, but on {elsewhere(diagnosis)}{other}"
+        return f"certain: {does} and on {diagnosis.walks} whole walks, in every step"
+    likely = "likely" if diagnosis.walks >= MOST else "a guess"
+    return f"{likely}: {does}{elsewhere(diagnosis)}{beside(diagnosis)}"
 
 
 def elsewhere(diagnosis: Diagnosis) -> str:
     """Where else the best of the ways agrees, which does not explain the subject everywhere."""
     if diagnosis.walks == WALKS:
-        return f"{WALKS} whole walks and not on all traces near it"
-    return f"{diagnosis.walks or 'none'} of {WALKS} whole walks"
+        return f" and on {WALKS} whole walks, but not wherever one thing in this trace is changed"
+    return f", but only on {diagnosis.walks} of {WALKS} whole walks" if diagnosis.walks else ", but on no whole walk"
+
+
+def beside(diagnosis: Diagnosis) -> str:
+    """Why a second rule is named."""
+    if len(diagnosis.rules) < 2:
+        return ""
+    second = diagnosis.rules[1]
+    if any(way.rule.number == second for way in diagnosis.ways):
+        return f". So does one that breaks {second} instead"
+    return f". It may be {second} instead, the rule for what differs here"
