@@ -23,7 +23,7 @@ from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.document import Document, document, document_json
 from broker_tck.properties.findings.finding import Finding, find
 from broker_tck.properties.findings.lines import Line, both_text, table, value_text
-from broker_tck.properties.findings.story import story, way_text
+from broker_tck.properties.findings.story import config_text, story, way_text
 from broker_tck.properties.findings.words import by_what_was_seen
 
 START = kit.START
@@ -108,6 +108,14 @@ def test_long_lists_are_cut_where_they_differ() -> None:
     short = both_text(kit.CONTRACT, operation, Difference(RESULT, expected, seen[1:]), None)
     assert short[0].startswith("[[0 0] [0 1]")
     assert short[1].startswith("[[0 1] [0 2]")
+
+
+def test_long_list_in_a_configuration_is_cut_and_kept_in_json(told: Document) -> None:
+    delays = [100 + n for n in range(300)]
+    listed = msgspec.structs.replace(told, config={"backoff_ms": delays, "tick": 7})
+    assert "(timebucket-ideal;\nbackoff_ms=[100,101,102,103,104,105,106,107,… 300 in all] tick=7)\n" in story(listed)
+    assert document_json(listed)["config"]["backoff_ms"] == delays
+    assert config_text({"backoff_ms": delays[:8]}) == "backoff_ms=[100,101,102,103,104,105,106,107]"
 
 
 def test_brackets_are_printed_as_they_are() -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 WHAT, REPLAY, PLAIN = "what", "replay", ""
 """What a part of a story is, for those who show parts in colours of their own."""
+FEW = 8
+"""Of a longer list in a configuration so many are told; the line that replays it has them all."""
 
 
 def story(told: Document, width: int = WIDTH, shown: Callable[[str, str], str] | None = None) -> str:
@@ -65,5 +67,12 @@ def way_text(way: str) -> str:
 
 
 def config_text(config: Mapping[str, Any]) -> str:
-    """A configuration in one line."""
-    return " ".join(f"{name}={plain_text(value)}" for name, value in config.items())
+    """A configuration in one line, long lists cut."""
+    return " ".join(f"{name}={field_text(value)}" for name, value in config.items())
+
+
+def field_text(value: Any) -> str:
+    """A field of a configuration; of a long list the first few."""
+    if isinstance(value, list | tuple) and len(value) > FEW:
+        return f"[{','.join(map(plain_text, value[:FEW]))},… {len(value)} in all]"
+    return plain_text(value)
