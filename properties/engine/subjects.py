@@ -23,6 +23,7 @@ from broker_tck.model.reference import Reference
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
+from broker_tck.properties.engine.wanted import refusal
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation.resident import HERE
 
@@ -161,11 +162,20 @@ def declared(
             contract.model(profile)
         except ValueError as error:
             raise BadInput(f"{name}: {error}") from None
-    try:
-        capabilities = msgspec.convert(dict(getattr(factory, "capabilities", {})), contract.capabilities)
-    except (msgspec.ValidationError, TypeError, ValueError) as error:
-        raise BadInput(f"{name}: its capabilities are not those of {contract.name}: {error}") from None
+    capabilities = able_to(name, contract, getattr(factory, "capabilities", {}))
     return Subject(name, contract, factory, tuple(profiles), capabilities, otherwise)
+
+
+def able_to(name: str, contract: Contract, given: Any) -> Any:
+    """The capabilities that a factory declares."""
+    try:
+        capabilities = dict(given)
+        return msgspec.convert(capabilities, contract.capabilities)
+    except msgspec.ValidationError as error:
+        wrong = refusal(error, contract.capabilities, capabilities)
+    except (TypeError, ValueError) as error:
+        wrong = str(error)
+    raise BadInput(f"{name}: its capabilities are not those of {contract.name}: {wrong}")
 
 
 def accepted(name: str, accepts: Any) -> tuple[Accepted, ...]:

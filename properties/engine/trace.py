@@ -28,7 +28,8 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.malformed import malformed
 from broker_tck.properties.engine.operation import TIME, Operation, clock_of, kinds_of, marked
 from broker_tck.properties.engine.subjects import contract_named
-from broker_tck.properties.engine.written import in_order, operation_text, plain_text
+from broker_tck.properties.engine.wanted import refusal
+from broker_tck.properties.engine.written import in_order, operation_text, plain_text, short
 from broker_tck.properties.errors import BadInput
 
 VERSION = 1
@@ -94,11 +95,6 @@ def exists(name: str) -> bool:
         return False
 
 
-def short(source: str) -> str:
-    """What was given, cut where it is long."""
-    return source if len(source) <= 60 else f"{source[:59]}…"
-
-
 def tags() -> set[str]:
     """The tags of every contract's operations."""
     return {str(o.__struct_config__.tag) for c in CONTRACTS.values() for o in kinds_of(c.operations)}
@@ -121,7 +117,7 @@ def from_json(line: str, where: str) -> Trace:
     try:
         record = msgspec.json.decode(line, type=Record)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{where}: not a trace: {error}") from None
+        raise BadInput(f"{where}: not a trace: {refusal(error, Record, parts_of(line))}") from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"{where}: {malformed(line, error)}") from None
     if record.version != VERSION:
@@ -130,6 +126,12 @@ def from_json(line: str, where: str) -> Trace:
         raise BadInput(f"{where}: {unknown('contract', record.contract, CONTRACTS)}")
     trace = made(contract_named(record.contract), record.profile, record.config, record.steps, where, strict=True)
     return replace(trace, name=record.name)
+
+
+def parts_of(line: str) -> dict[str, Any]:
+    """The parts of a line that is JSON, if it has any."""
+    parts = msgspec.json.decode(line)
+    return parts if isinstance(parts, dict) else {}
 
 
 def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], where: str, strict: bool) -> Trace:
@@ -144,7 +146,7 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
     try:
         configured = msgspec.convert(config, contract.config, strict=strict)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{where}: config: {reason(error, config)}") from None
+        raise BadInput(f"{where}: config: {refusal(error, contract.config, config, not strict)}") from None
     operations, outcomes = [], []
     for number, step in enumerate(steps, 1):
         with_outcome = bool(step) and isinstance(step[0], list)
@@ -174,16 +176,8 @@ def operation_of(contract: Contract, array: list[Any], where: str, strict: bool)
         operation: Operation = msgspec.convert(array, kind, strict=strict)
     except msgspec.ValidationError as error:
         values = dict(zip(fields, array[1:], strict=False))
-        raise BadInput(f"{where}: {array[0]}: {reason(error, values)}") from None
+        raise BadInput(f"{where}: {array[0]}: {refusal(error, kind, values, not strict)}") from None
     return operation
-
-
-def reason(error: msgspec.ValidationError, values: dict[str, Any]) -> str:
-    """What a value is and what it has to be, by the name of its field."""
-    text, _, place = str(error).replace("`", "").partition(" - at $")
-    text = text[0].lower() + text[1:]
-    name = [*values][int(place[1:].partition("]")[0]) - 1] if place.startswith("[") else place.removeprefix(".")
-    return f"{name} is {short(str(values[name]))}: {text}" if name in values else text
 
 
 # ---- One line of text

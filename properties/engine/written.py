@@ -37,6 +37,11 @@ def plain_text(value: Any) -> str:
     return msgspec.json.encode(value).decode().strip('"')
 
 
+def short(text: str) -> str:
+    """A text that was given, cut where it is long."""
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
 def operation_text(operation: Operation, clock: int | None) -> str:
     """An operation as text in a trace, times counted from the clock."""
     return " ".join([operation.tag, *(text for _, text in words_of(operation, clock))])

@@ -11,11 +11,13 @@ from msgspec import Meta
 from broker_tck.properties.engine.operation import CLOCK, PLACE, POSITION, Bulk, Duration, Operation
 
 Id = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-Position = tuple[Id, Id]
+Position = Annotated[tuple[Id, Id], Meta(description="a position, such as [0,5]")]
 Place = Annotated[Position | None, Meta(extra=PLACE)]
 Step = Annotated[int, Meta(ge=-65_536, le=65_536)]
 Within = Annotated[int, Meta(ge=0, le=2**40)]
-Name = Annotated[str, Meta(pattern="^[^\\s;]{1,64}$", extra=POSITION)]
+Name = Annotated[
+    str, Meta(pattern="^[^\\s;]{1,64}$", description="a word of 1 to 64 characters, no semicolon", extra=POSITION)
+]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

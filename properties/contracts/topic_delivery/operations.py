@@ -12,8 +12,8 @@ from broker_tck.properties.engine.operation import BUDGET, CLOCK, POSITION, Bulk
 Tick = Annotated[int, Meta(ge=0, le=2**40)]
 LedgerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra=POSITION)]
 EntryId = Annotated[int, Meta(ge=0, le=2**63 - 1, extra=POSITION)]
-Name = Annotated[str, Meta(pattern="^[A-Z]$")]
-Handle = Annotated[str, Meta(pattern="^[A-Z][0-9]+$")]
+Name = Annotated[str, Meta(pattern="^[A-Z]$", description="one capital letter")]
+Handle = Annotated[str, Meta(pattern="^[A-Z][0-9]+$", description="a capital letter and a number, such as A1")]
 """A view and its dispatcher: ``A2`` is the second that subscription A has opened. One that was never opened is nothing:
 an operation on it does nothing and has no result."""
 
