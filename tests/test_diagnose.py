@@ -8,7 +8,8 @@ import pytest
 from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, way_of, wrong
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.model.rules import deviations_of, ways_of
+from broker_tck.model.rules import deviations_of, rules_of, ways_of
+from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
 
@@ -72,7 +73,7 @@ def test_subject_that_is_wrong_now_and_then_is_not_explained_everywhere() -> Non
         ("close", "armed", "DD-32"),
         ("has", "count", "DD-28"),
         ("has", "armed", "DD-21"),
-        ("adv 5", "armed", "DD-22"),
+        ("adv 5", "armed", "DD-24"),
         ("memory", "result", "DD-29"),
     ],
 )
@@ -97,6 +98,67 @@ def test_rule_is_blamed_by_operation_and_observation(text: str, observed: str, r
 def test_rule_is_blamed_by_what_went_before(text: str, rule: str) -> None:
     trace = trace_of(text)
     assert trace.contract.blame(trace.operations, "result") == rule
+
+
+@pytest.mark.parametrize(
+    ("text", "observed", "expected", "seen", "rule"),
+    [
+        ("add 1 0 +5", "armed", [5], [5, 6], "DD-23"),
+        ("adv 5; add 1 0 +5", "armed", [1005], [5], "DD-22"),
+        ("adv 5; add 1 0 +5", "armed", [5], [1005], "DD-21"),
+        ("add 1 0 +5; fill 2 4 3 2 +9; get 9", "result", [[1, 0], [2, 4], [2, 7]], [[1, 0], [2, 4], [2, 5]], "DD-13"),
+        ("add 1 0 +5; get 1", "result", [[1, 0]], [], "DD-06"),
+        ("add 1 0 +5; get 0", "result", [], [[1, 0]], "DD-20"),
+        ("negative-acks; nack 0 0 0; adv 9", "count", 0, 1, "NA-43"),
+        ("negative-acks; nack 0 0 0; adv 9", "result", [[9, [[0, 0]], 1]], [[9, [[0, 0]], 0]], "NA-33"),
+        ("negative-acks; nack 0 0 0; fail; adv 9", "result", [[9, [[0, 0]], 0]], [[9, [[0, 0]], 1]], "NA-35"),
+        ("negative-acks; nack 0 0 0; adv 9", "result", [[9, [[0, 0]], 1]], [[9, [[0, 0], [0, 0]], 1]], "NA-31"),
+        ("negative-acks; nack 0 0 0; adv 9", "result", [], [[9, [], 0]], "NA-25"),
+        ("negative-acks; nack 0 0 0; adv 9", "result", [[9, [[0, 0]], 1]], [[9, [[0, 1]], 1]], "NA-05"),
+        ("negative-acks; nack 0 0 0; adv 9", "result", [[9, [[0, 0]], 1]], [], "NA-30"),
+        ("negative-acks; nack 0 0 0; adv 9", "result", [[9, [[0, 0]], 1]], {"error": "ValueError"}, "NA-30"),
+        ("negative-acks; chunked 0 5 2 0; adv 9", "result", [[9, [[0, 4], [0, 5]], 1]], [[9, [[0, 5]], 1]], "NA-06"),
+        ("negative-acks; chunked 0 5 2 0; adv 9", "result", [[9, [[0, 4], [0, 5]], 1]], [], "NA-30"),
+        ("negative-acks; nack 0 0 0; close; adv 9", "result", [], [[9, [[0, 0]], 1]], "NA-40"),
+        ("negative-acks; close; nack 0 0 0; adv 9", "result", [], [[9, [[0, 0]], 1]], "NA-41"),
+        ("negative-acks; nack 0 0 0", "armed", [9], [8], "NA-22"),
+        ("negative-acks; nack 0 0 0; batch 0 1 0 0", "armed", [8], [9], "NA-23"),
+        ("negative-acks; id 0 0", "result", None, {"error": "ValueError"}, "NA-38"),
+        ("active-cursors; add c [0,0]; remove c; oldest", "result", [2, [0, 0], 3], [2, [0, 0], 1], "CC-12"),
+        (
+            "active-cursors; add c [0,0]; add d [0,1]; remove c; oldest",
+            "result",
+            [2, [0, 1], 3],
+            [1, [0, 0], 3],
+            "CC-11",
+        ),
+        ("active-cursors; update c [0,0]; slowest", "result", None, [0, 0], "CC-05"),
+        ("active-cursors; add c [0,0]; add c [0,0]; size", "result", 1, 2, "CC-04"),
+        ("entry-cache; put 0 0 0 1 0; hold 0 0 0; free", "references", 1, 0, "EC-13"),
+        ("bucket-delivery; add 0 0 +5; pause", "result", False, True, "BD-10"),
+        ("bucket-delivery; add 0 0 +5", "count", 1, 0, "BD-25"),
+        ("bucket-delivery; add 0 0 +5", "pending", ["create:0-0:1"], [], "BD-11"),
+        ("bucket-delivery; add 0 0 +5", "pending", [], ["load:0:1-1"], "BD-26"),
+        ("bucket-delivery; get 1", "pending", ["load:0:1-1"], [], "BD-29"),
+        ("bucket-delivery; get 1", "pending", [], ["delete:1"], "BD-21"),
+        ("bucket-delivery; mark 1 0", "count", 0, 1, "BD-22"),
+        ("topic-delivery; open A; add A1 0 0 +5", "memory", 8, 9, "DD-29"),
+        ("topic-delivery; open A; add A1 0 0 +5", "state", "h", "-", "TD-10"),
+        ("topic-delivery; open A; add A1 0 0 +5", "state", "p", "-", "TD-12"),
+        ("topic-delivery; open A; add A1 0 0 +5", "state", "-", "x", "TD-26"),
+    ],
+)
+def test_rule_is_blamed_by_what_was_expected_and_seen(
+    text: str, observed: str, expected: Any, seen: Any, rule: str
+) -> None:
+    trace = trace_of(text)
+    assert trace.contract.blame(trace.operations, observed, expected, seen) == rule
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)
+def test_every_rule_of_a_table_is_one_of_its_contract(contract: Any) -> None:
+    known = {rule.number for model in contract.profiles.values() for rule in rules_of(model)}
+    assert {row.rule for row in contract.blame_table} <= known
 
 
 def test_some_rule_is_blamed_for_anything() -> None:

@@ -49,12 +49,17 @@ class Blame(NamedTuple):
     """The observable that differs, or ``result``; empty: it may be either."""
     given: Callable[[Sequence[Any]], bool] | None = None
     """What has to hold of the operations of the trace. It was reduced: each of them matters."""
+    differs: Callable[[Sequence[Any], Any, Any], bool] | None = None
+    """What has to hold of the operations, and of what was expected and seen: two lists, or two texts."""
 
-    def fits(self, operations: Sequence[Operation], observed: str) -> bool:
+    def fits(self, operations: Sequence[Operation], observed: str, expected: Any, seen: Any) -> bool:
         """Whether the row is about a trace that fails at its end, and what differed there."""
         if self.last and operations[-1].tag not in self.last.split():
             return False
-        return self.shows in ("", observed) and (self.given is None or self.given(operations))
+        if self.shows not in ("", observed) or (self.given and not self.given(operations)):
+            return False
+        alike = type(expected) is type(seen) and isinstance(expected, list | str)
+        return self.differs is None or (alike and self.differs(operations, expected, seen))
 
 
 class Step(NamedTuple):
@@ -260,9 +265,9 @@ class Contract:
         """How everything is taken out in the midst of a walk, likewise."""
         return until_ended(self.ebb(model, choices, capabilities), model, capabilities) if self.ebb else iter(())
 
-    def blame(self, operations: Sequence[Operation], observed: str) -> str:
+    def blame(self, operations: Sequence[Operation], observed: str, expected: Any = None, seen: Any = None) -> str:
         """The rule to name for a difference that no wrong way explains, at the end of a trace."""
-        return next(row.rule for row in self.blame_table if row.fits(operations, observed))
+        return next(row.rule for row in self.blame_table if row.fits(operations, observed, expected, seen))
 
     @property
     def default(self) -> str:

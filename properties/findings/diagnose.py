@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
-from broker_tck.properties.engine.check import RESULT, Difference, Recorded, first_difference, record, unanswered
+from broker_tck.properties.engine.check import RESULT, Difference, Recorded, first_difference, plain, record, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_of, marked, valid
@@ -178,7 +178,7 @@ class Diagnoser:
         a way that fits as many traces near, else the one that the contract's table blames.
         """
         config, operations = trace
-        blamed = self.contract.blame(operations, observable(self.contract, difference))
+        blamed = blame(self.contract, operations, difference)
         fitting = [] if unanswered(difference) else self.fitting(config, operations)
         if not fitting:
             return Diagnosis((blamed,), (), 0)
@@ -245,6 +245,12 @@ def changed(record: S, config: Any) -> Iterator[S]:
             near = structs.replace(record, **{name: other})
             if other > 0 and other != value and valid(near):
                 yield near
+
+
+def blame(contract: Contract, operations: Sequence[Operation], difference: Difference) -> str:
+    """The rule that the contract's table names for a difference at the end of a trace."""
+    expected, seen = plain(difference.expected), plain(difference.seen)
+    return contract.blame(operations, observable(contract, difference), expected, seen)
 
 
 def observable(contract: Contract, difference: Difference) -> str:

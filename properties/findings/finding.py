@@ -25,7 +25,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import SECONDS, Walk
-from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, observable
+from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, blame, observable
 from broker_tck.properties.findings.raised import raised_at
 from broker_tck.properties.findings.reduce import Fails, Reducer
 from broker_tck.properties.findings.shorter import Shorter
@@ -215,7 +215,7 @@ def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> F
     """A failing walk as a finding, as it is; the rule is that of the contract's table, unless one is given."""
     contract, operations = subject.contract, tuple(failed.operations)
     assert failed.difference
-    rules = (rule or contract.blame(operations, observable(contract, failed.difference)),)
+    rules = (rule or blame(contract, operations, failed.difference),)
     diagnosis = Diagnosis(rules, (), 0)
     return Finding(
         subject.name,

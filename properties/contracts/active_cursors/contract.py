@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from broker_tck.implementations.interface import ActiveCursors
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.properties.contracts.active_cursors.abstract import abstract
+from broker_tck.properties.contracts.active_cursors.blame import BLAME
 from broker_tck.properties.contracts.active_cursors.edges import EDGES, ebb
 from broker_tck.properties.contracts.active_cursors.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
@@ -23,57 +23,8 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     Update,
 )
 from broker_tck.properties.contracts.active_cursors.rig import Rig
-from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able
-
-
-def removed(trace: Sequence[Any]) -> bool:
-    """Whether a cursor is removed."""
-    return any(operation.tag == "remove" for operation in trace)
-
-
-def taken_away(trace: Sequence[Any]) -> bool:
-    """Whether a cursor is left without a position."""
-    return any(operation.tag in ("add", "update") and operation.at is None for operation in trace)
-
-
-def several(trace: Sequence[Any]) -> bool:
-    """Whether more than one cursor is added: whether there are others that may be out of order."""
-    return len({o.name for o in trace if o.tag in ("add", "durable")}) > 1 or any(o.tag == "crowd" for o in trace)
-
-
-def out_of_order(trace: Sequence[Any]) -> bool:
-    """Whether the position of one of several cursors has gone."""
-    return several(trace) and (removed(trace) or taken_away(trace))
-
-
-def added_again(trace: Sequence[Any]) -> bool:
-    """Whether a name is added that is there."""
-    there: set[str] = set()
-    for operation in trace:
-        if operation.tag in ("add", "durable"):
-            if operation.name in there:
-                return True
-            there.add(operation.name)
-        elif operation.tag == "remove":
-            there.discard(operation.name)
-    return False
-
-
-BLAME = (
-    Blame("CC-11", "slowest oldest", given=out_of_order),
-    Blame("CC-04", "slowest count oldest", given=added_again),
-    Blame("CC-11", "slowest count oldest", given=removed),
-    Blame("CC-14", "slowest count oldest", given=taken_away),
-    Blame("CC-04", "add durable"),
-    Blame("CC-05", "update march"),
-    Blame("CC-09", "remove size get"),
-    Blame("CC-15", "list"),
-    Blame("EC-58", "caches"),
-    Blame("CC-12", "oldest"),
-    Blame("CC-13", "durables"),
-    Blame("CC-02"),
-)
 
 
 def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:

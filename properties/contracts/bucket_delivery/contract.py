@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from broker_tck.implementations.interface import BucketDelayedDeliveryTracker
 from broker_tck.model.bucket_delivery import PROFILES
 from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
+from broker_tck.properties.contracts.bucket_delivery.blame import BLAME
 from broker_tck.properties.contracts.bucket_delivery.edges import EDGES
 from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.bucket_delivery.laws import LAWS, VARIATIONS
@@ -17,39 +18,15 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Add,
     AnyOperation,
     Capabilities,
-    Clear,
     Config,
     Fill,
     Storage,
 )
 from broker_tck.properties.contracts.bucket_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.bucket_delivery.rig import Rig
-from broker_tck.properties.engine.check import RESULT
-from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able
 from broker_tck.properties.engine.units import TIME
-
-BLAME = (
-    Blame("BD-39", "crash reopen", "count"),
-    Blame("BD-35", "crash", RESULT, lambda operations: operations[-1].failing > 0),
-    Blame("BD-36", "crash reopen", RESULT),
-    Blame("BD-34", "crash reopen"),
-    Blame("BD-31", "clear"),
-    Blame("BD-32", "reopen"),
-    Blame("BD-13", "snapshot"),
-    Blame("BD-17", shows="keys"),
-    Blame("BD-15", "fail stored"),
-    Blame("DD-21", shows="armed"),
-    Blame("BD-04", "add fill", "result"),
-    Blame("BD-08", "add fill", "buckets"),
-    Blame("BD-06", "add fill"),
-    Blame("BD-05", "contains"),
-    Blame("BD-18", "has"),
-    Blame("BD-19", "get"),
-    Blame("BD-31", "complete", given=lambda operations: any(isinstance(o, Clear) for o in operations)),
-    Blame("BD-28", "complete"),
-    Blame("BD-25"),
-)
 
 
 def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:

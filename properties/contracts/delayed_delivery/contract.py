@@ -5,30 +5,13 @@ from __future__ import annotations
 from broker_tck.implementations.interface import DelayedDeliveryTracker
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
+from broker_tck.properties.contracts.delayed_delivery.blame import BLAME
 from broker_tck.properties.contracts.delayed_delivery.generator import EDGES, drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.delayed_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.delayed_delivery.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.delayed_delivery.rig import Rig
-from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.units import TIME
-
-BLAME = (
-    Blame("DD-30", shows="count", given=lambda trace: any(operation.tag == "clear" for operation in trace)),
-    Blame("DD-27", "tick"),
-    Blame("DD-28", shows="count"),
-    Blame("DD-32", "close"),
-    Blame("DD-30", "clear"),
-    Blame("DD-24", "stale"),
-    Blame("DD-22", "adv", "armed"),
-    Blame("DD-21", shows="armed"),
-    Blame("DD-24", "adv"),
-    Blame("DD-09", "add fill"),
-    Blame("DD-06", "has"),
-    Blame("DD-30", "get", given=lambda trace: any(operation.tag == "clear" for operation in trace)),
-    Blame("DD-20", "get"),
-    Blame("DD-17", "pause"),
-    Blame("DD-29"),
-)
 
 DELAYED_DELIVERY = Contract(
     name="delayed-delivery",

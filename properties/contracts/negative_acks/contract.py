@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from broker_tck.implementations.interface import NegativeAcksTracker
 from broker_tck.model.negative_acks import PROFILES
 from broker_tck.properties.contracts.negative_acks.abstract import abstract
+from broker_tck.properties.contracts.negative_acks.blame import BLAME
 from broker_tck.properties.contracts.negative_acks.edges import EDGES
 from broker_tck.properties.contracts.negative_acks.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.negative_acks.laws import LAWS, VARIATIONS
@@ -22,23 +23,11 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     NackId,
 )
 from broker_tck.properties.contracts.negative_acks.rig import Rig
-from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able
 from broker_tck.properties.engine.units import TIME
 
 FEWEST_CHUNKS = 2
-BLAME = (
-    Blame("NA-35", "adv", given=lambda trace: any(operation.tag == "inside" for operation in trace)),
-    Blame("NA-40", "close"),
-    Blame("NA-42", "stale"),
-    Blame("NA-01", "batch", "count"),
-    Blame("NA-30", "adv", "count"),
-    Blame("NA-43", shows="count"),
-    Blame("NA-26", "jump", "armed"),
-    Blame("NA-23", "nack id", "armed"),
-    Blame("NA-22", shows="armed"),
-    Blame("NA-30"),
-)
 
 
 def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from broker_tck.implementations.interface import TopicManager
 from broker_tck.model.topic_delivery import PROFILES
 from broker_tck.properties.contracts.topic_delivery.abstract import abstract
+from broker_tck.properties.contracts.topic_delivery.blame import BLAME
 from broker_tck.properties.contracts.topic_delivery.edges import EDGES
 from broker_tck.properties.contracts.topic_delivery.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.topic_delivery.laws import LAWS, VARIATIONS
@@ -12,31 +13,8 @@ from broker_tck.properties.contracts.topic_delivery.names import Names
 from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.topic_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.topic_delivery.rig import Rig
-from broker_tck.properties.engine.check import RESULT
-from broker_tck.properties.engine.contract import Blame, Contract
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.units import TIME
-
-BLAME = (
-    Blame("TD-13", "clear"),
-    Blame("TD-28", "close", "count"),
-    Blame("TD-27", "close"),
-    Blame("TD-31", "shutdown"),
-    Blame("TD-26", "open"),
-    Blame("TD-15", "md"),
-    Blame("TD-14", "tick"),
-    Blame("TD-19", "adv", RESULT),
-    Blame("TD-18", "adv", "armed"),
-    Blame("DD-24", "stale"),
-    Blame("DD-29", "memory"),
-    Blame("TD-17", shows="armed"),
-    Blame("TD-06", "add fill", RESULT),
-    Blame("TD-10", "has"),
-    Blame("TD-11", "count", RESULT),
-    Blame("TD-12", "pause"),
-    Blame("TD-13", "get", RESULT, lambda trace: any(operation.tag == "clear" for operation in trace)),
-    Blame("TD-09", "get", RESULT),
-    Blame("TD-20"),
-)
 
 TOPIC_DELIVERY = Contract(
     name="topic-delivery",

@@ -1,0 +1,73 @@
+"""Which rule to name where no known wrong way explains a difference: by the operation, and by what went before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from broker_tck.properties.engine.check import RESULT
+from broker_tck.properties.engine.contract import Blame
+
+
+def removed(trace: Sequence[Any]) -> bool:
+    """Whether a cursor is removed."""
+    return any(operation.tag == "remove" for operation in trace)
+
+
+def taken_away(trace: Sequence[Any]) -> bool:
+    """Whether a cursor is left without a position."""
+    return any(operation.tag in ("add", "update") and operation.at is None for operation in trace)
+
+
+def several(trace: Sequence[Any]) -> bool:
+    """Whether more than one cursor is added: whether there are others that may be out of order."""
+    return len({o.name for o in trace if o.tag in ("add", "durable")}) > 1 or any(o.tag == "crowd" for o in trace)
+
+
+def out_of_order(trace: Sequence[Any]) -> bool:
+    """Whether the position of one of several cursors has gone."""
+    return several(trace) and (removed(trace) or taken_away(trace))
+
+
+def added_again(trace: Sequence[Any]) -> bool:
+    """Whether a name is added that is there."""
+    there: set[str] = set()
+    for operation in trace:
+        if operation.tag in ("add", "durable"):
+            if operation.name in there:
+                return True
+            there.add(operation.name)
+        elif operation.tag == "remove":
+            there.discard(operation.name)
+    return False
+
+
+def updated_in_vain(trace: Sequence[Any]) -> bool:
+    """Whether a name is updated that nothing in the trace has added."""
+    added = {operation.name for operation in trace if operation.tag in ("add", "durable")}
+    crowds = any(operation.tag == "crowd" for operation in trace)
+    return not crowds and any(operation.tag == "update" and operation.name not in added for operation in trace)
+
+
+def version_alone(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
+    """Whether the oldest cursor is the right one, with another version."""
+    return bool(expected[:-1] == seen[:-1])
+
+
+BLAME = (
+    Blame("CC-12", "oldest", RESULT, differs=version_alone),
+    Blame("CC-05", "slowest count oldest", given=updated_in_vain),
+    Blame("CC-11", "slowest oldest", given=out_of_order),
+    Blame("CC-04", "slowest count oldest", given=added_again),
+    Blame("CC-11", "slowest count oldest", given=removed),
+    Blame("CC-14", "slowest count oldest", given=taken_away),
+    Blame("CC-04", "add durable"),
+    Blame("CC-05", "update march"),
+    Blame("CC-04", "size get list", given=added_again),
+    Blame("CC-09", "remove size get"),
+    Blame("CC-15", "list"),
+    Blame("EC-58", "caches"),
+    Blame("CC-12", "oldest"),
+    Blame("CC-13", "durables"),
+    Blame("CC-02"),
+)

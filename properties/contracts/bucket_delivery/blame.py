@@ -1,0 +1,49 @@
+"""Which rule to name where no known wrong way explains a difference: by the operation, and by what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from broker_tck.properties.engine.check import RESULT
+from broker_tck.properties.engine.contract import Blame
+
+
+def of_a_chain(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
+    """Whether calls of a trim or a merge are made, or are not, that are to be made or not."""
+    return any(call.startswith(("load:", "delete:")) for call in {*expected} ^ {*seen})
+
+
+def of_a_deletion(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
+    """Whether calls that delete something are made, or are not, that are to be made or not."""
+    return any(call.startswith(("delete:", "remove:")) for call in {*expected} ^ {*seen})
+
+
+BLAME = (
+    Blame("BD-39", "crash reopen", "count"),
+    Blame("BD-35", "crash", RESULT, lambda operations: operations[-1].failing > 0),
+    Blame("BD-36", "crash reopen", RESULT),
+    Blame("BD-34", "crash reopen"),
+    Blame("BD-31", "clear"),
+    Blame("BD-32", "reopen"),
+    Blame("BD-13", "snapshot"),
+    Blame("BD-17", shows="keys"),
+    Blame("BD-15", "fail stored"),
+    Blame("DD-21", shows="armed"),
+    Blame("BD-04", "add fill", "result"),
+    Blame("BD-08", "add fill", "buckets"),
+    Blame("BD-25", "add fill", "count"),
+    Blame("BD-26", "add fill", "pending", differs=of_a_chain),
+    Blame("BD-11", "add fill", "pending"),
+    Blame("BD-06", "add fill"),
+    Blame("BD-05", "contains"),
+    Blame("BD-18", "has"),
+    Blame("BD-21", "get", "pending", differs=of_a_deletion),
+    Blame("BD-29", "get", "pending"),
+    Blame("BD-19", "get"),
+    Blame("BD-10", "pause"),
+    Blame("BD-22", "mark"),
+    Blame("BD-31", "complete", given=lambda operations: any(o.tag == "clear" for o in operations)),
+    Blame("BD-28", "complete"),
+    Blame("BD-25"),
+)

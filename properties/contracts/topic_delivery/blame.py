@@ -1,0 +1,45 @@
+"""Which rule to name where no known wrong way explains a difference: by the operation, and by what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from broker_tck.properties.engine.check import RESULT
+from broker_tck.properties.engine.contract import Blame
+
+
+def of_letter(letter: str) -> Callable[[Sequence[Any], Any, Any], bool]:
+    """Whether a view has a letter in its state, or has it not, that it is to have or not."""
+
+    def differs(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
+        return [each == letter for each in expected] != [each == letter for each in seen]
+
+    return differs
+
+
+BLAME = (
+    Blame("TD-13", "clear"),
+    Blame("TD-28", "close", "count"),
+    Blame("TD-27", "close"),
+    Blame("TD-31", "shutdown"),
+    Blame("TD-26", "open"),
+    Blame("TD-15", "md"),
+    Blame("TD-14", "tick"),
+    Blame("TD-19", "adv", RESULT),
+    Blame("TD-18", "adv", "armed"),
+    Blame("DD-24", "stale"),
+    Blame("DD-29", "memory"),
+    Blame("DD-29", shows="memory"),
+    Blame("TD-17", shows="armed"),
+    Blame("TD-26", shows="state", differs=of_letter("x")),
+    Blame("TD-12", shows="state", differs=of_letter("p")),
+    Blame("TD-10", shows="state"),
+    Blame("TD-06", "add fill", RESULT),
+    Blame("TD-10", "has"),
+    Blame("TD-11", "count", RESULT),
+    Blame("TD-12", "pause"),
+    Blame("TD-13", "get", RESULT, lambda trace: any(operation.tag == "clear" for operation in trace)),
+    Blame("TD-09", "get", RESULT),
+    Blame("TD-20"),
+)
