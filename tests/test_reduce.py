@@ -15,7 +15,9 @@ from broker_tck.properties.findings import finding as findings
 from broker_tck.properties.findings import reduce as reducing
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import failure, kind
-from broker_tck.properties.findings.reduce import Reducer, made_up_for, plainer_values
+from broker_tck.properties.findings.instead import made_up_for
+from broker_tck.properties.findings.plainer import plainer_values
+from broker_tck.properties.findings.reduce import Reducer
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.killing import is_minimal
 
