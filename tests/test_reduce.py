@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import kit
 import pytest
 from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, walked, wrong
 
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import Operation, bulk, shifted
 from broker_tck.properties.findings import finding as findings
@@ -238,6 +240,45 @@ def test_reduction_ends_with_what_it_has_where_each_probe_is_dear(monkeypatch: p
     _, left = reduced("has; fill 1 0 1 5000 +5000; has; fill 1 7 1 9 +5000; has; pause", fails)
     assert done < 70_000
     assert len(left) < 6
+
+
+def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = wrong("DD-06 buckets.due: strictly_before")
+    done = first_failing(subject)
+    whole = found(subject, done)
+    assert whole is not None
+    assert (whole.spent, finding_json(whole)["unfinished"]) == (False, "")
+    assert "Unfinished" not in story(document(whole))
+    monkeypatch.setattr(reducing, "MOST_WORK", 2 * len(done.operations))
+    spent = found(subject, done)
+    assert spent is not None
+    assert len(spent.operations) > len(whole.operations)
+    told = "the reduction ran out of work, so that a shorter trace may do; to go on, write `reduce` for `replay` in the"
+    assert finding_json(spent)["unfinished"] == f"{told} last line"
+    assert "\n  Unfinished  the reduction ran out of work, " in story(document(spent))
+
+
+def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = subject_of(kit.OneTooMany)
+    monkeypatch.setattr(reducing, "MOST_PROBES", 1)
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    line = document(finding).replay
+    monkeypatch.undo()
+    status, out, err = cli(*shlex.split(line.replace(" replay ", " reduce ", 1))[1:])
+    assert (status, err) == (1, "")
+    assert "Unfinished" not in out
+
+
+def test_breach_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reducing, "MOST_PROBES", 1)
+    trace = trace_of("delayed-delivery heap; add 0 0 +2000; has")
+    model = CONTRACT.model("heap")
+    monkeypatch.setattr(findings, "breach_of", lambda *given: (len(given[3]) - 1, "no law"))
+    done = kit.Walk(None, trace.config, list(trace.operations), None)
+    finding = findings.find_breach(subject_of(TimeBucketTracker), model, "DD-07", done)
+    assert finding is not None
+    assert document(finding).unfinished == "the reduction ran out of work, so that a shorter trace may do"
 
 
 def test_operation_goes_where_another_makes_up_for_it() -> None:

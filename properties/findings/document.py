@@ -58,6 +58,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong, in a sentence; nothing in documents of older campaigns."""
     certainty: str = ""
     """How sure the diagnosis is."""
+    unfinished: str = ""
+    """That a shorter trace may do, and how to go on, where the reduction ran out of work."""
     note: str = ""
     """Why it is not as findings are, if so: it was not reduced, say."""
 
@@ -89,6 +91,7 @@ def document(finding: Finding, note: str = "") -> Document:
         traceback=finding.traceback,
         what=what_went_wrong(finding, named[0].sentence),
         certainty=how_sure(diagnosis, contract),
+        unfinished=unfinished(finding),
         note=note,
     )
 
@@ -105,6 +108,14 @@ def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
             return rule
     sentence = next(variation.sentence for variation in contract.variations if variation.name == name)
     return Rule(name, sentence, source="follows from the rules", look="what depends on more than the rules say")
+
+
+def unfinished(finding: Finding) -> str:
+    """That a reduction ran out of work, if it did, and how to go on: a law's is not made by hand."""
+    if not finding.spent:
+        return ""
+    on = "" if finding.diagnosis.law else "; to go on, write `reduce` for `replay` in the last line"
+    return f"the reduction ran out of work, so that a shorter trace may do{on}"
 
 
 def replay_command(finding: Finding) -> str:

@@ -62,6 +62,8 @@ class Finding:
     """What the subject answered to each operation, where that was asked."""
     traceback: tuple[str, ...] = ()
     """The lines of the subject's own traceback, where it raised at the last operation."""
+    spent: bool = False
+    """Whether its reduction ran out of work, so that a shorter trace may do."""
 
     @property
     def rule(self) -> str:
@@ -178,7 +180,8 @@ class Reduction:
             return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
 
         contract = self.subject.contract
-        plain, short = reducer(contract, self.diagnoser.model, fails).reduce(self.config, self.failing)
+        reducing = reducer(contract, self.diagnoser.model, fails)
+        plain, short = reducing.reduce(self.config, self.failing)
         found = (self.elsewhere or confirmed)(self.subject, self.diagnoser.model, plain, short)
         if found is None or found[0] != len(short) - 1:
             return None
@@ -194,6 +197,7 @@ class Reduction:
             len(self.failing),
             () if self.elsewhere else answered(self.subject, plain, short),
             () if self.elsewhere or not erred(found[1]) else raised_at(self.subject, plain, short),
+            reducing.is_spent(),
         )
 
     def of_same_ways(self, finding: Finding) -> Finding:
@@ -260,9 +264,17 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
     plain, short = breaks.reduce(done.config, done.operations)
     difference = Difference(RESULT, f"{name} to hold", breach(plain, short)[1])
     diagnosis = Diagnosis((name,), (), 0, law=True)
-    operations = len(done.operations)
     return Finding(
-        subject.name, contract, model.PROFILE, plain, tuple(short), difference, diagnosis, done.seed, operations
+        subject.name,
+        contract,
+        model.PROFILE,
+        plain,
+        tuple(short),
+        difference,
+        diagnosis,
+        done.seed,
+        len(done.operations),
+        spent=breaks.is_spent(),
     )
 
 

@@ -110,7 +110,7 @@ class Reducer:
             before = trace
             for smaller in self.passes:
                 trace = smaller(trace)
-            if trace == before or self.probes > MOST_PROBES or self.is_tired():
+            if trace == before or self.is_spent():
                 return self.one_by_one(trace)
 
     def cut(self, config: Any, operations: list[Operation]) -> Trace | None:
@@ -125,6 +125,10 @@ class Reducer:
     def is_tired(self) -> bool:
         """Whether as much work was put into it as there is."""
         return self.work > MOST_WORK
+
+    def is_spent(self) -> bool:
+        """Whether it ends with what it has: a shorter trace may do."""
+        return self.probes > MOST_PROBES or self.is_tired()
 
     def left_out(self, config: Any, operations: list[Operation], gone: Collection[int]) -> Trace | None:
         """The trace without the operations at some places, if it fails."""
