@@ -18,11 +18,12 @@ from broker_tck.properties.engine.operation import kinds_of
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.units import TIME, counted, number_text
+from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.engine.written import in_order, named_text, operation_text
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.findings.lines import Line, both_text, table, value_text
+from broker_tck.properties.findings.finding import Finding, find, find_breach
+from broker_tck.properties.findings.lines import Line, both_text, lines, table, value_text
 from broker_tck.properties.findings.story import config_text, story, way_text
 from broker_tck.properties.findings.words import by_what_was_seen
 
@@ -134,6 +135,27 @@ def test_colours_are_for_terminals(told: Document, monkeypatch: pytest.MonkeyPat
     assert here.story_here(told) == story(told, 200)
 
 
+def test_observables_of_many_words_are_told_where_they_change() -> None:
+    trace = from_text("bucket-delivery; add 0 0 +5; add 0 1 +5; has; adv 1")
+    told = lines(trace.contract, trace.contract.model(trace.profile), trace.config, trace.operations)
+    assert [line.expected for line in told] == [
+        "true, count 1 message, buckets [], queues [0 ready, 1 growing], armed [+5 ms], pending [], keys {}",
+        "true, count 2 messages, queues [0 ready, 2 growing]",
+        "false",
+        "[]",
+    ]
+    trace = from_text("add 0 0 +2005; has")
+    told = lines(trace.contract, trace.contract.model(trace.profile), trace.config, trace.operations)
+    assert [line.expected.partition("count")[2] for line in told] == [" 1 message, armed [+1536 ms]"] * 2
+
+
+def test_operation_without_anything_to_tell_has_no_outcome() -> None:
+    assert table([Line("adv ms=1", "", ""), Line("get most=1", "wide " * 20, "")], width=60)[:2] == [
+        "    1  adv ms=1",
+        "    2  get most=1",
+    ]
+
+
 # ---- What was seen, where no way explains it
 
 
@@ -143,6 +165,16 @@ def test_error_is_told_in_words() -> None:
     assert raising.certainty == (
         f"open: no known wrong way does all of this; {raising.rules[0]} is the rule for what differs here"
     )
+
+
+def test_variation_that_does_not_hold_is_told_by_what_was_expected() -> None:
+    subject = resolve("mutant:origin-is-no-position")
+    trace = from_text("active-cursors ideal; add i [0,0]; slowest")
+    done = Walk(None, trace.config, [*trace.operations], None)
+    breach = find_breach(subject, trace.contract.model("ideal"), "shift", done)
+    assert breach
+    line = document(breach).lines[-1]
+    assert (line.expected, line.seen) == ("Moved by some ledgers, a trace has its positions moved.", "something else")
 
 
 def test_other_answers_and_observables_are_told_in_words() -> None:

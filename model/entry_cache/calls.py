@@ -165,4 +165,6 @@ class Removing(Call):
         return WAITS if owed else ["ends", self.result()]
 
     def says(self) -> str:
-        return f"an entry of the range to be removed, or the end: with {self.result()} if none of it is left"
+        result = self.result()
+        end = "the end" if result is None else f"the end, with {result},"
+        return f"an entry of the range to be removed, or {end} if none of it is left"

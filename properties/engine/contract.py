@@ -210,6 +210,8 @@ class Contract:
     dear: bool = False
     """Whether some observables are dear to ask. Walks look at them now and then, and at the end: see
     :meth:`Reference.glimpsed`, which the rig has as well."""
+    wordy: bool = False
+    """Whether its observables take many words: where a trace is told, each is told again only when it changes."""
     beyond: frozenset[str] = frozenset()
     """The rules that matter in no trace: where the walks are lives, those of what does not happen in them."""
     life: str = ""

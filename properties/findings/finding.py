@@ -262,7 +262,7 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
     contract = subject.contract
     breaks = reducer(contract, model, lambda config, operations: breach(config, operations)[0])
     plain, short = breaks.reduce(done.config, done.operations)
-    difference = Difference(RESULT, f"{name} to hold", breach(plain, short)[1])
+    difference = breach_told(contract, name, breach(plain, short)[1])
     diagnosis = Diagnosis((name,), (), 0, law=True)
     return Finding(
         subject.name,
@@ -276,6 +276,13 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
         len(done.operations),
         spent=breaks.is_spent(),
     )
+
+
+def breach_told(contract: Contract, name: str, complaint: str) -> Difference:
+    """A breach as a difference. What is wrong with a variation is its sentence, which does not hold."""
+    if name in {law.number for law in contract.laws}:
+        return Difference(RESULT, f"{name} to hold", complaint)
+    return Difference(RESULT, complaint, "something else")
 
 
 def breach_of(subject: Subject, name: str, config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:

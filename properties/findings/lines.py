@@ -41,9 +41,11 @@ def lines(
 ) -> list[Line]:
     """A trace, one operation a line; ``difference`` is what was seen at the last.
 
-    Where the model leaves a choice, the subject's is told if its ``answers`` are known.
+    Where the model leaves a choice, the subject's is told if its ``answers`` are known. Of a contract whose observables
+    are long, those that stay as they were are told once.
     """
-    told = []
+    told: list[Line] = []
+    before: dict[str, str] = {}
     reference: Any = model(config)
     clock = clock_of(config)
     for number, operation in enumerate(operations, 1):
@@ -51,7 +53,10 @@ def lines(
             result = followed(operation.on(reference), answers[number - 1 : number])
         except Exception as fault:
             result = failed(fault)
-        expected, seen = outcome_text(contract, operation, result, reference.seen(), clock), ""
+        shown = observables_text(contract, reference.seen(), clock)
+        new = [text for name, text in shown.items() if not contract.wordy or before.get(name) != text]
+        before = shown
+        expected, seen = ", ".join([*result_text(operation, result, clock), *new]), ""
         if difference and number == len(operations):
             expected, seen = both_text(contract, operation, difference, clock)
         told.append(Line(named_text(operation, clock), expected, seen))
@@ -66,14 +71,17 @@ def followed(answer: Any, given: Sequence[Any]) -> Any:
     return concrete(answer)
 
 
-def outcome_text(contract: Contract, operation: Operation, result: Any, seen: Sequence[Any], clock: int | None) -> str:
-    """An outcome in few words: the result unless there is none, then what was seen."""
-    parts = [] if result is None else [value_text(plain(result), clock, operation.unit)]
-    parts += [
-        f"{name} {value_text(plain(concrete(value)), clock, contract.units.get(name, ''))}"
+def result_text(operation: Operation, result: Any, clock: int | None) -> list[str]:
+    """A result in few words, if there is one."""
+    return [] if result is None else [value_text(plain(result), clock, operation.unit)]
+
+
+def observables_text(contract: Contract, seen: Sequence[Any], clock: int | None) -> dict[str, str]:
+    """What was seen, each observable by its name."""
+    return {
+        name: f"{name} {value_text(plain(concrete(value)), clock, contract.units.get(name, ''))}"
         for name, value in zip(contract.observables, seen, strict=True)
-    ]
-    return ", ".join(parts)
+    }
 
 
 def both_text(contract: Contract, operation: Operation, difference: Difference, clock: int | None) -> tuple[str, str]:
@@ -161,7 +169,8 @@ def stacked(told: Sequence[Line], first: int, width: int) -> list[str]:
     out: list[str] = []
     for number, line in enumerate(told, first):
         out += filled(f"  {number:>3}  ", line.operation, width)
-        out += filled("         expected  " if line.seen else "         -> ", line.expected, width)
+        if line.seen or line.expected:
+            out += filled("         expected  " if line.seen else "         -> ", line.expected, width)
         out += filled("         seen      ", line.seen, width) if line.seen else []
     return out
 

@@ -72,4 +72,5 @@ BUCKET_DELIVERY = Contract(
     names=Names,
     asks=asks,
     dear=True,
+    wordy=True,
 )

@@ -43,4 +43,5 @@ ENTRY_CACHE = Contract(
     blame_table=BLAME,
     rewrites=rewrites,
     scenarios=SCENARIOS,
+    wordy=True,
 )

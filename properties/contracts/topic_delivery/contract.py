@@ -46,4 +46,5 @@ TOPIC_DELIVERY = Contract(
     rewrites=rewrites,
     names=Names,
     dear=True,
+    wordy=True,
 )
