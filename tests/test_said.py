@@ -105,7 +105,11 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
             ", but only on 3 of 20 whole walks. It may be DD-02 instead, ",
         ),
         (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3), "whole walks. So does one that breaks DD-02 instead"),
-        (Diagnosis(("DD-01",), (FIRST,), 15), "likely: "),
+        (
+            Diagnosis(("DD-01",), (FIRST,), 15),
+            "likely: a model that does the same agrees with your tracker on this trace ",
+        ),
+        (Diagnosis(("DD-01",), (FIRST,), 15), " and on 15 of 20 whole walks"),
         (Diagnosis(("DD-01",), (FIRST,), 14), "a guess: "),
         (Diagnosis(("DD-01",), (FIRST,), 0), ", but on no whole walk"),
         (Diagnosis(("DD-01",), (FIRST,), WALKS), " whole walks, but not wherever one thing in this trace is changed"),

@@ -110,6 +110,8 @@ def elsewhere(diagnosis: Diagnosis) -> str:
     """Where else the best of the ways agrees, which does not explain the subject everywhere."""
     if diagnosis.walks == WALKS:
         return f" and on {WALKS} whole walks, but not wherever one thing in this trace is changed"
+    if diagnosis.walks >= MOST:
+        return f" and on {diagnosis.walks} of {WALKS} whole walks"
     return f", but only on {diagnosis.walks} of {WALKS} whole walks" if diagnosis.walks else ", but on no whole walk"
 
 

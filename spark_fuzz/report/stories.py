@@ -42,7 +42,7 @@ class Story:
     sentences: Sequence[str]
     diagnosis: str
     note: str
-    """Why it is not as findings are, if so: it was not reduced, say."""
+    """Why it is not as findings are, if so: it was not reduced, or not to the end."""
     config: str
     lines: Sequence[Line]
     found_after: int
@@ -100,7 +100,7 @@ def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
         [visible(rule) for rule in found.rules],
         [visible(sentence) for sentence in found.sentences],
         visible(clipped(f"{found.what} {found.diagnosis}".strip(), 1000)),
-        visible(clipped(found.note, 1000)),
+        visible(clipped(found.note or found.unfinished, 1000)),
         visible(config_text(found.config)),
         lines_of(found.lines),
         found.found_after,
