@@ -98,7 +98,7 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
         (Diagnosis(("DD-07",), (), 0, law=True), "certain: judged on what was observed alone"),
         (
             Diagnosis(("DD-01",), (FIRST,), 160, True),
-            "certain: a model that does the same agrees with your ",
+            "certain: on this trace and on 160 whole walks a model ",
         ),
         (
             Diagnosis(("DD-01", "DD-02"), (FIRST,), 3),
@@ -107,7 +107,7 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
         (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3), "whole walks. So does one that breaks DD-02 instead"),
         (
             Diagnosis(("DD-01",), (FIRST,), 15),
-            "likely: a model that does the same agrees with your tracker on this trace ",
+            "likely: a model that does the same agrees with your tracker ",
         ),
         (Diagnosis(("DD-01",), (FIRST,), 15), " and on 15 of 20 whole walks"),
         (Diagnosis(("DD-01",), (FIRST,), 14), "a guess: "),

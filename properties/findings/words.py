@@ -99,11 +99,11 @@ def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
         return "certain: judged on what was observed alone, without the model"
     if not diagnosis.ways:
         return f"open: no known wrong way does all of this; {diagnosis.rules[0]} is the rule for what differs here"
-    does = f"a model that does the same agrees with your {contract.thing} on this trace"
+    does = f"a model that does the same agrees with your {contract.thing}"
     if diagnosis.whole:
-        return f"certain: {does} and on {diagnosis.walks} whole walks, in every step"
+        return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
     likely = "likely" if diagnosis.walks >= MOST else "a guess"
-    return f"{likely}: {does}{elsewhere(diagnosis)}{beside(diagnosis)}"
+    return f"{likely}: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
 
 
 def elsewhere(diagnosis: Diagnosis) -> str:
