@@ -413,6 +413,7 @@ CASES = [
     trace("deep", "t:1: not a trace: nested too deep", '{"steps":' + "[" * 100_000),
     trace("array", "t:1: not a trace: expected object, got array", "[]"),
     trace("unknown part", "t:1: not a trace: object contains unknown field more", {"more": 1}),
+    trace("step a number", "t:1: not a trace: steps is [5]; it has to be a list, each of it a list", {"steps": [5]}),
     trace("version a word", 't:1: not a trace: version is "1"; it has to be a whole number', {"version": "1"}),
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(

@@ -22,7 +22,6 @@ PLAIN: dict[type[inspect.Type], str] = {
     inspect.BoolType: "true or false",
     inspect.StrType: "a text",
     inspect.DictType: "an object",
-    inspect.ListType: "a list",
 }
 """What a value of a type without bounds has to be."""
 
@@ -63,8 +62,11 @@ def in_words(kind: inspect.Type) -> str:
             return ", or ".join(map(in_words, types))
         case inspect.TupleType(item_types=types):
             return f"a list of {len(types)}: {', '.join(map(in_words, types))}"
-        case inspect.VarTupleType(item_type=item, min_length=least):
-            return f"a list{' that is not empty' if least else ''}, each of it {in_words(item)}"
+        case (
+            inspect.VarTupleType(item_type=item, min_length=least) | inspect.ListType(item_type=item, min_length=least)
+        ):
+            each = "" if isinstance(item, inspect.AnyType) else f", each of it {in_words(item)}"
+            return f"a list{' that is not empty' if least else ''}{each}"
         case inspect.IntType() | inspect.FloatType():
             return number(kind)
     return PLAIN[type(kind)]
