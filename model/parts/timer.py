@@ -23,10 +23,7 @@ class Timer(Part):
         absent="Your tracker arms its timer again though it is armed for that moment already.",
         only_if_sooner="Your tracker never arms its timer for a later moment; it has to follow the first bucket.",
         only_if_none_is_armed="Your tracker leaves an armed timer alone; it has to move it to the first bucket.",
-        only_if_later=(
-            "Your tracker leaves its timer alone where it is armed for an earlier moment; it has to arm it for the "
-            "first bucket."
-        ),
+        only_if_later="Your tracker never arms its timer for a sooner moment; it has to follow the first bucket.",
     )
     @rule(
         "DD-21",
@@ -55,7 +52,8 @@ class Timer(Part):
     @said(
         absent="Your tracker cancels a timeout and still takes it for armed.",
         unless_idle=(
-            "Your tracker forgets a timeout that it cancels only if it arms another one; it has to forget it always."
+            "Your tracker takes a cancelled timeout for armed where the moment of the first bucket has passed; it has "
+            "to forget it."
         ),
     )
     @also(
