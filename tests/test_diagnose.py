@@ -141,6 +141,7 @@ def test_rule_is_blamed_by_what_went_before(text: str, rule: str) -> None:
         ("bucket-delivery; add 0 0 +5", "pending", [], ["load:0:1-1"], "BD-26"),
         ("bucket-delivery; get 1", "pending", ["load:0:1-1"], [], "BD-29"),
         ("bucket-delivery; get 1", "pending", [], ["delete:1"], "BD-21"),
+        ("bucket-delivery; get 0", "pending", [], ["load:0:1-1"], "BD-19"),
         ("bucket-delivery; mark 1 0", "count", 0, 1, "BD-22"),
         ("topic-delivery; open A; add A1 0 0 +5", "memory", 8, 9, "DD-29"),
         ("topic-delivery; open A; add A1 0 0 +5", "state", "h", "-", "TD-10"),

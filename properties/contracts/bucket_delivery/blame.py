@@ -14,9 +14,14 @@ def of_a_chain(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
     return any(call.startswith(("load:", "delete:")) for call in {*expected} ^ {*seen})
 
 
-def of_a_deletion(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
-    """Whether calls that delete something are made, or are not, that are to be made or not."""
-    return any(call.startswith(("delete:", "remove:")) for call in {*expected} ^ {*seen})
+def of_a_deletion(trace: Sequence[Any], expected: Any, seen: Any) -> bool:
+    """Whether a get that may take something deletes something that it is not to delete, or the other way round."""
+    return trace[-1].most > 0 and any(call.startswith(("delete:", "remove:")) for call in {*expected} ^ {*seen})
+
+
+def of_a_load(trace: Sequence[Any], expected: Any, seen: Any) -> bool:
+    """Whether a get that may take something loads what it is not to load, or the other way round."""
+    return trace[-1].most > 0 and any(call.startswith("load:") for call in {*expected} ^ {*seen})
 
 
 BLAME = (
@@ -39,7 +44,7 @@ BLAME = (
     Blame("BD-05", "contains"),
     Blame("BD-18", "has"),
     Blame("BD-21", "get", "pending", differs=of_a_deletion),
-    Blame("BD-29", "get", "pending"),
+    Blame("BD-29", "get", "pending", differs=of_a_load),
     Blame("BD-19", "get"),
     Blame("BD-10", "pause"),
     Blame("BD-22", "mark"),
