@@ -38,11 +38,14 @@ class Moment:
     peaks: list[int] = field(default_factory=list)
     """How much that was each time until nothing was left."""
     done: Counter[type[Operation]] = field(default_factory=Counter)
+    trail: list[Any] = field(default_factory=list)
+    """The operations until now."""
 
     def after(self, operation: Any, result: Any, held: int) -> None:
         """One more operation was done, and so much is held now."""
         self.operation, self.result = operation, result
         self.done[type(operation)] += 1
+        self.trail.append(operation)
         moved = getattr(operation, "ms", 0) or getattr(operation, "by", 0)
         self.still = 0 if moved else self.still + 1
         self.most = max(self.most, held)

@@ -129,6 +129,28 @@ class _WithEmptyBuckets(TimeBucketIndex):
         self.first = min(self.first, self._emptied)
 
 
+@mutant("DD-01", conditions=3, deep=True)
+class LaterBucketsStayEmpty(EmptyBucketStays):
+    """Once 1,024 buckets have gone, a bucket stays when its last message is taken."""
+
+    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        super().__init__(config, clock, timer)
+        self._index = _WithLaterEmptyBuckets()
+
+
+class _WithLaterEmptyBuckets(_WithEmptyBuckets):
+    _gone = 0
+
+    def take(self, last_key: int, max_copies: int) -> list[Position]:
+        before = len(self._heap)
+        taken = super().take(last_key, max_copies)
+        self._gone += before - len(self._heap)
+        if self._gone <= 1_024:
+            self._emptied = NEVER
+            self.first = self._heap[0] >> PAGE_BITS if self._heap else NEVER
+        return taken
+
+
 @mutant("DD-35", conditions=4, deep=True)
 class EndOfAContainerStays(TimeBucketTracker):
     """A budget that ends with the last entry of a container of 65,536 hands it out but keeps it."""

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from broker_tck.model.delayed_delivery.buckets import LAST
+from broker_tck.model.delayed_delivery.index import Position
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.contracts.delayed_delivery.operations import (
     Add,
@@ -27,6 +28,7 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
     ResetTick,
     Stale,
 )
+from broker_tck.properties.contracts.delayed_delivery.plots import FURTHEST, Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.edges import Edge, Edges
@@ -45,8 +47,8 @@ FILLS = weighted(
         ((4_096, 65_535, 65_536, 65_537), 1),
     ]
 )
-FURTHEST = 2**53
-"""How far the clock moves at once, at most."""
+PLOTTED = 10
+"""One walk in so many plays plots."""
 MOST_APART = 1_100
 """So many messages at most are added at once for different times: whoever looks at all buckets has many to look at."""
 POOLS = weighted([((n, size), 1) for n in (1, 2, 3, 4) for size in (3, 8, 12, 24)] + [((20, 40), 1), ((150, 300), 1)])
@@ -74,11 +76,12 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
     times = Times(model, choices)
     ticks = Ticks(model, choices)
     adds = Adds(choices, times, capabilities)
+    plots = Plots(model, choices, adds, ticks) if choices.below(PLOTTED) == PLOTTED - 1 else None
     has, pause, memory, stale, clear = Has(), Pause(), Memory(), Stale(), Clear()
-    return [
+    kinds = [
         Maker("add", (20, 40, 80), adds.add),
         Maker("again", (0, 0, 0, 4, 12), adds.again),
-        Maker("fill", (0,) * 11 + (1,), adds.fill),
+        Maker("fill", (1, 2), plots.begin) if plots else Maker("fill", (0,) * 11 + (1,), adds.fill),
         Maker("has", (4, 12, 25), lambda: has),
         Maker("get", (6, 14, 30), lambda: Get(budget(model, choices))),
         Maker("pause", (0, 5, 15, 25), lambda: pause),
@@ -88,6 +91,7 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
         Maker("clear", (0, 0, 1, 2), lambda: clear),
         Maker("memory", (0, 1, 4), lambda: memory),
     ]
+    return [*map(plots.in_turn, kinds)] if plots else kinds
 
 
 class Times:
@@ -168,6 +172,11 @@ class Adds:
     def again(self) -> Add:
         """An add that was made before, as it was."""
         return self.recent[self.below(len(self.recent))]
+
+    def position(self, room: int) -> Position:
+        """A position out of the pool, behind which there are so many more; or the first one of its ledger."""
+        ledger, entry = one_of(self.choices, self.pool)
+        return ledger, entry if entry + room <= self.largest else 0
 
     def fill(self) -> Fill:
         """Many adds. The large ones are rare, as each costs as much as whole walks do."""

@@ -1,0 +1,158 @@
+"""Short runs of operations that chance seldom strings together: times that step back, much of something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from broker_tck.model.delayed_delivery.buckets import LAST
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.properties.contracts.delayed_delivery.operations import (
+    Add,
+    Advance,
+    AnyOperation,
+    Clear,
+    Fill,
+    Get,
+    Has,
+    Pause,
+    ResetTick,
+)
+from broker_tck.properties.engine.choices import Choices, one_of, weighted
+from broker_tck.properties.engine.contract import Maker
+
+if TYPE_CHECKING:
+    from broker_tck.properties.contracts.delayed_delivery.generator import Adds, Ticks
+
+FURTHEST = 2**53
+"""How far the clock moves at once, at most."""
+MOST_AHEAD = 1_000
+"""Whoever looks ahead further has no pause in a walk."""
+MANY_BUCKETS = (1_001, 1_025, 1_060, 1_099)
+SCATTERED = (2_049, 2_100, 3_000, 4_095, 4_097)
+CONTAINER = 65_536
+"""So many entries share a container of a bitmap."""
+CROWD, CROWDS = 200, 9
+"""So many scattered entries of a bucket are better kept as a bitmap; in so many buckets and one more."""
+
+
+class Plots:
+    """The plot of a walk that is being played, if there is one."""
+
+    def __init__(self, model: DelayedDelivery, choices: Choices, adds: Adds, ticks: Ticks) -> None:
+        self.model, self.choices, self.adds, self.ticks = model, choices, adds, ticks
+        self.below = choices.below
+        self.playing: Iterator[AnyOperation] = iter(())
+        steps = self.step_back if 0 < model.lookahead <= MOST_AHEAD else self.fill
+        self.plots = weighted([(self.fill, 12), (steps, 36), (self.buckets, 1), (self.scattered, 1), (self.crowds, 1)])
+
+    def in_turn(self, maker: Maker) -> Maker:
+        """Makes what the plot does next; where there is none, what it made before."""
+        make = maker.make
+        return maker._replace(make=lambda: next(self.playing, None) or make())
+
+    def begin(self) -> AnyOperation:
+        """Begin a plot; if it has nothing to do, many messages are added."""
+        self.playing = one_of(self.choices, self.plots)()
+        return next(self.playing, None) or self.adds.fill()
+
+    def fill(self) -> Iterator[AnyOperation]:
+        """Many messages, whatever they are."""
+        yield self.adds.fill()
+
+    def emptied(self) -> Iterator[AnyOperation]:
+        """All times pass, and everything is handed out, in one piece or in two."""
+        last = max((key for key in self.model.index.held if key < 2**60), default=0)
+        until = last + self.model.buckets.width + self.model.buckets.tick
+        yield Advance(min(max(0, until - self.model.timer.now), FURTHEST))
+        yield Has()
+        yield Get(self.model.count() // (1 + self.below(2)))
+        yield Get(self.model.count())
+
+    def first_time(self) -> int:
+        """The first time that is not refused."""
+        return max(0, self.model.buckets.cutoff(self.model.timer.now) + 1)
+
+    # ---- A fixed delay
+
+    def step_back(self) -> Iterator[AnyOperation]:
+        """All delays are alike, and enough is held for a pause; then times step back by about a tick, all at once."""
+        model, below = self.model, self.below
+        if not model.fixed_delay.fixed and below(4):
+            yield from self.emptied()
+        if below(2):
+            yield ResetTick(self.ticks.next())
+        back, n = self.about_a_tick(), 2 + below(2)
+        at = max(self.first_time() + back + below(3) * model.buckets.width, model.fixed_delay.highest)
+        if at > LAST:
+            return
+        missing = model.lookahead - model.count() - below(n + 1)
+        if missing > 0:
+            yield Fill(*self.adds.position(missing), 1, missing, at)
+        yield Fill(*self.adds.position(n), 1, n, at, -(back // (n - 1)))
+        yield Pause()
+        yield from self.meanwhile()
+        yield Pause()
+
+    def about_a_tick(self) -> int:
+        """By how much times step back: by a tick, give or take one, or by something between it and another length."""
+        tick = self.model.buckets.tick
+        low, high = sorted((tick, one_of(self.choices, (self.ticks.first, self.ticks.other, self.model.buckets.width))))
+        if low == high or self.below(3) == 0:
+            return max(0, tick - 1 + self.below(3))
+        return low + 1 + self.below(high - low)
+
+    def meanwhile(self) -> Iterator[AnyOperation]:
+        """What may happen between two questions whether deliveries pause."""
+        kind = self.below(6)
+        if kind == 0:
+            yield Clear()
+        elif kind == 1:
+            yield Get(self.below(2))
+        elif kind == 2:
+            yield ResetTick(self.ticks.next())
+        elif kind == 3:
+            yield Advance(self.below(self.model.buckets.tick + 1))
+        elif kind == 4:
+            yield self.adds.again()
+
+    # ---- Much of something
+
+    def buckets(self) -> Iterator[AnyOperation]:
+        """Many buckets, which are forgotten together, or whose messages are taken."""
+        n, width = one_of(self.choices, MANY_BUCKETS), self.model.buckets.width
+        at = self.first_time() + width
+        if at + n * width > LAST:
+            return
+        yield Fill(*self.adds.position(n), 1, n, at, width)
+        if self.below(2):
+            yield Clear()
+        else:
+            yield from self.emptied()
+
+    def scattered(self) -> Iterator[AnyOperation]:
+        """Many entries of a bucket none of which is the next of another; then one before them all, and a run."""
+        n, step, room = one_of(self.choices, SCATTERED), one_of(self.choices, (2, 2, 3, 7)), 1 + self.below(300)
+        ledger, before = self.adds.position(room + n * step + CONTAINER)
+        at = self.first_time() + self.below(2 * self.model.buckets.width)
+        if before + room + n * step + CONTAINER > self.adds.largest or at > LAST:
+            return
+        yield Fill(ledger, before + room, step, n, at)
+        yield Add(ledger, before + self.below(room), at)
+        run = 2 + self.below(30)
+        border = (before + room + CONTAINER) // CONTAINER * CONTAINER
+        yield Fill(ledger, border - 1 - self.below(run - 1), 1, run, at)
+        yield from self.emptied()
+
+    def crowds(self) -> Iterator[AnyOperation]:
+        """Several buckets at once, each with many entries that are not the next of one another."""
+        width, step = self.model.buckets.width, one_of(self.choices, (2, 3, 16))
+        apart = width // CROWD
+        n = (CROWDS + 1) * (width // max(apart, 1))
+        ledger, entry = self.adds.position(n * step)
+        at = self.first_time() + self.below(width)
+        if apart == 0 or entry + n * step > self.adds.largest or at + n * apart > LAST:
+            return
+        yield Fill(ledger, entry, step, n, at, apart)
+        if self.below(2):
+            yield from self.emptied()
