@@ -97,7 +97,24 @@ def held_twin(m: Moment) -> bool:
     return (o.ledger - 2**32, o.entry) in held or (o.ledger + 2**32, o.entry) in held
 
 
+def cleared_by_another(m: Moment) -> bool:
+    """A hundred buckets are added to by a view, which another had cleared; one of the two had passed them."""
+    o = m.operation
+    if not isinstance(o, topic.Fill) or o.n <= 100 or not o.apart or not m.result:
+        return False
+    keys, views = m.model.buckets.key, m.model.registry.views
+    added = {(keys(o.at + i * o.apart), (o.ledger, o.entry + i * o.step, 0)) for i in range(o.n)}
+    cleared = [v for v in views.values() if v.name != o.handle[0] and len({key for key, _ in v.cleared & added}) > 100]
+    passed = [max(filter(None, (v.mark, v.passed)), default=(0, 0)) for v in [*cleared, views[o.handle]]]
+    return bool(cleared) and max(passed) >= (o.ledger, o.entry)
+
+
 TOPICS: dict[str, Reached] = {
+    "more than 64 ledgers of a bucket": lambda m: (
+        isinstance(m.operation, topic.Fill)
+        and any(len({copy[0] for copy in copies}) > 64 for copies in m.model.index.held.values())
+    ),
+    "a hundred buckets that another had cleared": cleared_by_another,
     "26 subscriptions": lambda m: len(m.model.registry.registered) == 26,
     "a hundred views of one subscription": lambda m: max(m.model.registry.opened.values(), default=0) >= 100,
     "a hundred buckets": lambda m: len(m.model.index.held) >= 100,

@@ -70,11 +70,15 @@ class Answers(SharedIndex):
         view.adds(placed)
         self.release([placed])
 
-    def fill(self, handle: str, ledger: int, entry: int, step: int, n: int, at: int, apart: int) -> int | None:
-        """A view adds n messages, every ``step``-th entry, their times ``apart``; answers how many it took."""
+    def fill(
+        self, handle: str, ledger: int, entry: int, step: int, n: int, at: int, apart: int, each: int
+    ) -> int | None:
+        """A view adds n messages, ``each`` of a ledger, ``apart`` in time; answers how many it took."""
         if self.view(handle) is None:
             return None
-        return sum([bool(self.add(handle, ledger, entry + i * step, at + i * apart)) for i in range(n)])
+        each = each or n
+        messages = [(ledger + i // each, entry + i % each * step, at + i * apart) for i in range(n)]
+        return sum([bool(self.add(handle, *message)) for message in messages])
 
     # ---- Handing out
 

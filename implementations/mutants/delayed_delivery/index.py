@@ -129,23 +129,20 @@ class _WithEmptyBuckets(TimeBucketIndex):
         self.first = min(self.first, self._emptied)
 
 
-@mutant("DD-01", conditions=3, deep=True)
-class LaterBucketsStayEmpty(EmptyBucketStays):
-    """Once 1,024 buckets have gone, a bucket stays when its last message is taken."""
+@mutant("DD-01", conditions=2, deep=True)
+class EmptyBucketStaysOfAThousand(EmptyBucketStays):
+    """Where more than 1,024 buckets are emptied at once, the first of them stays."""
 
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
         super().__init__(config, clock, timer)
-        self._index = _WithLaterEmptyBuckets()
+        self._index = _WithEmptyBucketsOfAThousand()
 
 
-class _WithLaterEmptyBuckets(_WithEmptyBuckets):
-    _gone = 0
-
+class _WithEmptyBucketsOfAThousand(_WithEmptyBuckets):
     def take(self, last_key: int, max_copies: int) -> list[Position]:
         before = len(self._heap)
         taken = super().take(last_key, max_copies)
-        self._gone += before - len(self._heap)
-        if self._gone <= 1_024:
+        if before - len(self._heap) <= 1_024:
             self._emptied = NEVER
             self.first = self._heap[0] >> PAGE_BITS if self._heap else NEVER
         return taken

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from broker_tck.implementations.interface import Clock, Position, Timer, TopicDeliveryConfig
 from broker_tck.implementations.mutants.mutant import mutant
+from broker_tck.implementations.mutants.topic_delivery.parts import Recounting, around_sight
 from broker_tck.implementations.topic_delivery.index import CHUNK, Entries, SharedIndex
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.sight import Sight
@@ -22,6 +23,44 @@ class LastOfAChunkIsNotPassed(SharedIndexManager):
         """Take over the mark-delete position of a view."""
         ledger, entry = position
         super().acknowledge(view, (ledger, entry - 1) if entry >= 0 and (entry + 1) % CHUNK == 0 else position)
+
+
+class SixtyFourLedgers(SharedIndex):
+    """An index of 64 ledgers a bucket."""
+
+    __slots__ = ()
+
+    def add(self, key: int, ledger: int, entry: int) -> bool:
+        """Add a copy; where there is no place for its ledger, another one makes room."""
+        added = super().add(key, ledger, entry)
+        ledgers = self.buckets[key]
+        if len(ledgers) > 64:
+            first = next(iter(ledgers))
+            self.remove(Entries(key, first, ledgers[first]))
+        return added
+
+
+@mutant("TD-20", conditions=2, deep=True)
+class LedgersMakeRoom(Recounting):
+    """A bucket has room for 64 ledgers: one more puts out the first."""
+
+    def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        super().__init__(config, clock, timer)
+        self._index = SixtyFourLedgers()
+
+
+@mutant("TD-08", conditions=4, deep=True, inside=around_sight)
+class ManyClearedAreNotPassed(Sight):
+    """A mark-delete position that passes more than a hundred buckets that the view has cleared lets them be seen."""
+
+    __slots__ = ()
+
+    def move(self, position: Position) -> None:
+        """The mark-delete position moves."""
+        passed, cleared = self.passed, len(self._done.buckets) if self._done else 0
+        super().move(position)
+        if cleared > 100 and self._done is None:
+            self.passed = passed
 
 
 # ---- Copies that are alike

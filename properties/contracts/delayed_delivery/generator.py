@@ -34,6 +34,7 @@ from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.edges import Edge, Edges
 
 TICKS = (1000, 1000, 1, 2, 3, 8, 64, 100, 500, 512, 1000, 1024, 5000, 60_000)
+LONGEST_TICK = 2**40
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 1_699_999_999_744, 1_700_000_000_001, 2**41 - 5_000)
 LOOKAHEADS = (0, 1, 2, 2, 3, 5, 10, 30)
 ENTRY_BASES = (0, 0, 0, 0, 0, 0, 250, 4_090, 49_995, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48)
@@ -213,7 +214,8 @@ class Ticks:
         if self.choices.below(3) == 0:
             return one_of(self.choices, TICKS)
         width = self.buckets.width
-        return max(0, one_of(self.choices, (width - 2, width - 1, width, width // 2, width // 4, 2 * width)))
+        tick = one_of(self.choices, (width - 2, width - 1, width, width // 2, width // 4, 2 * width))
+        return min(max(0, tick), LONGEST_TICK)
 
     def next(self) -> int:
         """The tick to change to."""

@@ -83,7 +83,7 @@ class Plots:
         if below(2):
             yield ResetTick(self.ticks.next())
         back, n = self.about_a_tick(), 2 + below(2)
-        at = max(self.first_time() + back + below(3) * model.buckets.width, model.fixed_delay.highest)
+        at = max(self.first_time() + 2 * (back + model.buckets.tick), model.fixed_delay.highest)
         if at > LAST:
             return
         missing = model.lookahead - model.count() - below(n + 1)
@@ -104,7 +104,7 @@ class Plots:
 
     def meanwhile(self) -> Iterator[AnyOperation]:
         """What may happen between two questions whether deliveries pause."""
-        kind = self.below(6)
+        kind = self.below(8)
         if kind == 0:
             yield Clear()
         elif kind == 1:
@@ -115,6 +115,8 @@ class Plots:
             yield Advance(self.below(self.model.buckets.tick + 1))
         elif kind == 4:
             yield self.adds.again()
+        elif kind < 7:
+            yield Add(*self.adds.position(1), self.model.fixed_delay.highest - self.about_a_tick())
 
     # ---- Much of something
 

@@ -11,6 +11,8 @@ MOST_APART = 300
 """So many messages at most are added at once for different times."""
 MOST_BUCKETS = MOST_FIRINGS - 100
 """So many buckets are held at most: each may have the timer fire, in one step of the clock."""
+MOST_LEDGERS = 300
+"""Of so many ledgers messages are added at once."""
 
 
 def numbers(capabilities: Capabilities) -> dict[str, Edge]:
@@ -25,6 +27,7 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
         "add.at": times,
         "fill.at": times,
         "fill.n": Edge((256, 4_096), "the containers of a bitmap", high=4_100),
+        "fill.each": Edge((64,), "of how many ledgers a bucket has messages", high=4_100),
         "get.most": Edge((1_000,), "a dispatcher's batch: it asks for none at least", low=0),
         "adv.ms": Edge(high=2**45, why="the clock is to have times ahead of it"),
         "config.lookahead": Edge((2, 1_000), "TD-12: how many of one delay are seen"),
@@ -44,7 +47,10 @@ def may(model: TopicDelivery, operation: AnyOperation, capabilities: Capabilitie
     """Whether all positions and times of an operation are there."""
     if not isinstance(operation, Fill):
         return True
-    return operation.entry + operation.n * operation.step < 2**capabilities.entry_id_bits and fits(operation, model)
+    o = operation
+    entries, ledgers = min(o.each or o.n, o.n), o.n // o.each if o.each else 0
+    there = o.entry + entries * o.step < 2**capabilities.entry_id_bits and o.ledger + ledgers < 2**63
+    return there and ledgers <= MOST_LEDGERS and fits(o, model)
 
 
 EDGES = Edges(numbers, now=lambda model: model.timer.now, may=may)

@@ -41,6 +41,7 @@ from broker_tck.properties.contracts.topic_delivery.operations import (
     Shutdown,
     Stale,
 )
+from broker_tck.properties.contracts.topic_delivery.plots import Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation
@@ -60,6 +61,8 @@ JUMPS = weighted([(0, 11), (20, 1)])
 LONGEST = 2**53
 """The longest step of the clock."""
 FAR = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
+PLOTTED = 16
+"""One walk in so many plays plots."""
 FILLS = weighted([((1, 2, 5, 17, 64), 48), ((100, 255, 256, 257), 12), ((1_000, 1_001), 1), ((4_095, 4_097), 1)])
 
 
@@ -79,13 +82,14 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
     """The kinds of operations that this subject is asked for."""
     views = Views(model, choices)
     messages = Messages(model, choices, capabilities, views)
+    plots = Plots(model, choices, messages, views) if choices.below(PLOTTED) == PLOTTED - 1 else None
     stale, shutdown = Stale(), Shutdown()
     kinds = [
         Maker("open", (1, 2, 4), views.open),
         Maker("close", (0, 0, 1, 3), views.close),
         Maker("add", (20, 40, 80), messages.add),
         Maker("echo", (0, 10, 30, 60), messages.echo),
-        Maker("fill", (0,) * 9 + (1,), messages.fill),
+        Maker("fill", (1, 2), plots.begin) if plots else Maker("fill", (0,) * 9 + (1,), messages.fill),
         Maker("has", (4, 12, 25), views.to(Has)),
         Maker("get", (6, 14, 30), views.get),
         Maker("count", (1, 3, 6), views.to(Count)),
@@ -99,6 +103,7 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
         Maker("reads", (0, 0, 1, 3), views.reads),
         Maker("shutdown", (0,) * 30 + (1,), lambda: shutdown),
     ]
+    kinds = [*map(plots.in_turn, kinds)] if plots else kinds
     return [Maker(kind.name, kind.weights, views.first(kind.make)) for kind in kinds] if views.coming else kinds
 
 

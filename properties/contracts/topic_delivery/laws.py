@@ -56,8 +56,15 @@ def accepted(step: Step) -> list[tuple[Position, int]]:
     if isinstance(o, Add):
         return [((o.ledger, o.entry), o.at)]
     if isinstance(o, Fill):
-        return [((o.ledger, o.entry + i * o.step), o.at + i * o.apart) for i in range(o.n)]
+        return added(o)
     return []
+
+
+def added(fill: Fill) -> list[tuple[Position, int]]:
+    """The positions of many messages that are added at once, with their times."""
+    places = [divmod(i, fill.each or fill.n) for i in range(fill.n)]
+    positions = [(fill.ledger + ledger, fill.entry + entry * fill.step) for ledger, entry in places]
+    return [(position, fill.at + i * fill.apart) for i, position in enumerate(positions)]
 
 
 def handed_out(step: Step, now: int) -> list[tuple[Position, int]]:
@@ -242,7 +249,7 @@ def as_tracker(o: Operation, tracker: DelayedDelivery) -> Any:
     if isinstance(o, Add):
         return tracker.add(o.ledger, o.entry, o.at)
     if isinstance(o, Fill):
-        return tracker.fill(o.ledger, o.entry, o.step, o.n, o.at, o.apart)
+        return sum([tracker.add(*position, at) for position, at in added(o)])
     if isinstance(o, Get):
         return [list(position) for position in tracker.get(o.most)]
     if isinstance(o, ResetTick):

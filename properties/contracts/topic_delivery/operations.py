@@ -70,7 +70,8 @@ class Add(Operation, frozen=True, tag="add"):
 class Fill(Operation, frozen=True, tag="fill"):
     """A view adds n messages, from ``entry`` on every ``step``-th, each ``apart`` ms later than the one before.
 
-    Result: how many it took. Below 0 they come earlier and earlier.
+    Result: how many it took. Below 0 they come earlier and earlier. So many are of ``each`` ledger, and the others of
+    the next ones; 0: all are of one.
     """
 
     unit = "messages"
@@ -82,6 +83,7 @@ class Fill(Operation, frozen=True, tag="fill"):
     n: Bulk
     at: Time
     apart: Annotated[int, Meta(ge=-(2**40), le=2**40)] = 0
+    each: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
 
 
 class Has(Operation, frozen=True, tag="has"):

@@ -88,13 +88,17 @@ class Rig(ManualTimer):
         tracker = self.trackers.get(handle)
         return None if tracker is None else tracker.add_message(ledger, entry, at)
 
-    def fill(self, handle: str, ledger: int, entry: int, step: int, n: int, at: int, apart: int) -> int | None:
+    def fill(
+        self, handle: str, ledger: int, entry: int, step: int, n: int, at: int, apart: int, each: int
+    ) -> int | None:
         """A view adds n messages. With none to add it is asked something, as it may refuse to be called."""
         tracker = self.trackers.get(handle)
         if tracker is None:
             return None
         tracker.has_message_available()
-        return sum([tracker.add_message(ledger, entry + i * step, at + i * apart) for i in range(n)])
+        each = each or n
+        messages = [(ledger + i // each, entry + i % each * step, at + i * apart) for i in range(n)]
+        return sum([tracker.add_message(*message) for message in messages])
 
     def has(self, handle: str) -> bool | None:
         """Whether a message is available to a view."""
