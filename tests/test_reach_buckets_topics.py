@@ -55,7 +55,32 @@ def twin_of_32_bits(m: Moment) -> bool:
     return any((o.ledger - k * 2**32, o.entry) in tracker.held.positions for k in (1, 2, 3))
 
 
+def of_one_ledger(m: Moment) -> int:
+    """How many positions of one ledger a segment has at most, after a seal."""
+    tracker = m.model.tracker
+    if not isinstance(m.operation, bucket.Add) or tracker is None or tracker.held.count() <= 1_024:
+        return 0
+    abouts = [about for b in tracker.placed.buckets() for about in b.about if len(about.positions) > 1_024]
+    return max([0, *(max(Counter(ledger for ledger, _ in about.positions).values()) for about in abouts)])
+
+
+def taken_once_more(m: Moment) -> bool:
+    """An index is in memory of what was refused since; a bucket was sealed, and now it is taken for another time."""
+    o, tracker = m.operation, m.model.tracker
+    if not isinstance(o, bucket.Add) or not m.result or tracker is None or tracker.placed.over(o.ledger):
+        return False
+    if not any(index[1:] == (o.ledger, o.entry) and index[0] != o.at for index in tracker.shared):
+        return False
+    past = m.trail[:-1]
+    lasts = [i for i, a in enumerate(past) if isinstance(a, bucket.Add) and (a.ledger, a.entry) == (o.ledger, o.entry)]
+    later = past[lasts[-1] :] if lasts and past[lasts[-1]].at <= m.model.now else []
+    return any(isinstance(a, bucket.Add) and tracker.placed.over(a.ledger) for a in later)
+
+
 BUCKETS: dict[str, Reached] = {
+    "an answer of thousands": lambda m: isinstance(m.operation, bucket.Get) and len(m.result or ()) > 4_096,
+    "a segment of a thousand of one ledger": lambda m: of_one_ledger(m) > 1_024,
+    "what was refused, taken again after a seal": taken_once_more,
     "a hundred buckets": in_buckets(lambda t: len(t.placed.pieces) >= 100),
     "a hundred calls under way": lambda m: len(m.model.durable.calls.waiting) >= 100,
     "a bucket of a hundred segments": in_buckets(lambda t: any(b.last >= 100 for b in t.placed.buckets())),

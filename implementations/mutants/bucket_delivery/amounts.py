@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pyroaring import BitMap
+
 from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
 from broker_tck.implementations.bucket_delivery.pulsar_5_0 import PulsarBuckets50
 from broker_tck.implementations.bucket_delivery.pulsar_cutting import Cutter, Pieces
@@ -14,6 +16,7 @@ from broker_tck.implementations.interface import (
     Clock,
     CursorProperties,
     DelayedIndex,
+    Position,
     Timer,
 )
 from broker_tck.implementations.mutants.bucket_delivery.parts import around_cutter
@@ -30,6 +33,42 @@ class PositionsOfTheFirstLedger(Cutter):
         super()._close(segment, pieces)
         ledger, bits = next(iter(pieces.metadata[-1].delayed_index_bit_map.items()))
         pieces.metadata[-1] = pieces.metadata[-1]._replace(delayed_index_bit_map={ledger: bits})
+
+
+@mutant("BD-13", conditions=3, deep=True, inside=around_cutter)
+class PositionsInAPage(Cutter):
+    """A snapshot says of a segment which positions it has of a ledger: of more than 1,024 the first 1,024."""
+
+    def _close(self, segment: list[DelayedIndex], pieces: Pieces) -> None:
+        super()._close(segment, pieces)
+        maps = pieces.metadata[-1].delayed_index_bit_map
+        paged = {ledger: BitMap(BitMap.deserialize(bits)[:1_024]).serialize() for ledger, bits in maps.items()}
+        pieces.metadata[-1] = pieces.metadata[-1]._replace(delayed_index_bit_map=paged)
+
+
+# ---- What is handed out
+
+
+@mutant("BD-19", conditions=2, deep=True)
+class FourThousandAtOnce(BucketTracker):
+    """A get hands out 4,096 messages at most."""
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
+        """Hand out what is due."""
+        return super().get_scheduled_messages(min(max_messages, 4_096))
+
+
+@mutant("BD-19", conditions=4, deep=True)
+class SealForgetsWhatWasRefused(BucketTracker):
+    """What was refused while an index of it is in memory is known as such until the next seal, and no longer."""
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        """Track a message."""
+        before = len([*self._memory.placed])
+        taken = super().add_message(ledger_id, entry_id, deliver_at)
+        if len([*self._memory.placed]) > before:
+            self._held.suspects.clear()
+        return taken
 
 
 # ---- Lives

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from broker_tck.model.bucket_delivery.bucket import Position
 from broker_tck.model.bucket_delivery.holding import Config
@@ -161,6 +161,17 @@ class Messages:
         self.ledger, self.entry = last_ledger(fill), within_a_ledger(entry + each)
         self.read.append(fill)
         return fill
+
+    def all_of_one(self, n: int) -> Iterator[Fill]:
+        """So many messages of a new ledger, all for one time, if so many may be added at once."""
+        if not self.may_add(n):
+            return
+        self.go_on()
+        entry = min(self.first_entry, LAST_ENTRY + 1 - n)
+        fill = Fill(self.ledger, entry, n, n, self.model.now + self.model.config.tick + 1 + self.times.spread)
+        self.entry = within_a_ledger(entry + n)
+        self.read.append(fill)
+        yield fill
 
     def may_add(self, n: int) -> bool:
         """Whether so many may be added at once; if so, they are counted."""

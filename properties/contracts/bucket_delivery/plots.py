@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from msgspec.structs import replace
+
 from broker_tck.model.bucket_delivery.ranges import Placed
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.contracts.bucket_delivery.messages import Messages, last_ledger, nth, until_next
@@ -23,9 +25,10 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Get,
     Mark,
     Reopen,
+    Spoil,
     Storage,
 )
-from broker_tck.properties.engine.choices import Choices, one_of
+from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.operation import Operation
 
 MOST_ADDED = 40
@@ -34,6 +37,10 @@ MOST_ENDED = 40
 """So many calls end at most."""
 LIVES = (1, 1, 2, 2, 2, 3, 8, 30)
 """So many trackers come one after the other."""
+LARGE_SEGMENTS = (1_025, 1_030, 1_100)
+"""So many positions of one ledger make a segment."""
+LARGE_BUDGETS = (4_097, 4_100, 5_000)
+"""So many messages are handed out at once."""
 
 
 class Plots:
@@ -45,6 +52,7 @@ class Plots:
         self.messages = messages
         self.calls_wait = capabilities.calls_under_way
         self.playing: Iterator[Operation] = iter(())
+        self.floods = weighted([(self.all_at_once, 20), (self.one_segment, 3), (self.one_answer, 2)])
 
     def next(self) -> Operation | None:
         """What the plot does next; None: there is none."""
@@ -53,11 +61,11 @@ class Plots:
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, a message is added."""
         plots = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.many, self.lives
-        return self.play(one_of(self.choices, (*plots, self.gap, self.gap)))
+        return self.play(one_of(self.choices, (*plots, self.gap, self.gap, self.refused)))
 
     def flood(self) -> Operation:
         """Begin a plot of many messages at once."""
-        return self.play(self.all_at_once)
+        return self.play(one_of(self.choices, self.floods))
 
     def play(self, plot: Callable[[], Iterator[Operation]]) -> Operation:
         """Begin a plot."""
@@ -145,6 +153,36 @@ class Plots:
             yield Complete(max(0, len(self.model.durable.calls.waiting) - 1))
         yield from self.until_it_gives_up(creation)
 
+    def refused(self) -> Iterator[Operation]:
+        """What was taken is refused, and is taken for a later time when another bucket was sealed."""
+        if self.choices.below(4) == 0:
+            self.messages.rewind()
+            yield Spoil(max(1, self.model.durable.made))
+            yield Crash()
+        tracker = self.model.tracker
+        if tracker is None:
+            return
+        grown, now = tracker.mutable.ledgers, self.model.now
+        before = grown[0] - 1 - self.choices.below(3) if grown else 0
+        soon = now + self.model.config.tick + 1 + self.messages.times.spread
+        taken = replace(self.messages.of(before if before > 0 else self.messages.ledger), at=soon)
+        yield taken
+        yield replace(taken, at=one_of(self.choices, (-1, now)))
+        yield from self.until_sealed()
+        yield replace(taken, at=soon + self.messages.times.spread)
+        for _ in range(2):
+            yield Advance(until_next(self.model))
+            yield Get(100)
+
+    def until_sealed(self) -> Iterator[Operation]:
+        """Ledger after ledger, until there is a bucket more."""
+        tracker = self.model.tracker
+        buckets = len(tracker.placed.pieces) if tracker else 0
+        for _ in range(MOST_ADDED):
+            if tracker is None or tracker is not self.model.tracker or len(tracker.placed.pieces) > buckets:
+                return
+            yield self.messages.next_ledger()
+
     def many(self) -> Iterator[Operation]:
         """Ledger after ledger, until there are more buckets than the limit allows."""
         tracker = self.model.tracker
@@ -201,6 +239,28 @@ class Plots:
         elif kind == 4:
             yield Advance(until_next(self.model) + self.messages.times.spread)
             yield Get(one_of(self.choices, (1, 100, 1_000, 2**31 - 1)))
+
+    def one_segment(self) -> Iterator[Operation]:
+        """A segment of many positions of one ledger is stored, and mostly loaded by another tracker."""
+        config, n = self.model.config, one_of(self.choices, LARGE_SEGMENTS)
+        if config.time_step < 1 or -1 < config.max_indexes < n or config.min_index_count > n:
+            return
+        yield from self.messages.all_of_one(n)
+        yield self.messages.next_ledger()
+        if self.choices.below(2):
+            yield from self.all_but("")
+        yield from self.lives()
+        if self.choices.below(2):
+            yield Mark(*self.messages.position())
+        yield Advance(until_next(self.model))
+        yield Get(one_of(self.choices, (100, 2_000)))
+
+    def one_answer(self) -> Iterator[Operation]:
+        """Thousands of messages are handed out at once."""
+        n = one_of(self.choices, LARGE_BUDGETS)
+        yield from self.messages.all_of_one(n)
+        yield Advance(until_next(self.model))
+        yield Get(n + self.choices.below(3) - 1)
 
     def lives(self) -> Iterator[Operation]:
         """One tracker after another, each with a message or two, or with what the one before it had."""
