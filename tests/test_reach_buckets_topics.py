@@ -80,6 +80,7 @@ def taken_once_more(m: Moment) -> bool:
 BUCKETS: dict[str, Reached] = {
     "an answer of thousands": lambda m: isinstance(m.operation, bucket.Get) and len(m.result or ()) > 4_096,
     "a segment of a thousand of one ledger": lambda m: of_one_ledger(m) > 1_024,
+    "a bucket of 500 segments": in_buckets(lambda t: any(b.last > 500 for b in t.placed.buckets())),
     "what was refused, taken again after a seal": taken_once_more,
     "a hundred buckets": in_buckets(lambda t: len(t.placed.pieces) >= 100),
     "a hundred calls under way": lambda m: len(m.model.durable.calls.waiting) >= 100,

@@ -162,13 +162,14 @@ class Messages:
         self.read.append(fill)
         return fill
 
-    def all_of_one(self, n: int) -> Iterator[Fill]:
-        """So many messages of a new ledger, all for one time, if so many may be added at once."""
+    def all_of_one(self, n: int, apart: int = 0) -> Iterator[Fill]:
+        """So many messages of a new ledger, all for one time or ``apart``, if so many may be added at once."""
         if not self.may_add(n):
             return
         self.go_on()
         entry = min(self.first_entry, LAST_ENTRY + 1 - n)
-        fill = Fill(self.ledger, entry, n, n, self.model.now + self.model.config.tick + 1 + self.times.spread)
+        at = self.model.now + self.model.config.tick + 1 + self.times.spread
+        fill = Fill(self.ledger, entry, n, n, at, apart)
         self.entry = within_a_ledger(entry + n)
         self.read.append(fill)
         yield fill

@@ -37,8 +37,12 @@ MOST_ENDED = 40
 """So many calls end at most."""
 LIVES = (1, 1, 2, 2, 2, 3, 8, 30)
 """So many trackers come one after the other."""
+MANY_BUCKETS = 50
+"""Where so many lie, they are recovered mostly."""
 LARGE_SEGMENTS = (1_025, 1_030, 1_100)
 """So many positions of one ledger make a segment."""
+MANY_SEGMENTS = (501, 520)
+"""So many segments make a bucket."""
 LARGE_BUDGETS = (4_097, 4_100, 5_000)
 """So many messages are handed out at once."""
 
@@ -52,7 +56,7 @@ class Plots:
         self.messages = messages
         self.calls_wait = capabilities.calls_under_way
         self.playing: Iterator[Operation] = iter(())
-        self.floods = weighted([(self.all_at_once, 20), (self.one_segment, 3), (self.one_answer, 2)])
+        self.floods = weighted([(self.all_at_once, 30), (self.large_bucket, 4), (self.one_answer, 2)])
 
     def next(self) -> Operation | None:
         """What the plot does next; None: there is none."""
@@ -61,7 +65,7 @@ class Plots:
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, a message is added."""
         plots = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.many, self.lives
-        return self.play(one_of(self.choices, (*plots, self.gap, self.gap, self.refused)))
+        return self.play(one_of(self.choices, (*plots, self.gap, self.gap, self.refused, self.ended)))
 
     def flood(self) -> Operation:
         """Begin a plot of many messages at once."""
@@ -101,7 +105,7 @@ class Plots:
         load = next((call.label for call in self.model.durable.calls.waiting if call.reads), None)
         if load is None:
             return
-        yield from self.meanwhile()
+        yield from self.meanwhile(load)
         if self.choices.below(3) == 0:
             yield from self.all_but(load)
         if self.choices.below(3) == 0:
@@ -118,11 +122,15 @@ class Plots:
                 return
             yield Complete(others[0])
 
-    def meanwhile(self) -> Iterator[Operation]:
+    def meanwhile(self, load: str) -> Iterator[Operation]:
         """What may happen while a load is under way."""
-        kind = self.choices.below(7)
+        kind = self.choices.below(8)
         if kind == 0:
             yield Clear()
+        elif kind == 7:
+            buckets = self.model.tracker.placed.buckets() if self.model.tracker else []
+            for bucket in [bucket for bucket in buckets if load.startswith(f"load:{bucket.id}:")]:
+                yield from self.cleared_and_sealed(*bucket.ledgers)
         elif kind == 1:
             yield from self.many()
         elif kind == 2:
@@ -144,14 +152,18 @@ class Plots:
         if creation is None:
             return
         first, last = map(int, creation.split(":")[1].split("-"))
+        yield from self.cleared_and_sealed(first, last)
+        for _ in range(self.choices.below(4)):
+            yield Complete(max(0, len(self.model.durable.calls.waiting) - 1))
+        yield from self.until_it_gives_up(creation)
+
+    def cleared_and_sealed(self, first: int, last: int) -> Iterator[Operation]:
+        """After a clear, some ledgers are sealed once more."""
         read = [*islice(self.read_between(first, last), MOST_ADDED)]
         yield Clear()
         for add in read:
             yield Add(add.ledger, add.entry, max(add.at, self.model.now + self.model.config.tick + 1))
         yield Add(last + 1, self.messages.first_entry, self.messages.times.at())
-        for _ in range(self.choices.below(4)):
-            yield Complete(max(0, len(self.model.durable.calls.waiting) - 1))
-        yield from self.until_it_gives_up(creation)
 
     def refused(self) -> Iterator[Operation]:
         """What was taken is refused, and is taken for a later time when another bucket was sealed."""
@@ -173,6 +185,24 @@ class Plots:
         for _ in range(2):
             yield Advance(until_next(self.model))
             yield Get(100)
+
+    def ended(self) -> Iterator[Operation]:
+        """A bucket is recovered, and ends; its ledger has messages before that and after."""
+        yield Crash()
+        tracker = self.model.tracker
+        if tracker is None or not tracker.placed.pieces:
+            return
+        piece = one_of(self.choices, tracker.placed.pieces)
+        ledger = one_of(self.choices, piece.ledgers)
+        yield self.messages.of(ledger)
+        for _ in range(MOST_ENDED):
+            if tracker is not self.model.tracker or not tracker.placed.has(piece.bucket):
+                break
+            yield Advance(until_next(self.model))
+            yield Get(100)
+            yield from self.all_but("")
+        yield self.messages.of(ledger)
+        yield self.messages.next_ledger()
 
     def until_sealed(self) -> Iterator[Operation]:
         """Ledger after ledger, until there is a bucket more."""
@@ -228,7 +258,8 @@ class Plots:
         yield self.messages.many()
         if at_once and self.calls_wait:
             yield Storage(WAITS)
-        kind = self.choices.below(6)
+        tracker = self.model.tracker
+        kind = self.choices.below(3 if tracker and len(tracker.placed.pieces) >= MANY_BUCKETS else 6)
         if kind < 2:
             yield from self.lives()
         elif kind == 2:
@@ -240,19 +271,22 @@ class Plots:
             yield Advance(until_next(self.model) + self.messages.times.spread)
             yield Get(one_of(self.choices, (1, 100, 1_000, 2**31 - 1)))
 
-    def one_segment(self) -> Iterator[Operation]:
-        """A segment of many positions of one ledger is stored, and mostly loaded by another tracker."""
-        config, n = self.model.config, one_of(self.choices, LARGE_SEGMENTS)
-        if config.time_step < 1 or -1 < config.max_indexes < n or config.min_index_count > n:
+    def large_bucket(self) -> Iterator[Operation]:
+        """A bucket of one ledger has a large segment, or many small ones, and is mostly loaded by another tracker."""
+        config, step = self.model.config, 0 if self.choices.below(3) else max(self.model.config.time_step, 1)
+        n = one_of(self.choices, MANY_SEGMENTS if step else LARGE_SEGMENTS)
+        cut = not step and (config.time_step < 1 or -1 < config.max_indexes < n)
+        if cut or config.min_index_count > n:
             return
-        yield from self.messages.all_of_one(n)
+        yield Storage(AT_ONCE)
+        yield from self.messages.all_of_one(n, step)
         yield self.messages.next_ledger()
         if self.choices.below(2):
             yield from self.all_but("")
         yield from self.lives()
         if self.choices.below(2):
             yield Mark(*self.messages.position())
-        yield Advance(until_next(self.model))
+        yield Advance(until_next(self.model) + self.choices.below(n) * step)
         yield Get(one_of(self.choices, (100, 2_000)))
 
     def one_answer(self) -> Iterator[Operation]:
