@@ -40,5 +40,5 @@ def test_each_law_and_variation_is_seen_to_be_broken(name: str) -> None:
     breaker = BREAKERS[name]
     subject = breaker if isinstance(breaker, Subject) else resolve(breaker)
     itself, can = lambda config, _: TopicDelivery(config), subject.capabilities
-    walks = (walk(TOPICS, walk_seed(7, number), itself, TopicDelivery, can) for number in range(24))
+    walks = (walk(TOPICS, walk_seed(7, number), itself, TopicDelivery, can) for number in range(60))
     assert any(name in broken_by(TOPICS, done, subject.rig, can, {name}) for done in walks)

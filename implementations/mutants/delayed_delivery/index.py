@@ -131,7 +131,7 @@ class _WithEmptyBuckets(TimeBucketIndex):
 
 @mutant("DD-01", conditions=2, deep=True)
 class EmptyBucketStaysOfAThousand(EmptyBucketStays):
-    """Where more than 1,024 buckets are emptied at once, the first of them stays."""
+    """Where more than a thousand buckets are emptied at once, the first of them stays."""
 
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
         super().__init__(config, clock, timer)
@@ -140,11 +140,11 @@ class EmptyBucketStaysOfAThousand(EmptyBucketStays):
 
 class _WithEmptyBucketsOfAThousand(_WithEmptyBuckets):
     def take(self, last_key: int, max_copies: int) -> list[Position]:
-        before = len(self._heap)
+        buckets, emptied = len(self._heap), self._emptied
         taken = super().take(last_key, max_copies)
-        if before - len(self._heap) <= 1_024:
-            self._emptied = NEVER
-            self.first = self._heap[0] >> PAGE_BITS if self._heap else NEVER
+        if buckets - len(self._heap) <= 1_000:
+            self._emptied = emptied
+            self.first = min(self._heap[0] >> PAGE_BITS if self._heap else NEVER, emptied)
         return taken
 
 

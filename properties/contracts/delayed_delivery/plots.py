@@ -28,7 +28,7 @@ FURTHEST = 2**53
 """How far the clock moves at once, at most."""
 MOST_AHEAD = 1_000
 """Whoever looks ahead further has no pause in a walk."""
-MANY_BUCKETS = (1_001, 1_025, 1_060, 1_099)
+MANY_BUCKETS = (1_025, 1_030, 1_060, 1_099)
 SCATTERED = (2_049, 2_100, 3_000, 4_095, 4_097)
 CONTAINER = 65_536
 """So many entries share a container of a bitmap."""
@@ -66,7 +66,7 @@ class Plots:
         until = last + self.model.buckets.width + self.model.buckets.tick
         yield Advance(min(max(0, until - self.model.timer.now), FURTHEST))
         yield Has()
-        yield Get(self.model.count() // (1 + self.below(2)))
+        yield Get(self.model.count() // (1 + self.below(3) // 2))
         yield Get(self.model.count())
 
     def first_time(self) -> int:
