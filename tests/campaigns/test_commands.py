@@ -19,6 +19,8 @@ from broker_tck.spark_fuzz.store.places import Folder
 
 SMALL = ("--operations", "30000", "--master", "local[2]", "--seed", "5")
 pytestmark = pytest.mark.usefixtures("ground")
+FEW = 10_000
+"""The fewest operations of a shard that the bench makes."""
 MUTANTS = ("--subject", "mutant:strict-rounded-down", "--subject", "mutant:duplicate-counted")
 
 
@@ -89,7 +91,14 @@ def test_rule_that_was_never_exercised_is_told(cli: Cli, tmp_path: Path) -> None
     assert cli("fuzz", "stop", tmp_path / "s")[1] == f"{tmp_path}/s: nobody drives this campaign\n"
 
 
-def test_bench_measures_every_way(cli: Cli) -> None:
+def test_bench_makes_rounds_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "CALIBRATION", 1_000)
+    assert bench.calibrated(0.001) == FEW, "and never fewer"
+    assert bench.calibrated(1_000) > FEW
+
+
+def test_bench_measures_every_way(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "calibrated", lambda seconds: FEW)
     status, out, err = cli("bench", "campaign", "--seconds", "1", "--rounds", "1", "--turns", "1", "--json")
     assert (status, err) == (0, "")
     told: dict[str, Any] = json.loads(out)
