@@ -14,7 +14,7 @@ from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.replay import Disagreement, disagreements
 from broker_tck.properties.engine.run import Progress, Run, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.trace import Trace, load
+from broker_tck.properties.engine.trace import Trace, load, profile_in
 from broker_tck.properties.findings.again import Again, run_again
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.fitness import see_made
@@ -126,9 +126,9 @@ def until_unanswered(found: Iterator[Disagreement]) -> Iterator[Disagreement]:
 
 @cache
 def golden_traces(contract: str, profile: str) -> tuple[Trace, ...]:
-    """The recorded traces of a profile."""
-    traces = (trace for path in fixtures.golden(contract) for trace in load(str(path)))
-    return tuple(trace for trace in traces if trace.profile == profile)
+    """The recorded traces of a profile. Of the files of others only the beginning is read."""
+    own = (path for path in fixtures.golden(contract) if profile_in(path) == profile)
+    return tuple(trace for path in own for trace in load(str(path)))
 
 
 def witnesses(subject: Subject, profile: str) -> list[Trace]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import copy
 import json
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from conftest import Cli
 from kit import CONTRACT
 
 from broker_tck import fixtures
 from broker_tck.properties.conforming import golden_traces
+from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.replay import MODEL, declaring, replay
-from broker_tck.properties.engine.trace import Trace, from_json, load
+from broker_tck.properties.engine.trace import Head, Trace, from_json, load, profile_in
 
 STEPS = {"heap": 5_959, "timebucket-2025": 5_973, "timebucket-2026": 5_919, "timebucket-5.0": 4_000}
 
@@ -28,6 +31,12 @@ def recorded(profile: str) -> tuple[Trace, ...]:
 def test_these_files_were_recorded() -> None:
     assert {path.stem for path in fixtures.golden("delayed-delivery")} == set(STEPS)
     assert sum(STEPS.values()) == 21_851
+
+
+@pytest.mark.parametrize("path", [*chain.from_iterable(map(fixtures.golden, CONTRACTS))], ids=lambda path: path.stem)
+def test_all_traces_of_a_file_are_of_one_profile(path: Path) -> None:
+    with path.open("rb") as lines:
+        assert {msgspec.json.decode(line, type=Head).profile for line in lines} == {profile_in(path)}
 
 
 @pytest.mark.slow

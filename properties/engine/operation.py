@@ -94,6 +94,12 @@ def kinds_of(operations: Any) -> tuple[type[Operation], ...]:
     return get_args(operations)
 
 
+@cache
+def by_tag(operations: Any) -> dict[str, type[Operation]]:
+    """The types of a union of operations, by their tags."""
+    return {str(kind.__struct_config__.tag): kind for kind in kinds_of(operations)}
+
+
 def able(operation: Operation | type[Operation], capabilities: Any) -> bool:
     """Whether a subject with some capabilities can be asked for an operation, whatever was before it."""
     return not operation.needs or bool(getattr(capabilities, operation.needs))

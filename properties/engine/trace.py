@@ -26,7 +26,7 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import undefined
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.malformed import malformed
-from broker_tck.properties.engine.operation import TIME, Operation, clock_of, kinds_of, marked
+from broker_tck.properties.engine.operation import TIME, Operation, by_tag, clock_of, kinds_of, marked
 from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.engine.wanted import refusal
 from broker_tck.properties.engine.written import in_order, operation_text, plain_text, short
@@ -79,6 +79,18 @@ def load(source: str) -> list[Trace]:
         raise BadInput(f"{where}: not text in UTF-8, so no trace; traces are JSON lines") from None
     except OSError as error:
         raise BadInput(f"{where}: cannot be read: {error.strerror}") from None
+
+
+class Head(msgspec.Struct):
+    """What is read of a trace where only its profile is asked for."""
+
+    profile: str
+
+
+def profile_in(path: Path) -> str:
+    """The profile of the first trace in a file."""
+    with path.open(encoding="utf-8") as lines:
+        return msgspec.json.decode(next(lines), type=Head).profile
 
 
 def is_text(source: str) -> bool:
@@ -162,7 +174,7 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
 
 def operation_of(contract: Contract, array: list[Any], where: str, strict: bool) -> Operation:
     """The operation that an array is."""
-    known = {str(o.__struct_config__.tag): o for o in kinds_of(contract.operations)}
+    known = by_tag(contract.operations)
     name = array[0] if array else ""
     if not isinstance(name, str) or name not in known:
         raise BadInput(f"{where}: {unknown('operation', name, known)}")
