@@ -76,6 +76,7 @@ def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(findings, "PROBE_SECONDS", 0.2)
+    monkeypatch.setattr(findings, "SECONDS", 1.0)
 
 
 @pytest.mark.usefixtures("impatient")

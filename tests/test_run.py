@@ -203,6 +203,7 @@ def test_run_ends_when_enough_was_found() -> None:
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked, "__defaults__", (*(checked.__defaults__ or ())[:-1], 2.0))
     monkeypatch.setattr("broker_tck.properties.findings.finding.PROBE_SECONDS", 0.2)
+    monkeypatch.setattr("broker_tck.properties.findings.finding.SECONDS", 1.0)
     run = run_subject(subject_of(kit.Hanging), IDEAL, 0, 100)
     assert len(run.failing) == 1
     assert [finding.rule for finding in run.findings] == ["DD-20"]
