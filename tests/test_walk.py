@@ -41,13 +41,8 @@ def committed() -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.every_python
-def test_digest_is_the_committed_one() -> None:
+def test_digest_is_the_committed_one_under_another_hash_seed() -> None:
     """`python tests/refresh.py` writes it, where walks are meant to change."""
-    assert refresh.digests() == committed()
-
-
-@pytest.mark.slow
-def test_digest_does_not_depend_on_the_hash_seed() -> None:
     code = "import json, refresh; print(json.dumps(refresh.digests()))"
     done = python("-c", code, cwd=ROOT / "tests", PYTHONHASHSEED="4242")
     assert done.returncode == 0, done.stderr
