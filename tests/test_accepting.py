@@ -83,6 +83,7 @@ def test_subject_that_does_it_in_another_way_is_told_which() -> None:
     )
 
 
+@pytest.mark.untraced
 def test_word_for_a_flow_is_held_as_well() -> None:
     accepts = {"DD-27": "a new tick brings the timer up to date"}
     does = subject_of(type("Does", (MUTANTS["tick-rearms-the-timer"].factory,), {"accepts": accepts}))
@@ -95,6 +96,7 @@ def test_word_for_a_flow_is_held_as_well() -> None:
     )
 
 
+@pytest.mark.untraced
 def test_report_shows_what_is_accepted(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kit, "RoundsDown", RoundsDown, raising=False)
     arguments = ("check", "--subject", "kit:RoundsDown", "--walks", "100", "--examples", "2")
@@ -107,6 +109,7 @@ def test_report_shows_what_is_accepted(cli: Any, monkeypatch: pytest.MonkeyPatch
     ]
 
 
+@pytest.mark.untraced
 def test_other_formats_show_what_is_accepted(cli: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kit, "RoundsDown", RoundsDown, raising=False)
     junit, sarif = tmp_path / "junit.xml", tmp_path / "check.sarif"

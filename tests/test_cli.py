@@ -219,6 +219,7 @@ def test_failing_walk_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None
     assert "kit:Flaky (timebucket-ideal): the subject does not always do the same: at operation " in out
 
 
+@pytest.mark.untraced
 def test_walks_are_recorded_and_replayed(cli: Cli, tmp_path: Any) -> None:
     file = tmp_path / "walks.jsonl"
     status, _, err = cli("walk", "--subject", "heap", "--walks", "3", "--record", file)
@@ -378,6 +379,7 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"broker_tck.{module}.plugged_in", lambda: found)
 
 
+@pytest.mark.untraced
 def test_nonsense_is_told_where_it_was_seen(cli: Cli) -> None:
     result = cli("check", "--subject", "kit:Nonsense", "--profile", "timebucket-2026", "--json", "--walks", "1")
     (told,) = document(result)["subjects"]
@@ -424,6 +426,7 @@ def handful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killing, "processes", lambda most: ThreadPoolExecutor(1))
 
 
+@pytest.mark.untraced
 @pytest.mark.usefixtures("handful")
 def test_power_names_what_is_not_proven(cli: Cli) -> None:
     status, out, err = cli("power", *ONE)

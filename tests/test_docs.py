@@ -40,6 +40,7 @@ def generator(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return import_module("generate")
 
 
+@pytest.mark.untraced
 def test_generated_pages_are_up_to_date(generator: ModuleType) -> None:
     for name, text in generator.pages().items():
         assert (DOCS / name).read_text(encoding="utf-8") == text, f"docs/{name} is old; run python docs/generate.py"

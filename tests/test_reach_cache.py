@@ -132,11 +132,13 @@ def met(aim: Aimed, moment: Moment) -> object:
     return aim(moment.model, moment.operation)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", POLICY | READERS)
 def test_comes_up(name: str) -> None:
     assert found(READING)[name]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", OVERLAP)
 def test_comes_up_where_calls_overlap(name: str) -> None:
     assert found(STEPPED)[name]
