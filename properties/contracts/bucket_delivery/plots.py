@@ -37,6 +37,8 @@ MOST_ENDED = 40
 """So many calls end at most."""
 LIVES = (1, 1, 2, 2, 2, 3, 8, 30)
 """So many trackers come one after the other."""
+RARE = 12
+"""One plot in so many is one of those that take longest."""
 MANY_BUCKETS = 50
 """Where so many lie, they are recovered mostly."""
 LARGE_SEGMENTS = (1_025, 1_030, 1_100)
@@ -65,7 +67,8 @@ class Plots:
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, a message is added."""
         plots = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.many, self.lives
-        return self.play(one_of(self.choices, (*plots, self.gap, self.gap, self.refused, self.ended)))
+        rare = self.choices.below(RARE) == 0
+        return self.play(one_of(self.choices, (self.refused, self.ended) if rare else (*plots, self.gap, self.gap)))
 
     def flood(self) -> Operation:
         """Begin a plot of many messages at once."""
