@@ -38,7 +38,7 @@ def added_again(trace: Sequence[Any]) -> bool:
                 return True
             there.add(operation.name)
         elif operation.tag == "remove":
-            there.discard(operation.name)
+            there.difference_update(operation.names())
     return False
 
 

@@ -57,7 +57,7 @@ def note(operation: Operation, there: set[str]) -> None:
     elif isinstance(operation, Crowd):
         there.update(f"{operation.name}{i}" for i in range(operation.n))
     elif isinstance(operation, Remove):
-        there.discard(operation.name)
+        there.difference_update(operation.names())
 
 
 ACTIVE_CURSORS = Contract(

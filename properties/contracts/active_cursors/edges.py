@@ -33,8 +33,10 @@ def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
     return {
         "crowd.n": many,
         "march.n": many,
-        "adv.ms": Edge((2_000,), "EC-58", high=2**41),
-        "config.grace": Edge((0, 2_000), "EC-58: without one nothing is cached when the last cursor has gone"),
+        "march.among": Edge(left=True, why="the generator has a few cursors of a crowd move many times"),
+        "remove.n": Edge(left=True, why="the generator removes what it knows to be there"),
+        "adv.ms": Edge((2_000, 2**31, 2**32), "EC-58; what 32 bits hold", high=2**41),
+        "config.grace": Edge((0, 2_000, 2**31), "EC-58: without one nothing is cached when the last cursor has gone"),
         "config.clock": Edge(high=2**41, why="time is to be left"),
     }
 

@@ -38,14 +38,29 @@ from broker_tck.properties.engine.contract import Maker
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
 CROWDS = weighted(
-    [((0, 1, 2, 5, 17), 60), ((63, 64, 65, 127), 20), ((255, 256, 257), 3), ((1_000, 1_001, 1_025), 13), ((4_097,), 2)]
+    [
+        ((0, 1, 2, 5, 17), 60),
+        ((63, 64, 65, 100, 127), 20),
+        ((200, 255, 256, 257, 300, 512), 6),
+        ((1_000, 1_001, 1_025), 13),
+        ((4_097,), 2),
+    ]
 )
+FILLING = 50
+"""A crowd of more than so many is, in one of two cases, as large as makes all cursors that have a position so many."""
 STEPS = (0, 0, 1, 3, 1, -1, 7)
 """How far apart the positions of many cursors are."""
 WITHIN = (0, 0, 0, 5, 12, 40)
 """Within how many entries they are mixed; 0: they are in order."""
 LARGE = 1_000
 """So many cursors are mostly each at a position of its own: they fill pages then."""
+LEAVING = 16
+"""Where there are crowds, one removal of so many is of a whole crowd, or of a part of one."""
+LONG = 8
+"""One march of so many goes on and on, among few cursors."""
+LONG_MARCHES = (8_190, 8_192, 33_000)
+"""How many moves that is: versions outgrow pages, and 16 bits."""
+MOST_AMONG = 64
 MOST_DRAINED = 14
 LAST = 3
 """One move in sixteen takes a position away, if the walk does that; those below this are of the last cursor."""
@@ -88,7 +103,7 @@ class Cursors:
     def __init__(self, model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> None:
         self.nulls, self.durables = capabilities.null_updates, capabilities.durables
         self.model = model
-        self.below = choices.below
+        self.choices, self.below = choices, choices.below
         self.pool = positions(choices)
         self.names = names(choices)
         self.at: dict[str, Position] = {}
@@ -187,14 +202,33 @@ class Cursors:
         return to
 
     def remove(self) -> Remove:
-        """A cursor removed."""
+        """A cursor removed, or many at once."""
+        self.forget()
+        if self.crowds and self.below(LEAVING) == 0:
+            return self.leave(self.below(len(self.crowds)))
         name = self.name()
         self.at.pop(name, None)
         self.there.pop(name, None)
         return Remove(name)
 
+    def leave(self, i: int) -> Remove:
+        """A crowd removed, and its name is free again; or a part of it."""
+        crowd = self.crowds[i]
+        n = self.below(crowd.n + 1)
+        if self.below(2):
+            n = crowd.n
+            del self.crowds[i]
+        removal = Remove(crowd.name, n)
+        for name in removal.names():
+            self.at.pop(name, None)
+            self.there.pop(name, None)
+        return removal
+
     def count(self) -> Count:
-        """A rank asked for."""
+        """A rank asked for; where there are crowds, now and then that of the last of all."""
+        there = self.model.order.positions
+        if self.crowds and there and self.below(4) == 0:
+            return Count(max(there, key=there.__getitem__).name)
         return Count(self.name(of_crowd=2))
 
     def get(self) -> Get:
@@ -210,6 +244,8 @@ class Cursors:
             return self.update()
         sizes = CROWDS[self.below(len(CROWDS))]
         n = sizes[self.below(len(sizes))]
+        if n > FILLING and self.below(2):
+            n = max(n - len(self.model.order.positions), 0)
         at, step, within = self.spread()
         if n >= LARGE and self.below(4):
             step, within = step or 1, 0
@@ -230,6 +266,9 @@ class Cursors:
         if not self.crowds:
             return self.update()
         crowd = self.crowds[self.below(len(self.crowds))]
+        if self.below(LONG) == 0:
+            n, among = one_of(self.choices, LONG_MARCHES), 1 + self.below(max(1, min(crowd.n, MOST_AMONG)))
+            return March(crowd.name, n, *self.spread(), among)
         n = crowd.n if self.below(2) else self.below(crowd.n + 1)
         return March(crowd.name, n, *self.spread())
 
@@ -241,7 +280,7 @@ class Cursors:
 def drain(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: some cursors are asked for and removed one after the other, and time passes."""
     names = [*model.objects][:MOST_DRAINED]
-    yield from (Slowest(), Size(), Listed())
+    yield from (Slowest(), Size(), Listed(), Oldest())
     for name in names:
         yield Count(name)
         yield Get(name)

@@ -41,7 +41,8 @@ class Seen:
     def take(self, operation: Operation) -> None:
         """Note what an operation does."""
         if isinstance(operation, Remove):
-            self.at.pop(operation.name, None)
+            for name in operation.names():
+                self.at.pop(name, None)
         elif isinstance(operation, Add | Durable):
             self.added = True
             self.at[operation.name] = operation.at
@@ -157,7 +158,7 @@ def answered(steps: Sequence[Step]) -> list[dict[Operation, Any]]:
 def renamed(config: Config, operations: Sequence[Operation], choices: Choices) -> tuple[Config, list[Operation]]:
     """Every name replaced by another, so that they sort the other way round."""
     names = sorted({o.name for o in operations if hasattr(o, "name")})
-    if any(isinstance(o, Crowd | March) for o in operations):
+    if any(isinstance(o, Crowd | March) or (isinstance(o, Remove) and o.n) for o in operations):
         return config, [replace(o, name=f"z{o.name}") if hasattr(o, "name") else o for o in operations]
     other = dict(zip(names, reversed(names), strict=True))
     return config, [replace(o, name=other[o.name]) if hasattr(o, "name") else o for o in operations]

@@ -62,7 +62,7 @@ class Topic:
     def take(self, operation: Operation) -> bool:
         """Whether an operation belongs to the life of a cursor; if it does, it is noted."""
         if isinstance(operation, Remove):
-            return self.open.pop(operation.name, None) is not None
+            return not operation.n and self.open.pop(operation.name, None) is not None
         if not isinstance(operation, OPENING | Update):
             return isinstance(operation, QUESTIONS | Advance)
         at, own = operation.at, self.open.get(operation.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -69,9 +69,20 @@ class Update(Operation, frozen=True, tag="update"):
 
 
 class Remove(Operation, frozen=True, tag="remove"):
-    """Remove a cursor (``remove_cursor``); result: whether the name was there."""
+    """Remove a cursor (``remove_cursor``); result: whether the name was there.
+
+    With ``n`` it is the cursors ``name0``, ``name1`` … that are removed, so many; result: how many were there.
+    """
 
     name: Name
+    n: Bulk = 0
+
+    def names(self) -> list[str]:
+        """The name of each cursor that is removed."""
+        return [f"{self.name}{i}" for i in range(self.n)] or [self.name]
+
+    def on(self, to: Any) -> Any:
+        return [to.remove(name) for name in self.names()].count(True) if self.n else to.remove(self.name)
 
 
 class Crowd(Operation, frozen=True, tag="crowd"):
@@ -95,7 +106,7 @@ class Crowd(Operation, frozen=True, tag="crowd"):
 class March(Operation, frozen=True, tag="march"):
     """Move n cursors ``name0``, ``name1`` …, to ``step`` entries after each other (``update_cursor``); no result.
 
-    ``within`` is as of :class:`Crowd`.
+    ``within`` is as of :class:`Crowd`. With ``among`` so many cursors the first moves again, until there were n moves.
     """
 
     name: Name
@@ -103,18 +114,26 @@ class March(Operation, frozen=True, tag="march"):
     at: Position
     step: Step
     within: Within = 0
+    among: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
 
     def each(self) -> Iterator[tuple[str, Position]]:
-        """Each cursor's name, and where it moves."""
-        return each(self)
+        """The name of each cursor that moves, and where to."""
+        return each(self, self.among)
+
+    def on(self, to: Any) -> Any:
+        if not self.among:
+            return to.march(self.name, self.n, self.at, self.step, self.within)
+        for name, at in self.each():
+            to.update(name, at)
+        return None
 
 
-def each(many: Crowd | March) -> Iterator[tuple[str, Position]]:
-    """The name and the position of each of many cursors."""
+def each(many: Crowd | March, among: int = 0) -> Iterator[tuple[str, Position]]:
+    """The name and the position of each of many cursors; with ``among`` so many the names come again."""
     ledger, entry = many.at
     for i in range(many.n):
         on = i * many.step % many.within if many.within else i * many.step
-        yield f"{many.name}{i}", (ledger, entry + on)
+        yield f"{many.name}{i % among if among else i}", (ledger, entry + on)
 
 
 class Slowest(Operation, frozen=True, tag="slowest"):
