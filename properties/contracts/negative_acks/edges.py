@@ -46,6 +46,8 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
         "fill.ledgers": Edge(left=True, why="of the other ledgers only the entries behind all others are alone"),
         "fill.n": Edge(CONTAINERS, "NA-33: a request has 1,000 ids; the sizes of containers", high=MOST_FILLED),
         "fill.step": Edge((256, 4_096), "the containers of a bitmap"),
+        "fill.turns": Edge(left=True, why="the generator takes turns through the delays that there are"),
+        "fill.chunks": of_pool,
         "config.delay_us": Edge((100_000, 101_000, 60_000_000, 2**31 * 1_000, 2**32 * 1_000), "NA-12, NA-51; widths"),
         "config.precision_bits": Edge((8, 41, 64), "NA-13", high=capabilities.precision_bits),
         "config.clock": Edge(high=2**41, why="time is to be left"),
@@ -63,8 +65,8 @@ def may(model: NegativeAcks, operation: AnyOperation, _capabilities: Capabilitie
             return ms <= min(left(model), polled(model, POLLS))
         case Jump(by):
             return by <= left(model) and model.clock.wall + by >= 0
-        case Fill(_, entry, step, n):
-            return entry + n * step < 2**63
+        case Fill(_, entry, step, n, chunks=chunks):
+            return entry + n * step < 2**63 and (chunks == 1 or step >= chunks)
     return True
 
 

@@ -6,7 +6,7 @@ delay. Messages are few, so that they meet again in one bucket and in others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from broker_tck.model.negative_acks.clock import MS
 from broker_tck.model.negative_acks.specification import NegativeAcks
@@ -47,7 +47,7 @@ FAR_BACKOFFS = (
     (1_000, 2**40),
     (1, 2**40, 1),
     (0, 2**16, 0, 2**31, 1),
-    (*range(100, 400),),
+    (*range(100, 60_100, 200),),
     (*range(1_000, 301_000, 1_000),),
     (*range(30_300, 300, -100),),
 )
@@ -61,6 +61,7 @@ MULTIPLIERS = (
     (0, 1_000, 2.0),
     (700, 5_000, 1.5),
     (500, 500, 2.0),
+    (333, 60_000, 1.7),
 )
 FAR_MULTIPLIERS = (
     (1, 2**40, 2.0),
@@ -88,13 +89,33 @@ TWINNED = 3
 MOST_CHUNKS = (4, 4, 4, 15, 63)
 INDEXES = (4, 4, 4, 64, 2_000)
 """How many messages a batch has."""
+FULL = (1_000, 2_000, 3_000)
+"""Full requests; mostly as many as make all that is held so many."""
 FILLS = weighted(
-    [((0, 1, 2, 5, 17, 64), 60), ((255, 256, 999, 1_000, 1_001, 2_500), 20), ((4_095, 4_096, 4_097), 6), ((65_536,), 1)]
+    [
+        ((0, 1, 2, 5, 17, 64), 80),
+        ((255, 256, 999, 1_000, 1_001, 2_500), 25),
+        (FULL, 10),
+        ((4_095, 4_096, 4_097), 6),
+        ((65_536,), 1),
+    ]
 )
+MOST_IGNORED = 64
+"""So many at most where the tracker is closed."""
 LEDGERS = (1, 1, 1, 2, 3, 17, 300)
 """How many ledgers many nacks go to."""
 RISING = (0, 0, 0, 1, 1, 2, 7)
 """By how much redelivery counts rise from one of many nacks to the next."""
+TURNS = (1, 14, 24)
+"""How often many nacks first go through many delays: buckets that hold few messages are in blocks, of which there come
+to be several. Later ones go through them once."""
+IN_CHUNKS = 16
+"""One of so many times many nacks are of messages in chunks."""
+MANY_IN_CHUNKS = (15, 16, 17, 40)
+WAITING, WAITED = 100, 8
+"""While more buckets wait, one step of so many is a jump of the wall clock to where all of them are due."""
+SEVERAL, DAY = 4, 86_400_000
+"""While so many buckets wait, the wall clock now and then goes back by a day."""
 MOST_STEP, MOST_POLLS = 600_000, 1_800
 """The longest step in milliseconds, unless delays are longer, and in polls."""
 MOST_DRAINS = 40
@@ -122,12 +143,12 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
         Maker("id", (0, 4, 10), nacks.by_id),
         Maker("batch", (0, 3, 8), nacks.batch),
         Maker("chunked", (0, 0, 10), nacks.chunked),
-        Maker("fill", (1, 3) if nacks.many_delays else (0,) * 6 + (1,), nacks.fill),
+        Maker("fill", (1, 3) if nacks.many_delays else (0,) * 4 + (1,), nacks.fill),
         Maker("adv", (20, 40, 60), steps.advance),
         Maker("jump", (0, 0, 1, 3), steps.jump),
-        Maker("inside", (0, 0, 2, 4), nacks.inside),
+        Maker("inside", (0, 0, 0, 1) if nacks.many_delays else (0, 0, 2, 4), nacks.inside),
         Maker("stale", (0, 1, 3), lambda: stale),
-        Maker("close", (0, 0, 1), lambda: close),
+        Maker("close", (0, 0, 0, 0, 1) if nacks.many_delays else (0, 0, 1), lambda: close),
         Maker("fail", (0, 0, 1, 3), lambda: fail),
     ]
 
@@ -140,7 +161,7 @@ class Nacks:
     """
 
     def __init__(self, model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> None:
-        self.choices = choices
+        self.model, self.choices = model, choices
         below_zero = BELOW_ZERO if capabilities.negative_ids else ()
         base, ledger = one_of(choices, (*ENTRY_BASES, *below_zero)), one_of(choices, (*LEDGER_BASES, *below_zero))
         ledgers, size = one_of(choices, POOLS)
@@ -156,8 +177,12 @@ class Nacks:
         self.in_batches = positions[chunked : chunked + batches]
         self.alone = positions[chunked + batches :]
         self.behind = max(entries) + 1
+        self.before = ledger - 1
+        """A ledger in which all messages are in chunks."""
         self.alone += [twin for at in self.alone[:TWINNED] for twin in twins(at, one_of(choices, TWINS))]
+        self.turns: Sequence[int] = TURNS
         self.indexes = one_of(choices, INDEXES)
+        self.chunks = 2 + choices.below(most)
         table = model.delays.table or (0,) * 7
         self.many_delays = len(table) if len(table) > MANY_DELAYS else 0
         self.counts = weighted([(0, 3), (1, 2), (len(table), 1), (2, 1), (3, 1), (choices.below(len(table)), 1)])
@@ -189,14 +214,23 @@ class Nacks:
 
     def fill(self) -> Fill:
         """Many nacks. The large ones are rare, as each costs as much as whole walks do."""
+        if self.choices.below(IN_CHUNKS) == 0 and self.before >= -(2**63):
+            n = one_of(self.choices, MANY_IN_CHUNKS)
+            return Fill(self.before, self.chunks - 1, self.chunks, n, self.count(), chunks=self.chunks)
         ledger, entry = self.position()
         n, step = one_of(self.choices, one_of(self.choices, FILLS)), one_of(self.choices, (1, 1, 1, 2, 16))
         ledgers, count, rising = one_of(self.choices, LEDGERS), self.count(), one_of(self.choices, RISING)
+        if n in FULL and self.choices.below(4):
+            n = max(n - self.model.buckets.count(), 0)
+        turns = 0
         if self.many_delays and self.choices.below(2):
-            n, count, rising = self.many_delays, 0, 1
+            often, self.turns = one_of(self.choices, self.turns), TURNS[:1]
+            n, count, rising, turns = often * self.many_delays, 0, 1, self.many_delays if often > 1 else 0
+        if self.model.closed:
+            n = min(n, MOST_IGNORED)
         if ledgers > 1:
             ledger, entry = min(ledger, 2**63 - ledgers), self.behind
-        return Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, count, ledgers, rising)
+        return Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, count, ledgers, rising, turns)
 
     def inside(self) -> Inside:
         """A nack or a close inside the next callback."""
@@ -227,8 +261,10 @@ class Steps:
         self.far = min(3 * max(delays) + 2 * width, most)
         self.jumps = [0, 1, width - 1, width, delays[0], max(delays), 3_600_000 if max(delays) > 30_000 else 5_000]
 
-    def advance(self) -> Advance:
+    def advance(self) -> Advance | Jump:
         """A step of time: to the deadline, or by something that matters, or far."""
+        if len(self.model.buckets.held) > WAITING and self.below(WAITED) == 0:
+            return self.to_the_last()
         kind, deadline = self.below(10), self.model.timer.deadline
         if kind < 4 and deadline is not None:
             to = -(-(deadline - self.model.clock.now) // MS) + self.below(3) - 1
@@ -236,8 +272,18 @@ class Steps:
         ms = self.far if kind == 9 else self.near[self.below(len(self.near))]
         return Advance(min(ms, left(self.model)))
 
+    def to_the_last(self) -> Jump:
+        """A jump of the wall clock to where all buckets are due, or to a little before."""
+        last = max(self.model.buckets.held) // self.model.SCALE - self.model.clock.wall
+        return Jump(min(max(0, last - self.below(2)), left(self.model)))
+
     def jump(self) -> Jump:
         """A jump of the wall clock."""
+        kind = self.below(16) if self.model.buckets.held else 15
+        if kind < 2:
+            return self.to_the_last()
+        if kind == 2 and len(self.model.buckets.held) >= SEVERAL and self.model.clock.wall > DAY:
+            return Jump(-DAY - self.below(2))
         by = min(self.jumps[self.below(len(self.jumps))], left(self.model))
         back = self.below(2) and by < self.model.clock.wall
         return Jump(-by if back else by)

@@ -88,6 +88,8 @@ def named(operation: Operation) -> list[Position]:
     """The positions that may be emitted because of an operation."""
     if isinstance(operation, Chunked):
         return [(operation.ledger, operation.entry - i) for i in range(operation.chunks)]
+    if isinstance(operation, Fill):
+        return [(ledger, entry - i) for ledger, entry, _ in operation.each() for i in range(operation.chunks)]
     if isinstance(operation, Inside):
         return [(operation.ledger, operation.entry)]
     return [position for position, _ in nacks(operation)]
@@ -100,7 +102,8 @@ def emissions(step: Step) -> list[Any]:
 
 def unclear(operation: Operation) -> bool:
     """Whether an operation does something after which instants, or what is held, are not plain any more."""
-    return isinstance(operation, Jump | Chunked | Inside | Close | Stale | Fail)
+    chunked = isinstance(operation, Fill) and operation.chunks > 1
+    return chunked or isinstance(operation, Jump | Chunked | Inside | Close | Stale | Fail)
 
 
 def plain(config: Config, steps: Sequence[Step]) -> Iterator[Plain]:

@@ -89,7 +89,7 @@ class Fill(Operation, frozen=True, tag="fill"):
     """Nack n messages, every ``step``-th entry from ``entry`` on (``add_message``); no result.
 
     With several ledgers it is one message of each, then the next of each. Redelivery counts are ``rising`` by so many
-    from message to message.
+    from message to message, over and over in so many ``turns``; 0: they never begin anew. Messages may be in chunks.
     """
 
     ledger: LedgerId
@@ -99,13 +99,26 @@ class Fill(Operation, frozen=True, tag="fill"):
     redelivery_count: Count
     ledgers: Annotated[int, Meta(ge=1, le=65_536)] = 1
     rising: Annotated[int, Meta(ge=0, le=1_000)] = 0
+    turns: Annotated[int, Meta(ge=0, le=65_536)] = 0
+    chunks: Annotated[int, Meta(ge=1, le=64)] = 1
 
     def each(self) -> Iterator[tuple[int, int, int]]:
         """Each message: its ledger, its entry, and how often it was redelivered."""
         for i in range(self.n):
             turn, ledger = divmod(i, self.ledgers)
-            count = min(self.redelivery_count + i * self.rising, MOST_REDELIVERED)
+            risen = self.rising * (i % self.turns if self.turns else i)
+            count = min(self.redelivery_count + risen, MOST_REDELIVERED)
             yield self.ledger + ledger, self.entry + turn * self.step, count
+
+    def on(self, to: Any) -> Any:
+        if self.chunks > 1:
+            for ledger, entry, count in self.each():
+                to.chunked(ledger, entry, self.chunks, count)
+        elif self.turns:
+            for ledger, entry, count in self.each():
+                to.nack(ledger, entry, count)
+        else:
+            to.fill(self.ledger, self.entry, self.step, self.n, self.redelivery_count, self.ledgers, self.rising)
 
 
 class Advance(Operation, frozen=True, tag="adv"):
