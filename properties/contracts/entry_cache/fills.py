@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from msgspec import structs
+
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.operations import Clear, Fill, Invalidate, Remove, Trim
+from broker_tck.properties.contracts.entry_cache.operations import Clear, EvictSize, Fill, Invalidate, Remove, Trim
 from broker_tck.properties.contracts.entry_cache.pools import LARGEST_ENTRY, LAST_ID, MOST_SPANNED
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
 FILLS = (2, 5, 17, 40, 100, 127, 128, 200, 256, 257, 1_000, 1_025, 1_100, 1_300, 4_095, 4_097)
 """How many. With more than 1,024 blanks a queue is rid of them; 4,096 are a container."""
-IN_A_WALK = weighted([(60, 18), (400, 9), (1_300, 5), (2_600, 1), (5_000, 1)])
+IN_A_WALK = weighted([(60, 18), (400, 9), (1_300, 9), (2_600, 1), (5_000, 1)])
 """So many in a walk at most. Large ones are rare, as each costs as much as walks do."""
+MOST_IGNORED = 64
+"""So many at most where caches keep nothing."""
 LARGE_ONES = 2
 """What is drawn is one of the largest that are left in one of so many cases."""
 MANY = 1_000
-"""Of more than so many, all are taken out at once in one of two cases."""
+"""Of more than so many, all are taken out at once in one of two cases, or all but a few that a pass has requeued."""
+BLANKS, FEW = 1_024, 40
+"""A queue that is rid of more blanks has to keep what is left as it is: these few."""
+PAGE = 64
+"""Entries whose ids differ in the low bits only are in one page."""
 MOST_VISITS = 10_000
 """So often at most a pass looks at entries of which reads are expected: it goes round them as often as they may be
 requeued."""
@@ -47,8 +57,8 @@ class Fills:
         self.model = model
         self.choices = choices
         self.last: Fill | None = None
-        self.due = False
-        """Whether they are to be taken out soon, before passes have met them."""
+        self.due: list[Callable[[], EvictSize | Out]] = []
+        """What is to be done soon, before other passes have met them; the last of it first."""
         self.left = one_of(choices, IN_A_WALK)
 
     def fill(self, key: tuple[int, int, int], size: int, reads: int) -> Fill:
@@ -60,14 +70,43 @@ class Fills:
         made = Fill(*key, n, across, step, size, apart, reads, turns)
         self.last = made if may_fill(self.model, made) else Fill(*key, 1, size=min(size, LARGEST_ENTRY))
         self.left -= self.last.n
-        self.due = self.last.n > MANY and choices.below(2) == 0
+        kind = choices.below(4) if self.last.n > PAGE else 0
+        if kind == 1 and self.last.n // self.last.across > PAGE:
+            self.due.append(self.out_to_a_page)
+        elif kind > 1 and MANY < self.last.n <= BLANKS + FEW:
+            self.due.append(self.out)
+        elif kind > 1 and self.last.n > BLANKS:
+            self.last = structs.replace(self.last, across=1, expected_reads=1 + choices.below(3), turns=1)
+            self.due += [self.out_but_few, self.pass_over]
         return self.last
 
     def number(self) -> int:
         """How many, out of what is left for the walk."""
-        fitting = [n for n in FILLS if n <= self.left] or FILLS[:1]
+        left = self.left if self.model.manager.max_size != 0 else min(self.left, MOST_IGNORED)
+        fitting = [n for n in FILLS if n <= left] or FILLS[:1]
         large = self.choices.below(LARGE_ONES) == 0
         return one_of(self.choices, fitting[-4:] if large else fitting)
+
+    def pass_over(self) -> EvictSize:
+        """A pass that evicts what was there before them; it requeues them all and evicts the first."""
+        assert self.last
+        total = self.model.store.total
+        before = total - sum(put.size for put in self.last.puts())
+        return EvictSize(max(1, before + 1 + self.choices.below(self.last.size + 1)))
+
+    def out_but_few(self) -> Remove:
+        """What takes the last of them out of their cache but for a few, which the pass has requeued."""
+        assert self.last
+        _, ledger, first = self.at(FEW // 2 + self.choices.below(FEW // 2))
+        cache, to_ledger, last = self.at(self.last.n)
+        return Remove(cache, ledger, first, to_ledger, last, 1)
+
+    def out_to_a_page(self) -> Remove:
+        """What takes some of the last out, up to where a page ends or begins; some after it stay."""
+        assert self.last
+        last = self.last
+        _, ledger, entry = self.at(last.n * self.choices.below(4) // 4 // last.across * last.across)
+        return Remove(last.cache, ledger, last.entry, ledger, entry - entry % PAGE, int(self.choices.below(4) == 0))
 
     def out(self) -> Out:
         """What takes the last of them out of their cache, and leaves their places in the queue."""
@@ -79,11 +118,18 @@ class Fills:
         if way == 1:
             return Invalidate(last.cache, ledger, entry + 1)
         if way == 2 and (ledger > last.ledger or entry - last.entry <= MOST_SPANNED):
+            if self.choices.below(2):
+                entry -= entry % PAGE
             return Remove(last.cache, last.ledger, last.entry, ledger, entry, self.choices.below(2))
         return Clear(last.cache)
 
     def inside(self) -> tuple[int, int, int]:
         """A topic and a position in the midst of the last."""
         assert self.last
-        last, i = self.last, self.choices.below(self.last.n + 1)
+        return self.at(self.choices.below(self.last.n + 1))
+
+    def at(self, i: int) -> tuple[int, int, int]:
+        """The topic and the position of one of the last."""
+        assert self.last
+        last = self.last
         return last.cache, last.ledger + i % last.across, last.entry + i // last.across * last.step

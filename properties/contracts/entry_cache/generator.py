@@ -6,12 +6,12 @@ of the queue's head and one more or less, the size of its first entries and one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.configs import REQUEUES
-from broker_tck.properties.contracts.entry_cache.fills import Fills, Out
+from broker_tck.properties.contracts.entry_cache.fills import PAGE, Fills, Out
 from broker_tck.properties.contracts.entry_cache.operations import (
     CACHES,
     Advance,
@@ -53,6 +53,7 @@ from broker_tck.properties.contracts.entry_cache.pools import (
 from broker_tck.properties.contracts.entry_cache.reading_walk import Readers, drain_readers
 from broker_tck.properties.engine.choices import Choices, weighted
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.operation import Operation
 
 READING = 3
 """In one walk of so many there are readers."""
@@ -74,7 +75,7 @@ def kinds(
         Maker("put", (20, 30, 40), entries.put),
         Maker("put_plain", (0, 5, 10), entries.put_plain),
         Maker("put_protected", (0, 5, 10), entries.put_protected),
-        Maker("fill", (0,) * 16 + (2,), entries.fill),
+        Maker("fill", (0,) * 12 + (2,), entries.fill),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
         Maker("get", (4, 10, 20), entries.get),
@@ -100,6 +101,8 @@ def kinds(
     if capabilities.reads:
         reading = choices.below(READING) == 0
         made += Readers(model, choices, entries.topics, entries.pool, reading).makers()
+    if entries.fills.left > PAGE:
+        made = [maker._replace(make=entries.unless_due(maker.make)) for maker in made]
     return made
 
 
@@ -176,11 +179,13 @@ class Entries:
             return self.fills.out()
         return self.fills.fill(self.key(), *self.entry())
 
-    def put(self) -> Put | Out:
-        """An insertion; or many are taken out again, where that is due."""
-        if self.fills.due:
-            self.fills.due = False
-            return self.fills.out()
+    def unless_due(self, make: Callable[[], Operation]) -> Callable[[], Operation]:
+        """Makes what is due after many insertions, or else an operation."""
+        due = self.fills.due
+        return lambda: due.pop()() if due else make()
+
+    def put(self) -> Put:
+        """An insertion."""
         return Put(*self.key(), *self.entry())
 
     def put_plain(self) -> Put:
@@ -223,6 +228,8 @@ class Entries:
         """A range, now and then the wrong way round: the rig refuses it."""
         cache, l1, e1 = self.somewhere()
         _, l2, e2 = self.somewhere()
+        if self.fills.last and self.below(2):
+            e2 -= e2 % PAGE
         if l1 == l2 and abs(e1 - e2) > MOST_SPANNED:
             e2 = e1 + 2
         if (l2, e2) < (l1, e1) and self.below(8):

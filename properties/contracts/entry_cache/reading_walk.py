@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.operations import Advance
+from broker_tck.properties.contracts.entry_cache.fills import may_visit
+from broker_tck.properties.contracts.entry_cache.operations import Advance, Fill
 from broker_tck.properties.contracts.entry_cache.reading import (
     COMPLETES,
     WAITS,
@@ -41,12 +42,16 @@ LONG = 150
 """One read of a cursor of so many is of as many entries as there can be."""
 LONG_READS = (64, 100, 257, 500)
 """As many entries as dispatchers read at once."""
+HOLES = 20
+"""Now and then so many entries are cached with gaps between them, and then read at once, with what is missing."""
 WIDE = 64
 """Entries that are further apart than so many are read around each of them."""
 LAST_READ = 2**40 - 1_000
 """Entries are read up to here."""
-CROWDS = weighted([((0, 1, 2, 5, 20), 11), ((130, 260), 1)])
+CROWDS = weighted([((0, 1, 2, 5, 20), 2), ((130, 256, 260), 1)])
 """How many cursors come at once, or are left."""
+LARGE = 100
+"""While a crowd of more than so many is there, every second cursor comes to where it is, and has a high rank."""
 AT_ONCE = weighted([((2, 3, 5, 20), 17), ((100, 130, 260), 3)])
 """How many readers come at once."""
 MOST_WAITING = 20
@@ -70,6 +75,9 @@ class Readers:
         self.width = max(entry for _, entry in pool) - self.low + 4
         self.apart = [entry for _, entry in pool if entry < LAST_READ] if self.width > WIDE else []
         self.names = 1 + choices.below(4)
+        self.due: list[Fetch] = []
+        self.crowded: Crowd | None = None
+        """The last large crowd."""
 
     def makers(self) -> list[Maker]:
         """The kinds of operations."""
@@ -80,7 +88,7 @@ class Readers:
             Maker("written", self.weights(0, 0, 1), self.written),
             Maker("cursor", self.weights(4, 8, 12), self.cursor),
             Maker("uncursor", self.weights(0, 1, 3, 6), self.uncursor),
-            Maker("crowd", self.weights(*(0,) * 9, 1), self.crowd),
+            Maker("crowd", self.weights(*(0,) * 4, 2), self.crowd),
             Maker("fetches", self.weights(*(0,) * 7, 1), self.fetch_many),
             Maker("fetch", self.weights(10, 20, 30), self.fetch),
             Maker("single", self.weights(2, 5, 10), self.fetch_one),
@@ -119,15 +127,23 @@ class Readers:
 
     def cursor(self) -> Cursor:
         """A cursor moves."""
+        if self.crowded and self.below(2):
+            return self.behind(self.crowded)
         topic, ledger = self.place()
         return Cursor(topic, self.below(self.names), ledger, self.entry(), self.below(4) and 1)
+
+    def behind(self, crowd: Crowd) -> Cursor:
+        """A cursor comes to where all of a crowd are before it."""
+        return Cursor(crowd.topic, self.below(self.names), crowd.ledger, max(crowd.entry, self.entry()), 1)
 
     def uncursor(self) -> Uncursor:
         """A cursor leaves."""
         return Uncursor(self.topics[self.below(len(self.topics))], self.below(self.names))
 
-    def fetch(self) -> Fetch:
-        """A read, now and then of a part of what runs, and a little more."""
+    def fetch(self) -> Fetch | Fill:
+        """A read, now and then of a part of what runs, and a little more; or what a long read is to find."""
+        if self.due:
+            return self.due.pop()
         topic, ledger = self.place()
         first, n = self.entry(), 1 + self.below(MOST_AT_ONCE)
         running = self.model.pending_reads.running
@@ -137,12 +153,21 @@ class Readers:
             first = max(request.first + self.below(4) - 2, 0)
             n = max(request.last - first + self.below(4) - 1, 1)
         n = LONG_READS[self.below(4)] if self.below(LONG) == 0 else min(n, 12)
+        if self.below(LONG) == 0 and may_visit(self.model, HOLES, self.model.passes.most_requeued):
+            n, step = LONG_READS[0], 2 + self.below(2)
+            self.due.append(Fetch(topic, self.below(self.names), ledger, first, n, 0))
+            return Fill(topic, ledger, first, HOLES, 1, step, 1 + self.below(20), 0, self.below(2))
         return Fetch(topic, self.below(self.names), ledger, first, n, (self.below(10) == 0 and 1) or 0)
 
     def crowd(self) -> Crowd:
         """A crowd of cursors comes, moves or leaves."""
         n = one_of(self.choices, one_of(self.choices, CROWDS))
-        return Crowd(*self.place(), self.entry(), n, self.below(4) and 1)
+        topic, ledger = self.place()
+        first = n > LARGE and self.below(2)
+        crowd = Crowd(topic, ledger, 0 if first else self.entry(), n, self.below(4) and 1)
+        if n > LARGE:
+            self.crowded = crowd
+        return crowd
 
     def fetch_many(self) -> FetchMany:
         """Many readers come at once, for the same, or each for the next."""
