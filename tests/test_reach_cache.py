@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -43,6 +44,33 @@ def blanks(model: Any) -> int:
     return sum(entry.blank for entry in model.store.queue) if len(model.store.queue) > 1_000 else 0
 
 
+def has_requeued(model: Any) -> bool:
+    return any(entry.requeued for entry in model.store.queue if not entry.blank)
+
+
+def ends_at_a_page(model: Any, operation: Any) -> bool:
+    """Whether a removal ends before a page begins, in a ledger of which more than a page is cached."""
+    ledger, entries = operation.l2, model.caches[operation.cache].entries
+    before = not operation.last_inclusive and operation.e2 > 0 and operation.e2 % 64 == 0
+    return (
+        before
+        and (operation.l1, operation.e1) < (ledger, operation.e2)
+        and [at[0] for at in entries].count(ledger) > 64
+    )
+
+
+def gaps(model: Any, read: Any) -> int:
+    """How many runs of a read are not cached."""
+    cached = model.caches[read.topic].entries
+    there = [(read.ledger, read.first + i) in cached for i in range(read.n)]
+    return sum(now and not then for now, then in pairwise(there))
+
+
+def rank(model: Any) -> int:
+    """The highest rank of one for whom the storage reads."""
+    return max((model.start_of(read.creator) for read in model.pending_reads.waiting), default=0)
+
+
 def collide(positions: Any, bits: int) -> bool:
     """Whether two of some numbers are the same when they are cut."""
     numbers = {*positions}
@@ -62,6 +90,8 @@ POLICY: dict[str, Aimed] = {
     "sizes that differ from item to item": lambda m, o: o.tag == "fill" and o.n > 2 and o.apart,
     "reads that differ from item to item": lambda m, o: o.tag == "fill" and o.turns > 1 and o.expected_reads > 0,
     "more blanks than a queue keeps": lambda m, o: blanks(m) > 1_024,
+    "as many, and left what was requeued": lambda m, o: blanks(m) > 1_024 and has_requeued(m),
+    "a removal to a page of a full ledger": lambda m, o: o.tag == "remove" and ends_at_a_page(m, o),
     "a time pass over hundreds": lambda m, o: o.tag == "ttl" and live(m) >= 100 and is_old(m, o),
     "a size pass for a part of hundreds": lambda m, o: o.tag == "size" and is_part(m, o),
     "a range inside of hundreds": lambda m, o: o.tag == "range" and live(m) >= 100 and o.e2 - o.e1 > 20,
@@ -94,6 +124,8 @@ READERS: dict[str, Aimed] = {
     "dozens who wait for permits": lambda m, o: len(m.read_limit.waiting) >= 20,
     "dozens who hold entries": lambda m, o: len(m.returned) >= 40,
     "reads of a hundred entries": lambda m, o: o.tag == "fetch" and o.n >= 100,
+    "a read with a dozen gaps": lambda m, o: o.tag == "fetch" and o.n > 24 and gaps(m, o) > 11,
+    "a rank beyond a byte where storage answers": lambda m, o: o.tag == "complete" and rank(m) > 255,
     "permits beyond 31 bits": lambda m, o: o.tag == "permits" and m.read_limit.remaining >= FAR,
 }
 OVERLAP: dict[str, Aimed] = {

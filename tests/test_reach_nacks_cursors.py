@@ -77,7 +77,29 @@ NEGATIVE_ACKS: dict[str, Reached] = {
     "a jump of a month, and back": lambda m: is_a(m, nacks.Jump) and m.operation.by <= -(2**31),
     "hundreds of operations at one moment": lambda m: m.still > 200,
     "emptied and filled again, often": lambda m: m.fillings(3) > 9,
+    "a message in many chunks, and as many such": lambda m: in_chunks(m) > 16,
+    "thousands due at once after a jump, few in each bucket": lambda m: is_a(m, nacks.Jump) and sparse(m) > 4_096,
+    "a day back while buckets wait": lambda m: is_a(m, nacks.Jump) and m.operation.by <= -DAY and waiting(m) > 3,
+    "several full requests, and no more": lambda m: emitted(m) in (2_000, 3_000),
 }
+DAY = 86_400_000
+MOST_SPARSE = 24
+
+
+def waiting(m: Moment) -> int:
+    """How many buckets are held."""
+    return len(m.model.buckets.held)
+
+
+def in_chunks(m: Moment) -> int:
+    """How many messages in chunks a bucket holds, at most."""
+    return max(Counter(key for key, _ in m.model.buckets.chunks).values(), default=0)
+
+
+def sparse(m: Moment) -> int:
+    """How much is due in buckets that hold few messages each."""
+    now, held = m.model.clock.reading(), m.model.buckets.held
+    return sum(len(bucket) for key, bucket in held.items() if key <= now and len(bucket) <= MOST_SPARSE)
 
 
 def spread(m: Moment) -> int:
@@ -126,6 +148,12 @@ def are_durable(m: Moment) -> int:
     return sum(c.durable for c in m.model.objects.values()) if is_a(m, cursors.Crowd) else 0
 
 
+def ends_a_page(m: Moment) -> bool:
+    """Whether the rank of the last cursor was asked for where there are some full pages, of whatever size."""
+    there = len(m.model.order.positions)
+    return m.result == there and any(there % size == 0 and there > size for size in (64, 100, 256, 1_000))
+
+
 ACTIVE_CURSORS: dict[str, Reached] = {
     "hundreds of cursors": lambda m: len(m.model.objects) > 256,
     "a rank behind a thousand positions": lambda m: (
@@ -144,6 +172,10 @@ ACTIVE_CURSORS: dict[str, Reached] = {
     "names that differ in their 56th letter": lambda m: is_a(m, cursors.Add) and len(m.operation.name) > 55,
     "names of one hash in Java": lambda m: is_a(m, cursors.Add) and {"Aa", "BB"} <= {*m.model.objects},
     "versions of more than 8 bits": lambda m: is_a(m, cursors.Oldest) and m.model.version.number > 256,
+    "versions of 8,192 and more": lambda m: is_a(m, cursors.Oldest) and m.model.version.number > 8_192,
+    "versions of more than 15 bits": lambda m: is_a(m, cursors.Oldest) and m.model.version.number > 32_767,
+    "dozens removed without a question": lambda m: is_a(m, cursors.Remove) and m.operation.n and m.result > 64,
+    "the last of full pages": lambda m: is_a(m, cursors.Count) and ends_a_page(m),
     "emptied and filled again, often": lambda m: m.fillings(3) > 5,
     "no grace time": lambda m: is_a(m, cursors.Caches) and m.config.grace == 0,
     "a grace time of a millisecond": lambda m: is_a(m, cursors.Caches) and m.config.grace == 1,
