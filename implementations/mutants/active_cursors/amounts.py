@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
 from zlib import crc32
 
 from broker_tck.implementations.active_cursors.lazy_list import LazyList
@@ -45,6 +46,35 @@ class RemovalEndsTheProbe(SortedCursors):
         while self._slots.get(slot, name) != name:
             slot += 1
         return super().get(name) if slot in self._slots or self._has_grown else None
+
+
+@mutant("CC-11", conditions=3, deep=True)
+class RemovalsAreInARing(SortedCursors):
+    """Removals wait in a ring of 64 until somebody asks: one more is lost, and the cursor stays in order."""
+
+    capabilities: ClassVar[dict[str, bool]] = {"versions": False}
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._waiting = 0
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor."""
+        slot = self._by_name.get(name)
+        self._waiting += slot is not None
+        if slot is not None and self._waiting > SLOTS:
+            slot.position = None
+        return super().remove_cursor(name)
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        """The first position."""
+        self._waiting = 0
+        return super().get_slowest_cursor_position()
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        """The place behind the last cursor at the position."""
+        self._waiting = 0
+        return super().get_number_of_cursors_at_same_position_or_before(cursor)
 
 
 # ---- Pages

@@ -60,6 +60,16 @@ class RankIsAByte(SortedCursors):
         return super().get_number_of_cursors_at_same_position_or_before(cursor) % 256
 
 
+@mutant("CC-12", conditions=2, deep=True)
+class VersionIsAShort(SortedCursors):
+    """The version is kept in 16 bits, signed: after 32,767 it is below 0."""
+
+    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position, int] | None:
+        """The cursor with the first position."""
+        found = super().get_cursor_with_oldest_position()
+        return found and (*found[:2], (found[2] + 2**15) % 2**16 - 2**15)
+
+
 # ---- Clocks
 
 

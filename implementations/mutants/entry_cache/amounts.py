@@ -51,6 +51,16 @@ class BlanksAreFilledFromTheTail(RemovalQueue):
             self._blanks = 0
 
 
+@mutant("EC-14", inside=of_topic, conditions=3, deep=True)
+class RemovalEndsAPageLate(TopicCache):
+    """In a ledger of more than 64 entries a removal that ends before the first of a page takes that one along."""
+
+    def remove_range(self, first: Position, last: Position, last_inclusive: bool) -> tuple[int, int]:
+        """Remove a range; answers with entries and bytes."""
+        full = len(self.ledgers.get(last[0], ())) > 1 << PAGE_BITS
+        return super().remove_range(first, last, last_inclusive or (full and last[1] % (1 << PAGE_BITS) == 0))
+
+
 # ---- Entries that differ
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 
-from broker_tck.implementations.entry_cache.reads import ReadLimiter
+from broker_tck.implementations.entry_cache.reads import CacheReads, ReadLimiter, Running
 from broker_tck.implementations.entry_cache.removal_queue import Count, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import (
     Clock,
@@ -14,7 +14,7 @@ from broker_tck.implementations.interface import (
     ReadCount,
 )
 from broker_tck.implementations.mutants.entry_cache.caches import of_topic
-from broker_tck.implementations.mutants.entry_cache.reads import around_limiter
+from broker_tck.implementations.mutants.entry_cache.reads import around_limiter, around_reads
 from broker_tck.implementations.mutants.mutant import mutant
 
 DEFAULT_WATERMARK = 90
@@ -36,6 +36,17 @@ class CountIsAShort(RemovalQueue):
     def new_read_count(self, expected: int) -> ReadCount | None:
         """A count, if reads are expected."""
         return Count(signed(expected, 16)) if expected > 0 else None
+
+
+@mutant("EC-47", inside=around_reads, conditions=3, deep=True)
+class StartIsAByte(CacheReads):
+    """What the expected reads of a storage read's entries start at is kept in a byte."""
+
+    def completed(self, running: Running, values: Sequence[Entry]) -> None:
+        """Entries have come."""
+        start = running.expected
+        running.expected = lambda: start() % 256
+        super().completed(running, values)
 
 
 # ---- Clocks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyroaring import BitMap64
 
 from broker_tck.implementations.interface import (
@@ -19,6 +21,8 @@ from broker_tck.implementations.negative_acks.parts import IDS_A_REQUEST
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
 
 BITS_OF_A_WORD = 64
+MOST_NOTED = 16
+LOOKED_AT = 3
 
 # ---- Sizes
 
@@ -37,6 +41,33 @@ class RequestAfterAFullOne(SortedBucketsTracker):
                 self._consumer.on_negative_acks_send(ids)
                 for start in range(0, len(ids) + 1, IDS_A_REQUEST):
                     self._consumer.redeliver_unacknowledged_messages(ids[start : start + IDS_A_REQUEST])
+
+
+@mutant("NA-06", conditions=2, deep=True)
+class ChunksOfSixteenMessages(SortedBucketsTracker):
+    """Of each bucket it notes the chunks of 16 messages at most; of the others the last chunk alone comes back."""
+
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
+        known = self._chunks.get(bucket, {})
+        if position in known or len(known) < MOST_NOTED:
+            super()._note_chunks(bucket, position, chunks)
+
+
+class ThreeBlocks(NackBuckets):
+    """Buckets of which three blocks are looked at."""
+
+    def take(self, last: int) -> list[Position]:
+        """Remove the buckets up to the last one, as far as they are in the first three blocks."""
+        return super().take(min(last, self.starts[LOOKED_AT] - 1) if len(self.starts) > LOOKED_AT else last)
+
+
+@mutant("NA-30", conditions=3, deep=True)
+class TakesThreeBlocks(SortedBucketsTracker):
+    """A firing takes what is due from three blocks of 2,048 entries at most; what is left is due to the next."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._buckets = ThreeBlocks()
 
 
 # ---- Second lives

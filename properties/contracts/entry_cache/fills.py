@@ -13,7 +13,7 @@ from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
 FILLS = (2, 5, 17, 40, 100, 127, 128, 200, 256, 257, 1_000, 1_025, 1_100, 1_300, 4_095, 4_097)
 """How many. With more than 1,024 blanks a queue is rid of them; 4,096 are a container."""
-IN_A_WALK = weighted([(60, 18), (400, 9), (1_300, 9), (2_600, 1), (5_000, 1)])
+IN_A_WALK = weighted([(60, 18), (400, 9), (1_300, 12), (2_600, 1), (5_000, 1)])
 """So many in a walk at most. Large ones are rare, as each costs as much as walks do."""
 MOST_IGNORED = 64
 """So many at most where caches keep nothing."""

@@ -75,7 +75,7 @@ def kinds(
         Maker("put", (20, 30, 40), entries.put),
         Maker("put_plain", (0, 5, 10), entries.put_plain),
         Maker("put_protected", (0, 5, 10), entries.put_protected),
-        Maker("fill", (0,) * 12 + (2,), entries.fill),
+        Maker("fill", (0,) * 8 + (2,), entries.fill),
         Maker("late", (0, 0, 1, 3), entries.late),
         Maker("misput", (0, 0, 0, 1), entries.misput),
         Maker("get", (4, 10, 20), entries.get),

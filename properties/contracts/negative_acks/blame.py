@@ -61,8 +61,9 @@ def emitted(firings: Iterable[Any]) -> set[tuple[int, ...]]:
 
 def chunks_of(trace: Sequence[Any]) -> list[set[tuple[int, ...]]]:
     """The chunks of each message that has some."""
-    chunked = (operation for operation in trace if operation.tag == "chunked")
-    return [{(each.ledger, each.entry - i) for i in range(each.chunks)} for each in chunked]
+    chunked = [(o.ledger, o.entry, o.chunks) for o in trace if o.tag == "chunked"]
+    filled = [(ledger, entry, o.chunks) for o in trace if o.tag == "fill" for ledger, entry, _ in o.each()]
+    return [{(ledger, entry - i) for i in range(chunks)} for ledger, entry, chunks in chunked + filled if chunks > 1]
 
 
 BLAME = (
