@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from broker_tck.implementations.interface import Clock, Position, Timer, TopicDeliveryConfig
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.mutants.topic_delivery.parts import Recounting, around_sight
+from broker_tck.implementations.mutants.topic_delivery.parts import Recounting
 from broker_tck.implementations.topic_delivery.index import CHUNK, Entries, SharedIndex
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.sight import Sight
@@ -49,18 +49,17 @@ class LedgersMakeRoom(Recounting):
         self._index = SixtyFourLedgers()
 
 
-@mutant("TD-08", conditions=4, deep=True, inside=around_sight)
-class ManyClearedAreNotPassed(Sight):
-    """A mark-delete position that passes more than a hundred buckets that the view has cleared lets them be seen."""
+@mutant("TD-13", conditions=2, deep=True)
+class ClearsAHundredBuckets(SharedIndexManager):
+    """A clear forgets what a view sees in the first hundred buckets, and leaves the others."""
 
-    __slots__ = ()
-
-    def move(self, position: Position) -> None:
-        """The mark-delete position moves."""
-        passed, cleared = self.passed, len(self._done.buckets) if self._done else 0
-        super().move(position)
-        if cleared > 100 and self._done is None:
-            self.passed = passed
+    def forget(self, view: View) -> None:
+        """Have a view forget what it sees in some buckets."""
+        copies = self._seen_by(view)
+        some = sorted({copy.key for copy in copies})[:100]
+        copies = [copy for copy in copies if copy.key in some]
+        self._let_go(view, copies)
+        self._release(copies)
 
 
 # ---- Copies that are alike
