@@ -41,6 +41,7 @@ def test_each_contract_has_two_or_more() -> None:
     assert all(contracts.count(name) >= 2 for name in CONTRACTS)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("unusual", UNUSUAL)
 def test_kit_has_nothing_to_say(unusual: type) -> None:
     subject = declared(f"{unusual.__module__}:{unusual.__name__}", unusual)
