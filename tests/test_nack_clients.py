@@ -147,6 +147,9 @@ def entries_of(operation: Operation) -> list[tuple[tuple[int, int], object]]:
         last = (operation.ledger, operation.entry)
         chunks = range(1, operation.chunks)
         return [(last, operation.chunks), *(((last[0], last[1] - i), f"of {last}") for i in chunks)]
+    if isinstance(operation, Fill) and operation.chunks > 1:
+        chunked = (Chunked(ledger, entry, operation.chunks, count) for ledger, entry, count in operation.each())
+        return [named for each in chunked for named in entries_of(each)]
     if isinstance(operation, Fill):
         return [((ledger, entry), "alone") for ledger, entry, _ in operation.each()]
     if isinstance(operation, Nack | NackId | Batch) or (isinstance(operation, Inside) and operation.what == "nack"):

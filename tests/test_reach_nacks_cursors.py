@@ -201,3 +201,32 @@ def found(name: str) -> Counter[str]:
 @pytest.mark.parametrize(("name", "what"), [(name, what) for name in ALL for what in ALL[name]])
 def test_walks_go_as_far(name: str, what: str) -> None:
     assert found(name)[what] > 0
+
+
+# ---- What operations in bulk do is what single ones do
+
+
+def test_many_nacks_are_single_ones() -> None:
+    contract = CONTRACTS["negative-acks"]
+    config = contract.config(backoff_ms=(100, 200, 300))
+    in_chunks, in_turns = nacks.Fill(1, 4, 5, 17, 1, chunks=5), nacks.Fill(2, 0, 1, 6, 0, rising=1, turns=3)
+    at_once, one_by_one = contract.specification(config), contract.specification(config)
+    in_chunks.on(at_once)
+    in_turns.on(at_once)
+    for i in range(17):
+        nacks.Chunked(1, 4 + 5 * i, 5, 1).on(one_by_one)
+    for i in range(6):
+        nacks.Nack(2, i, i % 3).on(one_by_one)
+    assert at_once.seen() == one_by_one.seen()
+    assert at_once.advance(1_000) == one_by_one.advance(1_000)
+
+
+def test_many_moves_and_removals_are_single_ones() -> None:
+    model: Any = CONTRACTS["active-cursors"].specification(cursors.Config())
+    cursors.Crowd("c", 3, (1, 0), 1).on(model)
+    cursors.March("c", 7, (1, 0), 2, among=3).on(model)
+    assert {c.name: at for c, at in model.order.positions.items()} == {"c0": (1, 12), "c1": (1, 8), "c2": (1, 10)}
+    assert model.version.number == 10
+    assert cursors.Remove("c", 2).on(model) == 2
+    assert cursors.Remove("c", 3).on(model) == 1
+    assert cursors.Remove("c").on(model) is False
