@@ -10,6 +10,8 @@ from broker_tck.model.said import said
 
 TRIGGER_PERCENT = 98
 """Of the largest size, in percent: beyond it a size pass is due."""
+USUAL_WATERMARK = 90
+"""What a broker has where nothing else is configured, in percent; a rule does not know it, one wrong way does."""
 
 
 class Config(Protocol):
@@ -95,6 +97,9 @@ class Manager(Part):
         down_to_the_largest=(
             "A size pass of your cache comes down to the largest size; it has to come down to the watermark."
         ),
+        no_watermark_is_the_usual_one=(
+            "Your cache takes a watermark of 0 for none, and goes down to 90 %; a size pass has to empty it."
+        ),
         absent="A size pass of your cache empties it; it has to come down to the watermark.",
     )
     @rule(
@@ -107,6 +112,9 @@ class Manager(Part):
         absent=lambda m, total: total,
         down_to_the_trigger=lambda m, total: total - (m.max_size or 0) * TRIGGER_PERCENT // 100,
         down_to_the_largest=lambda m, total: total - (m.max_size or 0),
+        no_watermark_is_the_usual_one=lambda m, total: (
+            total - (m.max_size or 0) * (m.watermark or USUAL_WATERMARK) // 100
+        ),
     )
     def excess(self, total: int) -> int:
         return total - self.goal()

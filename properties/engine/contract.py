@@ -50,7 +50,7 @@ class Blame(NamedTuple):
     given: Callable[[Sequence[Any]], bool] | None = None
     """What has to hold of the operations of the trace. It was reduced: each of them matters."""
     differs: Callable[[Sequence[Any], Any, Any], bool] | None = None
-    """What has to hold of the operations, and of what was expected and seen: two lists, or two texts."""
+    """What has to hold of the operations, and of what was expected and seen: two lists, texts or numbers."""
 
     def fits(self, operations: Sequence[Operation], observed: str, expected: Any, seen: Any) -> bool:
         """Whether the row is about a trace that fails at its end, and what differed there."""
@@ -58,7 +58,7 @@ class Blame(NamedTuple):
             return False
         if self.shows not in ("", observed) or (self.given and not self.given(operations)):
             return False
-        alike = type(expected) is type(seen) and isinstance(expected, list | str)
+        alike = type(expected) is type(seen) and isinstance(expected, list | str | int)
         return self.differs is None or (alike and self.differs(operations, expected, seen))
 
 

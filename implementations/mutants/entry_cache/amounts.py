@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
 from broker_tck.implementations.entry_cache.reads import CacheReads, Running
@@ -34,21 +33,6 @@ class RangeEndsAtAnEmptyPage(TopicCache):
 
     def _skips_a_page(self, one: Position, other: Position) -> bool:
         return one[0] == other[0] and (other[1] >> PAGE_BITS) - (one[1] >> PAGE_BITS) > 1
-
-
-@mutant("EC-04", conditions=3, deep=True)
-class BlanksAreFilledFromTheTail(RemovalQueue):
-    """Where more than 64 entries have left their cache, the queue is rid of them by moving the last ones forward."""
-
-    def removed(self, entries: int, size: int, blanks: int = 0) -> None:
-        """Slots left their caches."""
-        super().removed(entries, size, blanks)
-        if self._blanks > 64:
-            live = deque(slot for slot in self.queue if slot.value is not None)
-            self.queue = deque()
-            while live:
-                self.queue.append(live.pop())
-            self._blanks = 0
 
 
 @mutant("EC-14", inside=of_topic, conditions=3, deep=True)

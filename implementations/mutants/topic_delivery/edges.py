@@ -125,7 +125,7 @@ class TopicNoBudgetIsNoLimit(SharedIndexManager):
         return super().hand_out(view, most or MAX_INT)
 
 
-@mutant("TD-15", conditions=2)
+@mutant("TD-08", conditions=2)
 class MarkInLedgerZeroIsNone(SharedIndexManager):
     """A mark-delete position in ledger 0 is taken for one that is not known, and acknowledges nothing."""
 

@@ -28,12 +28,14 @@ from broker_tck.properties.engine.operation import Operation, able
 from broker_tck.properties.engine.units import TIME
 
 FEWEST_CHUNKS = 2
+LAST_ENTRY = 2**63 - 1
 
 
 def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterator[bool]:
     """Which operations a client can do, and the subject: what an entry is, it is for good.
 
-    It is a message by itself, a batch, the last of so many chunks, or an earlier chunk, and then nothing else.
+    It is a message by itself, a batch, the last of so many chunks, or an earlier chunk, and then nothing else. No
+    entry has an id of more than 63 bits.
     """
     known: dict[tuple[int, int], object] = {}
     for operation in operations:
@@ -42,7 +44,7 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
         fits = (
             able(operation, capabilities)
             and not one
-            and all(known.get(entry, kind) == kind for entry, kind in named.items())
+            and all(known.get(at, kind) == kind and at[1] <= LAST_ENTRY for at, kind in named.items())
         )
         if fits:
             known |= named

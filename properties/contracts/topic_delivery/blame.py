@@ -18,14 +18,31 @@ def of_letter(letter: str) -> Callable[[Sequence[Any], Any, Any], bool]:
     return differs
 
 
+def cleared(trace: Sequence[Any]) -> bool:
+    """Whether a view was cleared."""
+    return any(operation.tag == "clear" for operation in trace)
+
+
+def several(trace: Sequence[Any]) -> bool:
+    """Whether several views were opened."""
+    return sum(operation.tag == "open" for operation in trace) > 1
+
+
+def fewer(_trace: Sequence[Any], expected: int, seen: int) -> bool:
+    """Whether less is held than has to be."""
+    return seen < expected
+
+
 BLAME = (
     Blame("TD-13", "clear"),
     Blame("TD-28", "close", "count"),
     Blame("TD-27", "close"),
     Blame("TD-31", "shutdown"),
     Blame("TD-26", "open"),
+    Blame("TD-20", "md", "count", several, fewer),
     Blame("TD-15", "md"),
     Blame("TD-14", "tick"),
+    Blame("TD-13", "adv", RESULT, cleared),
     Blame("TD-19", "adv", RESULT),
     Blame("TD-18", "adv", "armed"),
     Blame("DD-24", "stale"),
@@ -39,7 +56,7 @@ BLAME = (
     Blame("TD-10", "has"),
     Blame("TD-11", "count", RESULT),
     Blame("TD-12", "pause"),
-    Blame("TD-13", "get", RESULT, lambda trace: any(operation.tag == "clear" for operation in trace)),
+    Blame("TD-13", "get", RESULT, cleared),
     Blame("TD-09", "get", RESULT),
     Blame("TD-20"),
 )
