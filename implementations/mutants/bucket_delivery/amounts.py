@@ -16,7 +16,6 @@ from broker_tck.implementations.interface import (
     Clock,
     CursorProperties,
     DelayedIndex,
-    Position,
     Timer,
 )
 from broker_tck.implementations.mutants.bucket_delivery.parts import around_cutter
@@ -47,15 +46,6 @@ class PositionsInAPage(Cutter):
 
 
 # ---- What is handed out
-
-
-@mutant("BD-19", conditions=2, deep=True)
-class FourThousandAtOnce(BucketTracker):
-    """A get hands out 4,096 messages at most."""
-
-    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
-        """Hand out what is due."""
-        return super().get_scheduled_messages(min(max_messages, 4_096))
 
 
 @mutant("BD-19", conditions=4, deep=True)

@@ -25,7 +25,7 @@ def cleared(trace: Sequence[Any]) -> bool:
 
 def several(trace: Sequence[Any]) -> bool:
     """Whether several views were opened."""
-    return sum(operation.tag == "open" for operation in trace) > 1
+    return len([operation for operation in trace if operation.tag == "open"]) > 1
 
 
 def fewer(_trace: Sequence[Any], expected: int, seen: int) -> bool:
