@@ -303,7 +303,7 @@ def test_rules_have_to_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = subject_of(TimeBucketTracker)
     assert PARTS["walks"](subject, IDEAL, 1) == ""
     assert of_rule(subject, IDEAL, "DD-28", 1) == ""
-    assert of_rule(subject, IDEAL, "DD-15", 1) == "NOT ENOUGH: DD-15 never came up"
+    assert of_rule(subject, IDEAL, "DD-27", 1) == "NOT ENOUGH: DD-27 never came up"
 
 
 @pytest.mark.usefixtures("small")

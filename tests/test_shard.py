@@ -187,7 +187,7 @@ def test_failure_that_needs_what_went_before_is_told_as_it_is(monkeypatch: pytes
 
 def test_law_that_is_broken_is_a_reduced_finding() -> None:
     """A subject may agree with a model that is wrong; then only a law can tell."""
-    subject = wrong("DD-05 buckets.key: to_the_next")
+    subject = wrong("DD-05 buckets.key: rounded_down")
     law = next(law for law in CONTRACT.laws if law.number == "DD-07")
     for number in range(60):
         done = walked(subject_of(TimeBucketTracker), number)

@@ -123,13 +123,3 @@ class TopicNoBudgetIsNoLimit(SharedIndexManager):
     def hand_out(self, view: View, most: int) -> list[Position]:
         """Hand out to a view what is due."""
         return super().hand_out(view, most or MAX_INT)
-
-
-@mutant("TD-08", conditions=2)
-class MarkInLedgerZeroIsNone(SharedIndexManager):
-    """A mark-delete position in ledger 0 is taken for one that is not known, and acknowledges nothing."""
-
-    def acknowledge(self, view: View, position: Position) -> None:
-        """Take over the mark-delete position of a view, if it has one."""
-        if position[0]:
-            super().acknowledge(view, position)
