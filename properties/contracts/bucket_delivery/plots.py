@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 from msgspec.structs import replace
@@ -28,6 +28,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Spoil,
     Storage,
 )
+from broker_tck.properties.engine import plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.operation import Operation
 
@@ -49,35 +50,27 @@ LARGE_BUDGETS = (4_097, 4_100, 5_000)
 """So many messages are handed out at once."""
 
 
-class Plots:
-    """The plot of a walk that is being played, if there is one."""
+class Plots(plots.Plots):
+    """The plots of a tracker, its storage and its cursor."""
 
     def __init__(self, model: BucketDelivery, choices: Choices, messages: Messages, capabilities: Capabilities) -> None:
+        super().__init__()
         self.model = model
         self.choices = choices
         self.messages = messages
         self.calls_wait = capabilities.calls_under_way
-        self.playing: Iterator[Operation] = iter(())
         self.floods = weighted([(self.all_at_once, 30), (self.large_bucket, 4), (self.one_answer, 2)])
-
-    def next(self) -> Operation | None:
-        """What the plot does next; None: there is none."""
-        return next(self.playing, None)
 
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, a message is added."""
-        plots = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.many, self.lives
         rare = self.choices.below(RARE) == 0
-        return self.play(one_of(self.choices, (self.refused, self.ended) if rare else (*plots, self.gap, self.gap)))
+        usual = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.many, self.lives
+        chosen = (self.refused, self.ended) if rare else (*usual, self.gap, self.gap)
+        return self.play(one_of(self.choices, chosen), self.messages.add)
 
     def flood(self) -> Operation:
         """Begin a plot of many messages at once."""
-        return self.play(one_of(self.choices, self.floods))
-
-    def play(self, plot: Callable[[], Iterator[Operation]]) -> Operation:
-        """Begin a plot."""
-        self.playing = plot()
-        return self.next() or self.messages.add()
+        return self.play(one_of(self.choices, self.floods), self.messages.add)
 
     # ---- Calls
 

@@ -92,7 +92,7 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
         Maker("clear", (0, 0, 1, 2), lambda: clear),
         Maker("memory", (0, 1, 4), lambda: memory),
     ]
-    return [*map(plots.in_turn, kinds)] if plots else kinds
+    return [kind._replace(make=plots.in_turn(kind.make)) for kind in kinds] if plots else kinds
 
 
 class Times:

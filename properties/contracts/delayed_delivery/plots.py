@@ -18,8 +18,9 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
     Pause,
     ResetTick,
 )
+from broker_tck.properties.engine import plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
-from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.operation import Operation
 
 if TYPE_CHECKING:
     from broker_tck.properties.contracts.delayed_delivery.generator import Adds, Ticks
@@ -36,25 +37,19 @@ CROWD, CROWDS = 200, 9
 """So many scattered entries of a bucket are better kept as a bitmap; in so many buckets and one more."""
 
 
-class Plots:
-    """The plot of a walk that is being played, if there is one."""
+class Plots(plots.Plots):
+    """The plots of a tracker."""
 
     def __init__(self, model: DelayedDelivery, choices: Choices, adds: Adds, ticks: Ticks) -> None:
+        super().__init__()
         self.model, self.choices, self.adds, self.ticks = model, choices, adds, ticks
         self.below = choices.below
-        self.playing: Iterator[AnyOperation] = iter(())
         steps = self.step_back if 0 < model.lookahead <= MOST_AHEAD else self.fill
         self.plots = weighted([(self.fill, 12), (steps, 36), (self.buckets, 1), (self.scattered, 1), (self.crowds, 1)])
 
-    def in_turn(self, maker: Maker) -> Maker:
-        """Makes what the plot does next; where there is none, what it made before."""
-        make = maker.make
-        return maker._replace(make=lambda: next(self.playing, None) or make())
-
-    def begin(self) -> AnyOperation:
+    def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, many messages are added."""
-        self.playing = one_of(self.choices, self.plots)()
-        return next(self.playing, None) or self.adds.fill()
+        return self.play(one_of(self.choices, self.plots), self.adds.fill)
 
     def fill(self) -> Iterator[AnyOperation]:
         """Many messages, whatever they are."""

@@ -103,7 +103,7 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
         Maker("reads", (0, 0, 1, 3), views.reads),
         Maker("shutdown", (0,) * 30 + (1,), lambda: shutdown),
     ]
-    kinds = [*map(plots.in_turn, kinds)] if plots else kinds
+    kinds = [kind._replace(make=plots.in_turn(kind.make)) for kind in kinds] if plots else kinds
     return [Maker(kind.name, kind.weights, views.first(kind.make)) for kind in kinds] if views.coming else kinds
 
 

@@ -19,8 +19,9 @@ from broker_tck.properties.contracts.topic_delivery.operations import (
     Has,
     MarkDelete,
 )
+from broker_tck.properties.engine import plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
-from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.operation import Operation
 
 if TYPE_CHECKING:
     from broker_tck.properties.contracts.topic_delivery.generator import Messages, Views
@@ -29,26 +30,20 @@ MANY_LEDGERS = (65, 70, 100, 130)
 MANY_BUCKETS = (101, 105, 130)
 
 
-class Plots:
-    """The plot of a walk that is being played, if there is one."""
+class Plots(plots.Plots):
+    """The plots of a topic."""
 
     def __init__(self, model: TopicDelivery, choices: Choices, messages: Messages, views: Views) -> None:
+        super().__init__()
         self.model, self.choices, self.messages, self.views = model, choices, messages, views
         self.below = choices.below
-        self.playing: Iterator[AnyOperation] = iter(())
         self.plots: list[Callable[[], Iterator[AnyOperation]]] = weighted(
             [(self.fill, 3), (self.ledgers, 1), (self.cleared, 2)]
         )
 
-    def in_turn(self, maker: Maker) -> Maker:
-        """Makes what the plot does next; where there is none, what it made before."""
-        make = maker.make
-        return maker._replace(make=lambda: next(self.playing, None) or make())
-
-    def begin(self) -> AnyOperation:
+    def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, many messages are added."""
-        self.playing = one_of(self.choices, self.plots)()
-        return next(self.playing, None) or self.messages.fill()
+        return self.play(one_of(self.choices, self.plots), self.messages.fill)
 
     def fill(self) -> Iterator[AnyOperation]:
         """Many messages, whatever they are."""
