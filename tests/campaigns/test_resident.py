@@ -46,7 +46,8 @@ def undisturbed(ground: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_comes_up_once_a_shard_and_lane(undisturbed: Path) -> None:
     assert len((undisturbed / "starts").read_text().split()) == 2 * ROUNDS * SHARDS
     (entry,) = entries(Folder(str(undisturbed / "store")).findings())
-    assert (entry.place.subject, entry.shortest) == ("resident:Spins", 2)
+    assert entry.place.subject == "resident:Spins"
+    assert entry.shortest <= 4  # three messages, at once or one by one, and a get
 
 
 def test_its_file_is_shipped_and_a_worker_that_dies_changes_nothing(
