@@ -14,7 +14,7 @@ from broker_tck.properties.engine.timer import ManualTimer, Timeout
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
 IDS_OF_A_REQUEST = 1_000
-MOST_AT_ONCE = 100
+MOST_AT_ONCE = 10_000
 """A tracker that has its timer fire more often than that at one moment does not come back."""
 
 
