@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,6 +42,19 @@ def test_way_that_explains_everything_is_named_alone() -> None:
     assert [str(each) for each in finding.diagnosis.ways] == [way]
     assert finding.diagnosis.whole
     assert finding.diagnosis.walks == WALKS
+
+
+def test_way_explains_what_fails_because_of_it_and_nothing_else() -> None:
+    counting, refusing = wrong("DD-28 index.count: of_buckets"), wrong("DD-09 refuses: equality_accepted")
+    finding = found(counting, first_failing(counting))
+    assert finding is not None
+    assert finding.diagnosis.whole
+    for subject, explained in ((counting, True), (refusing, False)):
+        diagnoser = Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities)
+        done = first_failing(subject)
+        assert diagnoser.explains(finding.diagnosis, done.config, done.operations) is explained
+        here_only = replace(finding.diagnosis, whole=False)
+        assert not diagnoser.explains(here_only, done.config, done.operations)
 
 
 def test_subject_that_is_wrong_now_and_then_is_not_explained_everywhere() -> None:

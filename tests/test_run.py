@@ -20,6 +20,7 @@ from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine import run as runs
 from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.parts import PARTS, cases, conformance, of_rule, run_part
 from broker_tck.properties.verdict import BROKEN, NOT_ENOUGH
 from broker_tck.properties.worth import deviating
@@ -198,6 +199,20 @@ def test_run_ends_when_enough_was_found() -> None:
     assert run.walks < 100
     assert {finding.rule for finding in run.findings} == {"DD-28"}
     assert run_subject(subject, IDEAL, 0, 100, fail_fast=True).walks <= run.walks
+
+
+def test_walks_that_what_was_found_explains_are_not_reduced_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    reduced: list[int | None] = []
+
+    def find(*args: Any, **kwargs: Any) -> Finding | None:
+        reduced.append(args[4])
+        return real(*args, **kwargs)
+
+    real = running.find
+    monkeypatch.setattr(running, "find", find)
+    run = run_subject(wrong("DD-28 index.count: of_buckets"), IDEAL, 0, 100)
+    assert (len(run.failing), len(reduced)) == (running.MOST_FINDINGS, running.ENOUGH)
+    assert [finding.rule for finding in run.findings] == ["DD-28"]
 
 
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:

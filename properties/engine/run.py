@@ -43,6 +43,8 @@ TOO_LONG = "hang"
 """The complaint, in place of a law's name, of a walk that took longer."""
 MOST_FINDINGS = 12
 """A run ends after so many failing walks."""
+ENOUGH = 3
+"""So many failing walks that one way explains are reduced, for the shortest trace of them."""
 
 Progress = Callable[["Run"], None]
 State = tuple[str, tuple[int, ...]]
@@ -252,11 +254,16 @@ def explained(run: Run) -> list[Finding]:
 def findings(run: Run) -> list[Finding]:
     """One finding for each rule that the failing walks break, the shortest trace of each.
 
-    A walk whose hang is not confirmed was slow, and has not failed.
+    A walk that what was found explains to its end says nothing new, once :data:`ENOUGH` of its kind were reduced. One
+    whose hang is not confirmed was slow, and has not failed.
     """
     diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
     found: dict[str, Finding] = {}
+    reduced = Counter[str]()
     for failed in sorted(run.failing, key=lambda w: len(w.operations)):
+        enough = [finding.diagnosis for rule, finding in found.items() if reduced[rule] >= ENOUGH]
+        if any(diagnoser.explains(diagnosis, failed.config, failed.operations) for diagnosis in enough):
+            continue
         finding = find(run.subject, diagnoser, failed.config, failed.operations, failed.seed)
         if finding is None and failed.difference and unanswered(failed.difference) == HANG:
             run.failing.remove(failed)
@@ -264,6 +271,7 @@ def findings(run: Run) -> list[Finding]:
             run.fickle.append(fickle(run.subject, run.model, failed))
         if finding is None:
             continue
+        reduced[finding.rule] += 1
         known = found.get(finding.rule)
         if known is None or len(finding.operations) < len(known.operations):
             found[finding.rule] = finding

@@ -152,8 +152,18 @@ class Diagnoser:
     ) -> list[WrongModel]:
         """The ways that fit a trace, of all or of those chosen."""
         recording = self.recorded(config, operations)
-        ways = [*wrong_models(self.model), *back_models(self.contract, self.model)] if chosen is None else chosen
+        ways = self.known if chosen is None else chosen
         return [wrong for wrong in ways if recording and self.fits(wrong[1], recording)]
+
+    @property
+    def known(self) -> list[WrongModel]:
+        """All ways that may explain a subject."""
+        return [*wrong_models(self.model), *back_models(self.contract, self.model)]
+
+    def explains(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
+        """Whether what a diagnosis says of a subject everywhere holds on every step of this trace as well."""
+        ways = [wrong for wrong in self.known if wrong[0] in diagnosis.ways] if diagnosis.whole else []
+        return bool(self.fitting(config, operations, ways))
 
     def walks(self, way: Way, wrong: type[Reference]) -> int:
         """On how many walks, made with the model that has this way, the subject agrees with it."""
