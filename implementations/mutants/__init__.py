@@ -10,7 +10,7 @@ from broker_tck.implementations.mutants.delayed_delivery import adding, handing_
 from broker_tck.implementations.mutants.delayed_delivery import amounts as delayed_amounts
 from broker_tck.implementations.mutants.delayed_delivery import edges as delayed_edges
 from broker_tck.implementations.mutants.entry_cache import amounts as cache_amounts
-from broker_tck.implementations.mutants.entry_cache import caches, interleavings, passes, reads
+from broker_tck.implementations.mutants.entry_cache import caches, interleavings, joined, limited, passes, reads
 from broker_tck.implementations.mutants.entry_cache import edges as cache_edges
 from broker_tck.implementations.mutants.mutant import Mutant, declared_in
 from broker_tck.implementations.mutants.negative_acks import amounts as nack_amounts
@@ -24,7 +24,7 @@ MUTANTS: dict[str, Mutant] = declared_in(
     *(adding, handing_out, timer, index, delayed_amounts, delayed_edges),
     *(trackers, nack_amounts, nack_edges),
     *(containers, cursor_amounts, cursor_edges),
-    *(passes, caches, reads, interleavings, cache_amounts, cache_edges),
+    *(passes, caches, reads, joined, limited, interleavings, cache_amounts, cache_edges),
     *(sealing, reading, bucket_amounts, bucket_edges),
     *(seeing, holding, pruning, coming, firing, topic_amounts, topic_edges),
 )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from broker_tck.implementations.entry_cache.reads import CacheReads, Running
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
 from broker_tck.implementations.interface import Entry, Position
+from broker_tck.implementations.mutants.entry_cache.around import around_reads
 from broker_tck.implementations.mutants.entry_cache.caches import of_topic
-from broker_tck.implementations.mutants.entry_cache.reads import around_reads
 from broker_tck.implementations.mutants.mutant import mutant
 
 PAGE_BITS = 6

@@ -13,8 +13,8 @@ from broker_tck.implementations.interface import (
     Position,
     ReadCount,
 )
+from broker_tck.implementations.mutants.entry_cache.around import around_limiter, around_reads
 from broker_tck.implementations.mutants.entry_cache.caches import of_topic
-from broker_tck.implementations.mutants.entry_cache.reads import around_limiter, around_reads
 from broker_tck.implementations.mutants.mutant import mutant
 
 DEFAULT_WATERMARK = 90
