@@ -201,7 +201,14 @@ def test_run_ends_when_enough_was_found() -> None:
     assert run_subject(subject, IDEAL, 0, 100, fail_fast=True).walks <= run.walks
 
 
-def test_walks_that_what_was_found_explains_are_not_reduced_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("subject", "rule"),
+    [(wrong("DD-04 absent"), "DD-04"), (subject_of(kit.Raising), "DD-09")],
+    ids=["walks that fail in many ways, which one way explains", "walks that fail alike, which none explains"],
+)
+def test_walks_that_say_nothing_new_are_not_reduced(
+    monkeypatch: pytest.MonkeyPatch, subject: Subject, rule: str
+) -> None:
     reduced: list[int | None] = []
 
     def find(*args: Any, **kwargs: Any) -> Finding | None:
@@ -210,9 +217,9 @@ def test_walks_that_what_was_found_explains_are_not_reduced_for_ever(monkeypatch
 
     real = running.find
     monkeypatch.setattr(running, "find", find)
-    run = run_subject(wrong("DD-28 index.count: of_buckets"), IDEAL, 0, 100)
-    assert (len(run.failing), len(reduced)) == (running.MOST_FINDINGS, running.ENOUGH)
-    assert [finding.rule for finding in run.findings] == ["DD-28"]
+    run = run_subject(subject, IDEAL, 0, 100)
+    assert (len(run.failing), len(reduced)) == (running.MOST_FINDINGS, 1 + running.ENOUGH)
+    assert [finding.rule for finding in run.findings] == [rule]
 
 
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
