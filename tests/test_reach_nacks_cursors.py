@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,8 @@ from reach import Moment, Reached, reached
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.active_cursors import operations as cursors
 from broker_tck.properties.contracts.negative_acks import operations as nacks
+from broker_tck.properties.contracts.negative_acks.generator import Nacks, draw_config
+from broker_tck.properties.engine.choices import SeededChoices
 
 HIGH_BITS = (8, 16, 31, 32, 48, 53, 62)
 LOWEST, HIGHEST = -(2**63), 2**63 - 2
@@ -230,3 +232,30 @@ def test_many_moves_and_removals_are_single_ones() -> None:
     assert cursors.Remove("c", 2).on(model) == 2
     assert cursors.Remove("c", 3).on(model) == 1
     assert cursors.Remove("c").on(model) is False
+
+
+MANY = 3_000
+"""Of so many messages at most each is looked at."""
+
+
+def messages_of(nacked: Any) -> Iterator[tuple[tuple[int, int], tuple[bool, int]]]:
+    """The entries that an operation nacks, each with the last chunk of its message, if that is in chunks."""
+    each = nacked.each() if isinstance(nacked, nacks.Fill) else [(nacked.ledger, nacked.entry, 0)]
+    chunks = getattr(nacked, "chunks", 1)
+    for ledger, entry, _ in each:
+        for part in range(entry - chunks + 1, entry + 1):
+            yield (ledger, part), (chunks > 1, entry if chunks > 1 else part)
+
+
+def test_entry_is_one_of_some_chunks_or_a_message_by_itself_once_and_for_all() -> None:
+    profile = CONTRACTS["negative-acks"].specification
+    capabilities = CONTRACTS["negative-acks"].capabilities()
+    for seed in range(120, 200):
+        choices = SeededChoices(seed)
+        made = Nacks(profile(draw_config(choices, capabilities)), choices, capabilities)
+        operations = [make() for make in (made.nack, made.batch, made.chunked, made.fill, made.fill) for _ in range(6)]
+        is_of: dict[tuple[int, int], tuple[bool, int]] = {}
+        for operation in operations:
+            if getattr(operation, "n", 0) <= MANY:
+                for at, message in messages_of(operation):
+                    assert is_of.setdefault(at, message) == message, (seed, operation)

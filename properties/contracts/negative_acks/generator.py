@@ -177,8 +177,8 @@ class Nacks:
         self.in_batches = positions[chunked : chunked + batches]
         self.alone = positions[chunked + batches :]
         self.behind = max(entries) + 1
-        self.before = ledger - 1
-        """A ledger in which all messages are in chunks."""
+        self.before = min(ledger, 2**63 - max(LEDGERS)) - 1
+        """A ledger in which all messages are in chunks: below all that many nacks go to."""
         self.alone += [twin for at in self.alone[:TWINNED] for twin in twins(at, one_of(choices, TWINS))]
         self.turns: Sequence[int] = TURNS
         self.indexes = one_of(choices, INDEXES)
