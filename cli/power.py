@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -11,7 +12,9 @@ from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_o
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
 from broker_tck.model.rules import ways_of
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.errors import BadInput
 from broker_tck.properties.worth.killing import (
+    Known,
     Power,
     law_tables,
     power_tables,
@@ -28,18 +31,28 @@ POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contra
 @contracts_option
 @click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
 @seed_option
+@click.option(
+    "--known",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Begin with what an earlier `power --json` told: each way's walk, and the trace that its rule was named on.",
+)
 @json_option
-def power(contract_names: tuple[str, ...], profile: str | None, seed: int, as_json: bool) -> int:
+def power(contract_names: tuple[str, ...], profile: str | None, seed: int, known: str | None, as_json: bool) -> int:
     """Run every known wrong way of every rule as the subject, and see it killed.
 
     A way that survives shows a rule that nothing can violate, or a generator that does not get there. Exit status 1
     then, and where a checkable rule or a law has nothing that it kills. The last line says which rules matter least
     often in walks.
+
+    With --known a way is killed where it fails on the walk that is known to notice it, and its own rule is named on
+    the known trace. Where that is not so, or nothing is known of it, it is searched for from the first walk on.
     """
     chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
+    told_before = known_in(known) if known else []
     with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "wrong ways") as tell:
-        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule))
-    laws = law_tables(chosen, seed)
+        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule), told_before)
+    laws = law_tables(chosen, seed, told_before)
     told = zip(chosen, tables, laws, strict=True)
     worth = [Worth(c, p, table, law, met_in(c, p, seed)) for (c, p), table, law in told]
     if as_json:
@@ -48,6 +61,22 @@ def power(contract_names: tuple[str, ...], profile: str | None, seed: int, as_js
         for each in worth:
             print_worth(each)
     return 0 if all(each.proven for each in worth) else 1
+
+
+class Told(msgspec.Struct):
+    """What `power --json` told of several contracts."""
+
+    contracts: list[Known]
+
+
+def known_in(file: str) -> list[Known]:
+    """What is known of wrong ways by a file of what `power --json` printed. BadInput where it is another."""
+    text = Path(file).read_bytes()
+    try:
+        document = msgspec.json.decode(text)
+        return msgspec.convert(document if "contracts" in document else {"contracts": [document]}, Told).contracts
+    except (TypeError, msgspec.DecodeError) as error:
+        raise BadInput(f"{file}: not what `power --json` prints: {error}") from None
 
 
 class Worth(NamedTuple):

@@ -10,6 +10,8 @@ import shlex
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -34,7 +36,7 @@ from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
-from broker_tck.properties.engine.trace import load
+from broker_tck.properties.engine.trace import from_text, load
 from broker_tck.properties.findings.document import replay_command
 from broker_tck.properties.worth import killing
 from broker_tck.properties.worth.deviating import deviation
@@ -415,6 +417,9 @@ ONE = ("--contract", "delayed-delivery")
 HANDFUL = ("DD-09 refuses: equality_accepted", "DD-28 index.count: of_buckets", "DD-35 index.removed: whole_ledgers")
 
 
+met_once = cache(proving.met_in)
+
+
 @pytest.fixture
 def handful(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few wrong ways stand in for all."""
@@ -424,6 +429,7 @@ def handful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killing, "POWER_WALKS", 100)
     monkeypatch.setattr(killing, "LAW_WALKS", 6)
     monkeypatch.setattr(killing, "processes", lambda most: ThreadPoolExecutor(1))
+    monkeypatch.setattr(proving, "met_in", met_once)
 
 
 @pytest.mark.untraced
@@ -450,7 +456,7 @@ def test_power_names_what_is_not_proven(cli: Cli) -> None:
 @pytest.mark.usefixtures("handful")
 def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        killing, "power_of", lambda which, seed: killing.Power(*which[:2], str(which[2]), True, 1, 1, ())
+        killing, "power_of", lambda wanted, seed: killing.Power(*wanted[:2], str(wanted[2]), True, 1, 1, ())
     )
     monkeypatch.setattr(killing, "law_table", lambda *arguments: {})
     told = document(cli("power", *ONE, "--contract", "negative-acks", "--json"))["contracts"]
@@ -480,12 +486,59 @@ def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
     assert cli(*kept) == (0, "text: DD-08: time-bucket keeps it\n", "")
 
 
-def test_way_that_survives_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
+@pytest.fixture
+def known(cli: Cli, handful: None, tmp_path: Path) -> Path:
+    """A file of what is known of the handful."""
+    file = tmp_path / "power.json"
+    file.write_text(cli("power", *ONE, "--json")[1], encoding="utf-8")
+    return file
+
+
+@pytest.mark.untraced
+def test_way_that_survives_is_told_whatever_was_known_of_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
+) -> None:
     monkeypatch.setattr(killing, "POWER_WALKS", 1)
     monkeypatch.setattr(killing, "as_subject", lambda *of: right())
-    status, out, _ = cli("power", *ONE)
+    status, out, _ = cli("power", *ONE, "--known", known)
     assert status == 1
     assert out.count("SURVIVED") == 3
+
+
+def test_way_that_is_killed_as_known_is_not_searched_for(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
+) -> None:
+    monkeypatch.setattr(killing, "find", None)
+    found = document(cli("power", *ONE, "--known", known, "--json"))
+    told = json.loads(known.read_text(encoding="utf-8"))
+    assert found == told
+    assert [len(from_text(way["trace"]).operations) for way in told["ways"]] == [2, 2, 4]
+
+
+STALE: tuple[dict[str, Any], ...] = (
+    {"trace": ""},
+    {"trace": "fly 1"},
+    {"trace": "add 1 0 +2000; get 1"},
+    {"named": ["DD-01"]},
+    {"clause": "that was renamed"},
+)
+
+
+@pytest.mark.untraced
+def test_way_that_is_not_killed_as_known_is_searched_for(cli: Cli, known: Path) -> None:
+    told = json.loads(known.read_text(encoding="utf-8"))
+    for stale in STALE:
+        old = told | {"ways": [way | stale for way in told["ways"]], "laws": {}}
+        known.write_text(json.dumps({"contracts": [old]}), encoding="utf-8")
+        assert document(cli("power", *ONE, "--known", known, "--json")) == told
+
+
+@pytest.mark.parametrize("text", ["", "1", "[1]", "{}", '{"contracts": 1}'])
+def test_file_that_tells_nothing_of_ways_is_bad_input(cli: Cli, tmp_path: Path, text: str) -> None:
+    (tmp_path / "known").write_text(text, encoding="utf-8")
+    status, out, err = cli("power", "--known", tmp_path / "known")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "known: not what `power --json` prints: " in err
 
 
 def right() -> Subject:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -351,14 +351,18 @@ def laws_broken(
     capabilities: Any,
     count: int,
     seed: int,
-    wanted: Container[str] | None = None,
+    wanted: Collection[str] | None = None,
+    until_all: bool = False,
 ) -> Counter[str]:
     """How many of so many traces, made with the model, break each law and variation on a subject that runs alone.
 
-    ``wanted`` names those to be judged; None: all. Where the subject does not come to an end, a trace breaks none.
+    ``wanted`` names those to be judged; None: all. ``until_all``: no more traces once each of them was broken. Where
+    the subject does not come to an end, a trace breaks none.
     """
     broken: Counter[str] = Counter()
     for done in walks_of_model(contract, model, capabilities, count, seed):
+        if until_all and wanted is not None and len(broken) == len(wanted):
+            break
         with suppress(Hang), Limit(LAW_SECONDS):
             broken.update(broken_by(contract, done, rigged, capabilities, wanted))
     return broken

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, takewhile
+from itertools import islice, repeat, takewhile
 from multiprocessing import get_context
 from os import cpu_count
 from statistics import median
 from time import perf_counter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -23,9 +23,11 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.run import laws_broken
 from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named, mutants, resolve
+from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.engine.walk import Walk, walks
+from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
-from broker_tck.properties.findings.finding import Finding, failure, find, kind
+from broker_tck.properties.findings.finding import Finding, confirmed, failure, find, kind
 
 SEEDS = 20
 MOST_OPERATIONS = 1_000_000
@@ -233,22 +235,44 @@ class Power(msgspec.Struct, frozen=True):
     walks: int
     operations: int
     named: tuple[str, ...]
+    trace: str = ""
+    """The reduced trace on which these rules were named, as text."""
 
 
-def power_of(which: tuple[str, str, int], seed: int) -> Power:
-    """Run one wrong way, by contract, profile and number, as the subject."""
-    contract, profile, index = which
-    kit = contract_named(contract)
-    model = kit.model(profile)
-    way = ways_of(model)[index]
+class Known(msgspec.Struct, frozen=True):
+    """What is known of the wrong ways of a profile: what was found of them before."""
+
+    contract: str
+    profile: str
+    ways: tuple[Power, ...]
+    laws: dict[str, str]
+    """Each law and variation, and the way that breaks it."""
+
+
+class Wanted(NamedTuple):
+    """A wrong way that is to be run, and what is known of it."""
+
+    contract: str
+    profile: str
+    number: int
+    known: Power | None = None
+
+
+def power_of(wanted: Wanted, seed: int) -> Power:
+    """Run one wrong way as the subject: as it is known to be killed, if it is, else from the first walk on."""
+    kit = contract_named(wanted.contract)
+    model = kit.model(wanted.profile)
+    way = ways_of(model)[wanted.number]
     wrong = dict(wrong_models(model))[way]
     subject = as_subject(str(way), kit, wrong)
+    diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities, wrong)
+    if wanted.known and killed_as_known(wanted.known, subject, diagnoser, seed):
+        return wanted.known
     number, made, finding = 0, 0, None
     for done in walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities):
         number += 1
         made += len(done.operations)
         if done.difference:
-            diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities, wrong)
             finding = find(subject, diagnoser, done.config, done.operations, done.seed)
             break
     return Power(
@@ -259,54 +283,88 @@ def power_of(which: tuple[str, str, int], seed: int) -> Power:
         walks=number,
         operations=made,
         named=finding.diagnosis.rules if finding else (),
+        trace=to_text(kit, wanted.profile, finding.config, finding.operations) if finding else "",
     )
 
 
+def killed_as_known(known: Power, subject: Subject, diagnoser: Diagnoser, seed: int) -> bool:
+    """Whether a wrong way fails on the walk that is known to notice it, and is named as known on the known trace."""
+    kit, model = diagnoser.contract, diagnoser.model
+    (done,) = walks(kit, seed, (known.walks - 1,), subject.rig, model, subject.capabilities)
+    if not (done.difference and known.trace):
+        return False
+    try:
+        trace = from_text(known.trace)
+    except BadInput:  # it is of other operations than there are now
+        return False
+    found = confirmed(subject, model, trace.config, trace.operations)
+    if found is None or found[0] < len(trace.operations) - 1:
+        return False
+    return diagnoser.diagnose((trace.config, trace.operations), found[1]).rules == known.named
+
+
 def power_tables(
-    chosen: Sequence[Profile], seed: int = 0, progress: Callable[[int, Power], None] | None = None
+    chosen: Sequence[Profile],
+    seed: int = 0,
+    progress: Callable[[int, Power], None] | None = None,
+    known: Iterable[Known] = (),
 ) -> list[list[Power]]:
     """Run every known wrong way of every rule as the subject: a table for each profile."""
-    counts = [len(ways_of(contract.model(profile))) for contract, profile in chosen]
-    items = [(c.name, p, index) for (c, p), count in zip(chosen, counts, strict=True) for index in range(count)]
-    told = iter(in_parallel(partial(power_of, seed=seed), items, progress))
-    return [list(islice(told, count)) for count in counts]
+    told = {(k.contract, k.profile, p.rule, p.clause, p.way): p for k in known for p in k.ways}
+    wanted, counts = list[Wanted](), []
+    for contract, profile in chosen:
+        ways = ways_of(contract.model(profile))
+        names = ((contract.name, profile, way.rule.number, way.clause, way.name) for way in ways)
+        wanted += [Wanted(contract.name, profile, number, told.get(name)) for number, name in enumerate(names)]
+        counts.append(len(ways))
+    tables = iter(in_parallel(partial(power_of, seed=seed), wanted, progress))
+    return [list(islice(tables, count)) for count in counts]
 
 
-def law_tables(chosen: Sequence[Profile], seed: int = 0) -> list[dict[str, str]]:
+def law_tables(chosen: Sequence[Profile], seed: int = 0, known: Iterable[Known] = ()) -> list[dict[str, str]]:
     """What breaks each law and variation: a table for each profile. Where one waits, another uses the processes."""
+    told = {(k.contract, k.profile): k.laws for k in known}
+    laws = [told.get((contract.name, profile), {}) for contract, profile in chosen]
     with processes(BLOCK) as pool, ThreadPoolExecutor(len(chosen)) as each:
-        return list(each.map(lambda one: law_table(one[0], one[1], seed, pool), chosen))
+        return list(each.map(lambda one, known: law_table(one[0], one[1], seed, pool, known), chosen, laws))
 
 
-def law_table(contract: Contract, profile: str, seed: int, pool: Executor) -> dict[str, str]:
+def law_table(
+    contract: Contract, profile: str, seed: int, pool: Executor, known: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Each law and variation with the first wrong way found that breaks it, run alone.
 
-    Ways of rules that are laws as well come first. Each block of ways is judged by what none before it has broken.
+    The way that is ``known`` to break it is tried first. Of the others those of rules that are laws as well come first.
+    Each block of ways is judged by what none before it has broken.
     """
     model = contract.model(profile)
     ways = ways_of(model)
     left = {*(law.number for law in contract.laws), *(variation.name for variation in contract.variations)}
     left -= {*model.BREAKS, *model.MOOT}
+    work = partial(laws_of, contract=contract.name, profile=profile, seed=seed)
+    numbers = {str(way): index for index, way in enumerate(ways)}
+    again = {law: way for law, way in (known or {}).items() if law in left and way in numbers}
+    broken_again = pool.map(work, (numbers[way] for way in again.values()), ([law] for law in again))
+    found = {law: again[law] for broken in broken_again for law in broken}
     order = sorted(range(len(ways)), key=lambda index: ways[index].rule.number not in left)
-    found: dict[str, str] = {}
     for begin in range(0, len(order), BLOCK):
         block = order[begin : begin + BLOCK]
         wanted = frozenset(left - found.keys())
         if not wanted:
             break
-        work = partial(laws_of, contract=contract.name, profile=profile, seed=seed, wanted=wanted)
-        for index, broken in zip(block, pool.map(work, block), strict=True):
+        for index, broken in zip(block, pool.map(work, block, repeat(wanted)), strict=True):
             found |= {law: str(ways[index]) for law in broken if law not in found}
     return found
 
 
-def laws_of(index: int, contract: str, profile: str, seed: int, wanted: frozenset[str]) -> list[str]:
+def laws_of(index: int, wanted: Collection[str], contract: str, profile: str, seed: int) -> list[str]:
     """The laws and variations, of those wanted, that a wrong way breaks where it runs alone."""
     kit = contract_named(contract)
     model = kit.model(profile)
     way = ways_of(model)[index]
     subject = as_subject(str(way), kit, way.applied_to(model))
-    return sorted(laws_broken(kit, subject.rig, model, subject.capabilities, LAW_WALKS, seed, wanted))
+    broken = laws_broken(kit, subject.rig, model, subject.capabilities, LAW_WALKS, seed, wanted, until_all=True)
+    return sorted(broken)
 
 
 def unproven(contract: Contract, profile: str, table: Iterable[Power], laws: Mapping[str, str]) -> list[str]:
