@@ -52,6 +52,7 @@ class NoPause(DelayedDelivery):
 # ---- One's word
 
 
+@pytest.mark.untraced
 def test_subject_that_does_as_it_says_conforms() -> None:
     subject = subject_of(RoundsDown)
     assert subject.accepts == (Accepted("DD-05", "rounded_down", "our clients wait"),)
@@ -62,6 +63,7 @@ def test_subject_that_does_as_it_says_conforms() -> None:
     assert check_subject(subject, CONTRACT.default, (), 0, 20, 0, fail_fast=True).run.findings[0].rule == "DD-05"
 
 
+@pytest.mark.untraced
 def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
     checked = check_subject(subject_of(SaysSo), EARLY, (), 0, 100, 0, fail_fast=True)
     assert checked.verdict == BROKEN

@@ -479,6 +479,7 @@ def test_no_cache_is_asked_for_a_range_the_wrong_way_round() -> None:
         assert [s.result for s in record(stepped.operations, made)] == [True, True, ["ends", [0, 0]]]
 
 
+@pytest.mark.untraced
 def test_cache_that_throws_at_such_a_range_conforms() -> None:
     subject = declared("kit:sorted", Sorted, CONTRACT)
     reversed_ranges = 0
@@ -741,6 +742,7 @@ def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     assert set(broken) - {*model.MOOT} == set(model.BREAKS)
 
 
+@pytest.mark.untraced
 def test_queue_in_parts_conforms() -> None:
     subject = declared("kit:in-parts", InParts, CONTRACT)
     for number in range(60):
@@ -811,6 +813,7 @@ class SaysMore(RemovalQueue):
         return entries + 1, removed
 
 
+@pytest.mark.untraced
 @on_linux
 @pytest.mark.parametrize("wrong", [LosesOne, TakesTheLast, SaysMore])
 def test_policy_that_is_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, wrong: type[RemovalQueue]) -> None:

@@ -200,6 +200,7 @@ def test_rows_stand_below_one_head_and_what_is_wrong_before_its_row(capsys: pyte
 # ---- walk
 
 
+@pytest.mark.untraced
 def test_walks_are_made(cli: Cli) -> None:
     status, out, err = cli("walk", "--subject", "heap", "--walks", "3")
     assert (status, err) == (0, "")
@@ -328,6 +329,7 @@ def test_rule_of_another_profile_alone_is_told(cli: Cli) -> None:
     assert cli("rules", "EC-60", "--profile", "pip-430") == (2, "", line)
 
 
+@pytest.mark.untraced
 def test_rules_are_listed(cli: Cli) -> None:
     status, out, err = cli("rules")
     assert (status, err) == (0, "")
@@ -474,6 +476,7 @@ def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.Monkey
     assert cli("power", *ONE)[0] == 0
 
 
+@pytest.mark.untraced
 def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
     finding = deviation(resolve("time-bucket-2025"), "timebucket-2025", "DD-08", 0)
     assert finding
@@ -621,6 +624,7 @@ def test_init_writes_a_plug_in(cli: Cli, tmp_path: Any) -> None:
     assert out.splitlines()[-1].startswith("next: cd ")
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("contract", [name for name in CONTRACTS if name != "delayed-delivery"])
 def test_init_writes_a_subject_of_any_contract(
     cli: Cli, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, contract: str

@@ -328,6 +328,7 @@ def test_bundled_subjects_are_containers() -> None:
         assert isinstance(subject.factory(Config(), lambda: 0), Interface)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("subject", bundled(CURSORS), ids=lambda s: s.name)
 def test_subject_does_as_its_profile_says(subject: Any) -> None:
     model = CURSORS.model(subject.profiles[0])
@@ -336,6 +337,7 @@ def test_subject_does_as_its_profile_says(subject: Any) -> None:
         assert done.difference is None
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("profile", "rules"),
     [
@@ -456,6 +458,7 @@ def test_all_laws_and_variations_are_proven() -> None:
     assert set(BROKEN_BY) == {law.number for law in LAWS} | {variation.name for variation in VARIATIONS}
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", RIGHT)
 def test_no_law_and_no_variation_is_broken_by_what_is_right(name: str) -> None:
     subject = resolve(name)
@@ -502,6 +505,7 @@ def test_subject_without_null_updates_is_not_asked_for_them() -> None:
     assert [o.tag for o in conforming.asked(trace, subject).operations].count("add") == 3
 
 
+@pytest.mark.untraced
 def test_walks_ask_a_subject_for_nothing_that_it_lacks() -> None:
     for name in (*RIGHT, *PULSAR):
         capabilities = structs.replace(resolve(name).capabilities, null_updates=False)

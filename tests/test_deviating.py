@@ -123,6 +123,7 @@ def test_rule_that_is_kept_has_no_finding(monkeypatch: pytest.MonkeyPatch) -> No
     assert deviation(resolve("sorted-buckets"), "pip-393-spec", "NA-16", 0) is None
 
 
+@pytest.mark.untraced
 def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
     undeclared = Subject("mine", NACKS, JavaPip393, ("pip-393-spec",), JAVA.capabilities)
     assert behaves_as(undeclared, 0) == "pip-393-java"
@@ -244,6 +245,7 @@ def test_columns_say_what_is_kept_broken_and_open(java: tuple[Column, list[str]]
     assert set(found.verdicts) == {rule.number for rule in compared_rules(NACKS)}
 
 
+@pytest.mark.untraced
 def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     told: list[str] = []
     stranger = column(resolve("mutant:a-bit-too-many"), 20, 0, told.append)
@@ -286,6 +288,7 @@ def test_compare_prints_a_table(cli: Cli, java: tuple[Column, list[str]], monkey
     assert {f["rules"][0] for f in only["findings"]} == {n for n, v in only["rules"].items() if v == "breaks"}
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", ["java", "go", "cpp", "sorted-buckets"])
 def test_walk_is_written_in_a_line_and_read_again(name: str) -> None:
     subject = resolve(name)

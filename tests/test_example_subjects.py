@@ -54,6 +54,7 @@ def test_subject_conforms_and_exercises_every_rule(name: str) -> None:
     assert len(run.exercised) == len(run.rules) == RULES[name]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("right", "wrong", "rule"), rows())
 def test_mistake_is_named_by_its_rule(right: str, wrong: str, rule: str) -> None:
     assert issubclass(resolve(wrong).factory, resolve(right).factory)

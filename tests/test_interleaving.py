@@ -163,6 +163,7 @@ def test_all_orders_find_the_mutant_by_its_own_rule(name: str) -> None:
     assert kinds == FOUND[name][1] or not FOUND[name][1]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", MUTANTS)
 def test_shortest_order_is_a_trace_that_replays(cli: Cli, name: str) -> None:
     finding = finding_of(name)
@@ -400,6 +401,7 @@ def test_reduction_leaves_out_calls_and_names_threads_in_order() -> None:
 # ---- The command line
 
 
+@pytest.mark.untraced
 def test_command_line_tries_all_orders(cli: Cli) -> None:
     status, out, err = cli("interleave", "--subject", "stepwise-queue", "--scenario", "insertions")
     assert (status, err) == (0, "")

@@ -68,6 +68,7 @@ def names(folder: Path) -> list[str]:
 # ---- The command
 
 
+@pytest.mark.untraced
 def test_findings_are_kept_once(cli: Cli, folder: Path) -> None:
     status, _, err = cli(*ONE, "--save", folder)
     assert (status, err) == (1, f"findings/{FILE}: kept\n")
@@ -100,6 +101,7 @@ def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> Non
     assert len(names(folder)) == 2
 
 
+@pytest.mark.untraced
 def test_trace_of_several_passes_where_all_pass(cli: Cli, folder: Path) -> None:
     kept(folder, "mine.jsonl")
     kept(folder, "other.jsonl", json.dumps({**GET, "steps": [["has"]]}))
@@ -109,6 +111,7 @@ def test_trace_of_several_passes_where_all_pass(cli: Cli, folder: Path) -> None:
     assert told == ["kept trace findings/other.jsonl passes now"]
 
 
+@pytest.mark.untraced
 def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
     """They are of two contracts, and each has its own kept trace."""
     subjects = ("--subject", "mutant:buckets-rounded-up", "--subject", "mutant:duplicate-counted")
@@ -147,6 +150,7 @@ def test_file_that_is_no_trace_is_told_before_the_check(cli: Cli, folder: Path) 
     assert names(folder) == ["README.md", FILE]
 
 
+@pytest.mark.untraced
 def test_what_cannot_be_kept_is_told_all_the_same(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, target: Path) -> None:
         if target.suffix == ".jsonl":
@@ -212,12 +216,14 @@ def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
     assert (checked.verdict, checked.run.walks) == ("broken", 0)
 
 
+@pytest.mark.untraced
 def test_first_that_fails_may_be_the_last_that_is_run(folder: Path) -> None:
     both = [kept(folder, "a.jsonl"), kept(folder, "b.jsonl")]
     assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both).failing] == both
     assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both, fail_fast=True).failing] == both[:1]
 
 
+@pytest.mark.untraced
 def test_hang_is_a_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker_tck.properties.findings.again.SECONDS", 0.3)
     again = run_again(subject_of(Hanging), IDEAL, [kept(folder, "mine.jsonl")])

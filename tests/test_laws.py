@@ -183,6 +183,7 @@ def test_shift_is_told_from_what_must_not_depend_on_it() -> None:
     assert not equal(trace.config, before, config, after)
 
 
+@pytest.mark.untraced
 def test_walks_have_something_to_vary() -> None:
     subject = bundled(CONTRACT)[0]
     for variation in CONTRACT.variations:

@@ -113,6 +113,7 @@ def test_steps_are_as_many_as_they_are_said_to_be() -> None:
     assert run_machine(subject_of(TimeBucketTracker), MODEL, 3, steps=5)[1] <= 3 * 5 * (1 + machines.FOLLOWING)
 
 
+@pytest.mark.untraced
 def test_hang_ends_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machines, "SECONDS", 1.0)
     failed, _ = run_machine(subject_of(kit.Hanging), MODEL, 30)

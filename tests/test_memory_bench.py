@@ -21,6 +21,7 @@ def test_every_message_comes_out_again(name: str, batch: bool) -> None:
     assert name == "random" or measurement.messages == 60_500
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("name", "buckets"), [("1-10", 60), ("4-10", 16), ("8-10", 8), ("8-15", 1)])
 def test_dense_buckets_take_a_few_bytes_each(name: str, buckets: int) -> None:
     measurement = measure(ROWS[name], batch=False, messages=60_500)

@@ -171,6 +171,7 @@ def test_entry_has_its_chunks_its_batch_or_neither_once_and_for_all() -> None:
     assert kinds_seen <= {"alone", "batch", *range(2, 65)}
 
 
+@pytest.mark.untraced
 def test_negative_ids_are_asked_of_who_takes_them_alone() -> None:
     for taken in (True, False):
         done = walks_of(Capabilities(negative_ids=taken), 60)

@@ -650,6 +650,7 @@ class CountsOn(SortedBucketsTracker):
         return super().get_nacked_messages_count() or NUMBER
 
 
+@pytest.mark.untraced
 @on_linux
 @pytest.mark.parametrize(
     "wrong", [LosesOne, TakesOneForAnother, DropsOne, EmitsTwice, IsEarly, CountsOneMore, CountsOn]
@@ -866,6 +867,7 @@ def test_entry_is_one_thing_for_good() -> None:
     ]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", ["every-nack-postpones", "chunks-for-one-bucket", "called-under-a-lock"])
 def test_trace_is_reduced_to_what_a_client_can_do(name: str) -> None:
     subject = resolve(f"mutant:{name}")

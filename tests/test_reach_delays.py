@@ -87,6 +87,7 @@ def found() -> Counter[str]:
     return reached(CONTRACTS["delayed-delivery"], DELAYS, lambda model: model.count(), before=True)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("what", DELAYS)
 def test_walks_go_as_far(what: str) -> None:
     assert found()[what] > 0

@@ -61,6 +61,7 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
     assert str(finding_json(finding)["replay"]).startswith("broker-tck replay --subject ")
 
 
+@pytest.mark.untraced
 def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
     from broker_tck.properties.findings.diagnose import Diagnoser
 
@@ -79,6 +80,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(findings, "SECONDS", 1.0)
 
 
+@pytest.mark.untraced
 @pytest.mark.usefixtures("impatient")
 def test_subject_that_hangs_is_a_finding() -> None:
     subject = subject_of(kit.Hanging)
@@ -103,6 +105,7 @@ def test_walk_of_a_subject_that_hangs_ends() -> None:
     assert done.operations[-1].tag == "get"
 
 
+@pytest.mark.untraced
 @pytest.mark.usefixtures("impatient")
 def test_subject_that_never_gets_made_is_a_finding() -> None:
     subject = subject_of(kit.NeverMade)
@@ -243,6 +246,7 @@ def test_reduction_ends_with_what_it_has_where_each_probe_is_dear(monkeypatch: p
     assert len(left) < 6
 
 
+@pytest.mark.untraced
 def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = wrong("DD-06 buckets.due: strictly_before")
     done = first_failing(subject)
@@ -259,6 +263,7 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     assert "\n  Unfinished  the reduction ran out of work, " in story(document(spent))
 
 
+@pytest.mark.untraced
 def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = subject_of(kit.OneTooMany)
     monkeypatch.setattr(reducing, "MOST_PROBES", 1)

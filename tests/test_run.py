@@ -84,6 +84,7 @@ def test_rules_that_mean_nothing_to_a_profile_are_left_out() -> None:
 # ---- Deviations
 
 
+@pytest.mark.untraced
 def test_declared_deviations_are_seen() -> None:
     run = Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0)
     deviations(run)
@@ -126,6 +127,7 @@ def test_deviation_of_what_a_subject_lacks_is_not_looked_for() -> None:
     assert not run.gone
 
 
+@pytest.mark.untraced
 def test_law_that_is_kept_after_all_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     model = replaced(MODEL, {"PROFILE": "lawful", "BREAKS": ("DD-08",)}, "Lawful")
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 12)
@@ -134,6 +136,7 @@ def test_law_that_is_kept_after_all_is_gone(monkeypatch: pytest.MonkeyPatch) -> 
     assert run.gone == ["DD-08"]
 
 
+@pytest.mark.untraced
 def test_subject_that_no_longer_deviates_breaks_its_profile() -> None:
     run = run_subject(subject_of(TimeBucketTracker), "timebucket-2026", 0, 120)
     assert run.failing
@@ -145,6 +148,7 @@ def test_subject_that_no_longer_deviates_breaks_its_profile() -> None:
 # ---- Laws
 
 
+@pytest.mark.untraced
 def test_law_is_judged_where_model_and_subject_agree() -> None:
     """A model and a subject that are wrong alike: only the laws see it."""
     subject = wrong("DD-06 absent")
@@ -165,6 +169,7 @@ def test_variation_is_judged() -> None:
     assert "shift" in {law for _, law, _ in run.complaints}
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("fail_fast", [True, False])
 def test_law_that_is_broken_where_no_walk_differs_gets_a_trace(
     monkeypatch: pytest.MonkeyPatch, fail_fast: bool
@@ -192,6 +197,7 @@ def test_hang_while_laws_are_judged_is_a_complaint(monkeypatch: pytest.MonkeyPat
 # ---- Failing runs
 
 
+@pytest.mark.untraced
 def test_run_ends_when_enough_was_found() -> None:
     subject = wrong("DD-28 index.count: of_buckets")
     run = run_subject(subject, IDEAL, 0, 100, most=3)
@@ -222,6 +228,7 @@ def test_walks_that_say_nothing_new_are_not_reduced(
     assert [finding.rule for finding in run.findings] == [rule]
 
 
+@pytest.mark.untraced
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked, "__defaults__", (*(checked.__defaults__ or ())[:-1], 2.0))
     monkeypatch.setattr("broker_tck.properties.findings.finding.PROBE_SECONDS", 0.2)
@@ -245,6 +252,7 @@ def test_failure_that_does_not_happen_again_is_said(monkeypatch: pytest.MonkeyPa
     )
 
 
+@pytest.mark.untraced
 def test_progress_is_told() -> None:
     seen: list[int] = []
     run_subject(subject_of(TimeBucketTracker), IDEAL, 0, 17, progress=lambda run: seen.append(run.walks))
@@ -264,6 +272,7 @@ def test_golden_traces_count() -> None:
     assert "expected" in checked.complaints[0]
 
 
+@pytest.mark.untraced
 def test_golden_traces_end_at_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker_tck.properties.engine.replay.SECONDS", 1.0)
     monkeypatch.setattr(conforming, "run_subject", lambda *a, **k: Run(subject_of(kit.Hanging), "timebucket-2026", 0))
@@ -290,12 +299,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "EXAMPLES", 30)
 
 
+@pytest.mark.untraced
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", PARTS)
 def test_parts_have_nothing_to_say_of_what_conforms(part: str) -> None:
     assert PARTS[part](subject_of(TimeBucket2026Tracker), TimeBucket2026.PROFILE, 0) == ""
 
 
+@pytest.mark.untraced
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_tell_a_story(part: str) -> None:

@@ -131,6 +131,7 @@ def test_defect_of_the_branch_is_none_of_the_ideal_profile(number: str, told: di
     assert on_subject(trace, subjects[1], "ideal") is not None
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("way", deviations_of(TOPICS.model("pip-448")), ids=str)
 def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
     assert happens(resolve(BRANCH), way.applied_to(TOPICS.model("pip-448")), 0)
@@ -167,6 +168,7 @@ def ended(done: Walk) -> TopicDelivery:
     return model
 
 
+@pytest.mark.untraced
 def test_baseline_with_one_view_answers_as_a_tracker_of_one_subscription() -> None:
     (law,) = [law for law in TOPICS.laws if law.number == "TD-34"]
     capabilities, judged, itself = Capabilities(shows_index=False), 0, lambda config, _: TopicDelivery(config)

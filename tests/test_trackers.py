@@ -252,6 +252,7 @@ def test_random_operations_match_the_naive_tracker(seed: int) -> None:
     pair.drain(100)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("order", ["in order", "backwards", "shuffled"])
 @pytest.mark.parametrize("step", [1, 2, 40])

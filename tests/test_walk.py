@@ -86,6 +86,7 @@ def test_same_seed_makes_the_same_walk() -> None:
         assert other.operations != again.operations
 
 
+@pytest.mark.untraced
 def test_walks_get_near_every_edge() -> None:
     """Times at the cut-off and one beside it, budgets about what is held, entry ids about a container's end."""
     beside: Counter[int] = Counter()
