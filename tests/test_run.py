@@ -20,6 +20,7 @@ from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine import run as runs
 from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.findings import gathered
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.parts import PARTS, cases, conformance, of_rule, run_part
 from broker_tck.properties.verdict import BROKEN, NOT_ENOUGH
@@ -208,27 +209,31 @@ def test_run_ends_when_enough_was_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "rule"),
-    [(wrong("DD-04 absent"), "DD-04"), (subject_of(kit.Raising), "DD-09")],
-    ids=["walks that fail in many ways, which one way explains", "walks that fail alike, which none explains"],
+    ("subject", "rule", "most_work", "reduced"),
+    [
+        (wrong("DD-04 absent"), "DD-04", gathered.MOST_WORK, 1 + gathered.ENOUGH),
+        (subject_of(kit.Raising), "DD-09", gathered.MOST_WORK, 1 + gathered.ENOUGH),
+        (subject_of(kit.Raising), "DD-09", 0, 1),
+    ],
+    ids=["one way explains all, which fail in many ways", "no way does, and all fail alike", "each is much work"],
 )
 def test_walks_that_say_nothing_new_are_not_reduced(
-    monkeypatch: pytest.MonkeyPatch, subject: Subject, rule: str
+    monkeypatch: pytest.MonkeyPatch, subject: Subject, rule: str, most_work: int, reduced: int
 ) -> None:
-    reduced: list[int | None] = []
+    seeds: list[int | None] = []
 
     def find(*args: Any, **kwargs: Any) -> Finding | None:
-        reduced.append(args[4])
+        seeds.append(args[4])
         return real(*args, **kwargs)
 
     real = running.find
     monkeypatch.setattr(running, "find", find)
+    monkeypatch.setattr(gathered, "MOST_WORK", most_work)
     run = run_subject(subject, IDEAL, 0, 100)
-    assert (len(run.failing), len(reduced)) == (running.MOST_FINDINGS, 1 + running.ENOUGH)
+    assert (len(run.failing), len(seeds)) == (running.MOST_FINDINGS, reduced)
     assert [finding.rule for finding in run.findings] == [rule]
 
 
-@pytest.mark.untraced
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked, "__defaults__", (*(checked.__defaults__ or ())[:-1], 2.0))
     monkeypatch.setattr("broker_tck.properties.findings.finding.PROBE_SECONDS", 0.2)

@@ -22,8 +22,9 @@ from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import LOOKED, SECONDS, Walk, walk, walks
 from broker_tck.properties.findings.diagnose import Diagnoser, back_models
 from broker_tck.properties.findings.fickle import fickle
-from broker_tck.properties.findings.finding import Finding, find, find_breach, kind
+from broker_tck.properties.findings.finding import Finding, find, find_breach
 from broker_tck.properties.findings.fitness import see_whole
+from broker_tck.properties.findings.gathered import Gathered
 from broker_tck.properties.isolation.watchdog import Limit
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 from broker_tck.properties.worth.deviating import breaks, broken_by, happens, peeled
@@ -43,9 +44,6 @@ TOO_LONG = "hang"
 """The complaint, in place of a law's name, of a walk that took longer."""
 MOST_FINDINGS = 12
 """A run ends after so many failing walks."""
-ENOUGH = 3
-"""So many more failing walks are reduced that say what was said, for the shortest trace."""
-
 Progress = Callable[["Run"], None]
 State = tuple[str, tuple[int, ...]]
 """The kind of an operation, and the abstract state in which it was made."""
@@ -254,32 +252,21 @@ def explained(run: Run) -> list[Finding]:
 def findings(run: Run) -> list[Finding]:
     """One finding for each rule that the failing walks break, the shortest trace of each.
 
-    Once :data:`ENOUGH` walks that fail alike, or that one way explains to their end, have said nothing new, others like
-    them are left. A walk whose hang is not confirmed was slow, and has not failed.
+    A walk whose hang is not confirmed was slow, and has not failed.
     """
-    subject = run.subject
-    diagnoser = Diagnoser(subject.contract, run.model, subject.rig, subject.capabilities)
-    found: dict[str, Finding] = {}
-    alike, again = Counter[tuple[str, ...]](), Counter[str]()
+    diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
+    gathered = Gathered(diagnoser)
     for failed in sorted(run.failing, key=lambda w: len(w.operations)):
-        assert failed.difference
-        own = kind(subject.contract, failed.operations[-1], failed.difference)
-        known = (finding.diagnosis for rule, finding in found.items() if again[rule] >= ENOUGH)
-        if alike[own] >= ENOUGH or any(diagnoser.explains(each, failed.config, failed.operations) for each in known):
+        if gathered.is_old(failed):
             continue
-        finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
-        if finding is None and unanswered(failed.difference) == HANG:
+        finding = find(run.subject, diagnoser, failed.config, failed.operations, failed.seed)
+        if finding:
+            gathered.add(failed, finding)
+        elif failed.difference and unanswered(failed.difference) == HANG:
             run.failing.remove(failed)
-        elif finding is None:
-            run.fickle.append(fickle(subject, run.model, failed))
-        if finding is None:
-            continue
-        before = found.get(finding.rule)
-        alike[own] = alike[own] + 1 if before else 0
-        again[finding.rule] += before is not None
-        if before is None or len(finding.operations) < len(before.operations):
-            found[finding.rule] = finding
-    return [found[rule] for rule in sorted(found)]
+        else:
+            run.fickle.append(fickle(run.subject, run.model, failed))
+    return gathered.findings
 
 
 def breaches(run: Run) -> list[Finding]:

@@ -29,6 +29,8 @@ from broker_tck.properties.isolation.watchdog import Limit
 
 WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
+LIKELY = 15
+"""One that agrees on so many of them is told as a fact."""
 MORE_WALKS = 160
 """Where ways of several rules do, so many walks tell them apart."""
 MOST_NEARBY = 4_000

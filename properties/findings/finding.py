@@ -64,6 +64,8 @@ class Finding:
     """The lines of the subject's own traceback, where it raised at the last operation."""
     spent: bool = False
     """Whether its reduction ran out of work, so that a shorter trace may do."""
+    work: int = 0
+    """How many operations were replayed to reduce it."""
 
     @property
     def rule(self) -> str:
@@ -198,6 +200,7 @@ class Reduction:
             () if self.elsewhere else answered(self.subject, plain, short),
             () if self.elsewhere or not erred(found[1]) else raised_at(self.subject, plain, short),
             reducing.is_spent(),
+            reducing.work,
         )
 
     def of_same_ways(self, finding: Finding) -> Finding:

@@ -11,14 +11,12 @@ from broker_tck.properties.engine.check import HANG, RESULT, unanswered
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.written import named_text
-from broker_tck.properties.findings.diagnose import WALKS, Diagnosis
+from broker_tck.properties.findings.diagnose import LIKELY, WALKS, Diagnosis
 from broker_tck.properties.findings.finding import Finding, erred
 from broker_tck.properties.findings.lines import both_text
 
 UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memory at"}
 """How it is told that there was no answer; otherwise the subject's process has ended."""
-MOST = 15
-"""A way that agrees on so many of :data:`WALKS` whole walks is told as a fact."""
 
 
 def what_went_wrong(finding: Finding, sentence: str) -> str:
@@ -39,7 +37,7 @@ def what_went_wrong(finding: Finding, sentence: str) -> str:
 
 def as_surely(diagnosis: Diagnosis, told: Sequence[str]) -> str:
     """Sentences of which one is right: as facts, or as guesses where the first agrees on few whole walks."""
-    if diagnosis.walks >= MOST:
+    if diagnosis.walks >= LIKELY:
         return " Or: ".join(told)
     here = "It looks" if diagnosis.walks else "On this trace it looks"
     return f"{here} as if {' Or as if '.join(map(begun_small, told))}"
@@ -102,7 +100,7 @@ def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
     does = f"a model that does the same agrees with your {contract.thing}"
     if diagnosis.whole:
         return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
-    likely = "likely" if diagnosis.walks >= MOST else "a guess"
+    likely = "likely" if diagnosis.walks >= LIKELY else "a guess"
     return f"{likely}: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
 
 
@@ -110,7 +108,7 @@ def elsewhere(diagnosis: Diagnosis) -> str:
     """Where else the best of the ways agrees, which does not explain the subject everywhere."""
     if diagnosis.walks == WALKS:
         return f" and on {WALKS} whole walks, but not wherever one thing in this trace is changed"
-    if diagnosis.walks >= MOST:
+    if diagnosis.walks >= LIKELY:
         return f" and on {diagnosis.walks} of {WALKS} whole walks"
     return f", but only on {diagnosis.walks} of {WALKS} whole walks" if diagnosis.walks else ", but on no whole walk"
 
