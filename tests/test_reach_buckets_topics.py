@@ -77,7 +77,29 @@ def taken_once_more(m: Moment) -> bool:
     return any(isinstance(a, bucket.Add) and tracker.placed.over(a.ledger) for a in later)
 
 
+def taken_sooner(m: Moment) -> bool:
+    """A message that a bucket was sealed with was refused since, and now it is taken for an earlier time."""
+    o, tracker, refused = m.operation, m.model.tracker, m.trail[-2] if len(m.trail) > 1 else None
+    if not isinstance(o, bucket.Add) or not m.result or tracker is None or not isinstance(refused, bucket.Add):
+        return False
+    first = next((a for a in m.trail if isinstance(a, bucket.Add) and (a.ledger, a.entry) == (o.ledger, o.entry)), o)
+    same = (refused.ledger, refused.entry) == (o.ledger, o.entry) and refused.at <= m.model.now
+    return same and o.at < first.at and any(p.ledgers[0] <= o.ledger <= p.ledgers[1] for p in tracker.placed.pieces)
+
+
+def cleared_while_busy(m: Moment) -> bool:
+    """All was cleared while a merge or a trim reads, and buckets were sealed since; no call has ended."""
+    at = max((i for i, o in enumerate(m.trail) if isinstance(o, bucket.Clear)), default=None)
+    tracker = m.model.tracker
+    if at is None or tracker is None or not isinstance(m.operation, bucket.Add):
+        return False
+    quiet = all(isinstance(o, bucket.Add | bucket.Clear) for o in m.trail[at:])
+    return quiet and len(tracker.placed.pieces) > 1 and any(call.reads for call in m.model.durable.calls.waiting)
+
+
 BUCKETS: dict[str, Reached] = {
+    "what was refused, taken sooner than its bucket is due": taken_sooner,
+    "sealed again while a merge reads": cleared_while_busy,
     "an answer of thousands": lambda m: isinstance(m.operation, bucket.Get) and len(m.result or ()) > 4_096,
     "a segment of a thousand of one ledger": lambda m: of_one_ledger(m) > 1_024,
     "a bucket of 500 segments": in_buckets(lambda t: any(b.last > 500 for b in t.placed.buckets())),

@@ -68,7 +68,27 @@ def crowds(m: Moment) -> int:
     return sum(len(scattered(m, key, ledger)) >= 160 for key in held for ledger in {c[0] for c in held[key]})
 
 
+def packed_alike(m: Moment) -> bool:
+    """A message is added to a bucket that holds another one: of a neighbouring ledger, and by 2^20 or 2^24 apart."""
+    o = m.operation
+    if not isinstance(o, delays.Add) or m.model.refuses(o.at):
+        return False
+    held = {copy[:2] for copy in m.model.index.held.get(m.model.buckets.key(o.at), ())}
+    return any((o.ledger + by, o.entry - by * (1 << bit)) in held for by in (-1, 1) for bit in (20, 24))
+
+
+def grows_beyond(m: Moment) -> bool:
+    """Memory was asked for before the add that makes a ledger's entries in a bucket more than 4,096."""
+    o, trail = m.operation, m.trail
+    if not isinstance(o, delays.Add) or not trail or not isinstance(trail[-1], delays.Memory):
+        return False
+    held = m.model.index.held.get(m.model.buckets.key(o.at), ())
+    return len(held) >= 4_096 and sum(copy[0] == o.ledger for copy in held) == 4_096
+
+
 DELAYS: dict[str, Reached] = {
+    "two that are one number of 20 bits and a ledger": packed_alike,
+    "memory around 4,096 entries": grows_beyond,
     "a pause behind a step back between two ticks": stepped_back,
     "a pause after a batch": lambda m: batch_before(m) is not None and pauses(m),
     "a clear of a thousand buckets": lambda m: (

@@ -54,7 +54,15 @@ def emitted(m: Moment) -> int:
     return int(max((len(ids) for _, ids, _ in m.result), default=0)) if is_a(m, nacks.Advance) else 0
 
 
+def high_count(m: Moment) -> bool:
+    """A message was redelivered more than 15 times, and its delay still grows."""
+    delay = m.model.delays.delay
+    return is_a(m, nacks.Nack) and m.operation.redelivery_count > 15 and delay(m.operation.redelivery_count) > delay(15)
+
+
 NEGATIVE_ACKS: dict[str, Reached] = {
+    "a delay that grows beyond 15 redeliveries": high_count,
+    "a wall clock before zero": lambda m: m.model.clock.wall < 0 and bool(m.model.buckets.held),
     "ids of 32 bits and one": lambda m: is_a(m, nacks.Nack) and abs(m.operation.ledger) >= 2**31,
     "entries beyond what a double holds": lambda m: is_a(m, nacks.Nack) and m.operation.entry > 2**53,
     "the lowest of all ids": lambda m: is_a(m, nacks.Nack) and m.operation.ledger == -(2**63),

@@ -17,7 +17,7 @@ NEW_LEDGER = weighted([(1, 2), (2, 4), (3, 4), (5, 2), (12, 1)])
 """One message in how many is of a new ledger."""
 NEXT_LEDGERS = weighted([(1, 12), (2**8, 1), (2**16, 1), (2**31, 1), (2**32, 2), (2**53 // 64, 1)])
 """How far on a walk's ledgers go now and then: two of them are one for whoever cuts a number short."""
-NEXT_ENTRIES = weighted([(1, 12), (2**8, 1), (4_096, 1), (2**16, 2), (2**31, 1)])
+NEXT_ENTRIES = weighted([(1, 12), (2**8, 1), (4_096, 1), (2**16, 2), (2**20, 1), (2**24, 1), (2**31, 1)])
 """How far on its entries go, likewise: into another container of a bitmap."""
 FAR_OFF = weighted([(0, 16), (30, 2), (4, 1)])
 """One time in how many is far off, and one step of the clock; 0: none is."""

@@ -64,8 +64,10 @@ class Plots(plots.Plots):
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, a message is added."""
         rare = self.choices.below(RARE) == 0
-        usual = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.many, self.lives
-        chosen = (self.refused, self.ended) if rare else (*usual, self.gap, self.gap)
+        calls = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.merged_again
+        chosen = (
+            (self.refused, self.sooner, self.ended) if rare else (*calls, self.many, self.lives, self.gap, self.gap)
+        )
         return self.play(one_of(self.choices, chosen), self.messages.add)
 
     def flood(self) -> Operation:
@@ -153,6 +155,16 @@ class Plots(plots.Plots):
             yield Complete(max(0, len(self.model.durable.calls.waiting) - 1))
         yield from self.until_it_gives_up(creation)
 
+    def merged_again(self) -> Iterator[Operation]:
+        """While a merge or a trim is under way all is cleared, and the same ledgers are sealed again."""
+        yield from self.many()
+        tracker = self.model.tracker
+        if tracker is None or not tracker.busy() or not tracker.placed.pieces:
+            return
+        pieces = tracker.placed.pieces
+        yield from self.cleared_and_sealed(pieces[0].ledgers[0], pieces[-1].ledgers[1])
+        yield from self.all_but("")
+
     def cleared_and_sealed(self, first: int, last: int) -> Iterator[Operation]:
         """After a clear, some ledgers are sealed once more."""
         read = [*islice(self.read_between(first, last), MOST_ADDED)]
@@ -181,6 +193,23 @@ class Plots(plots.Plots):
         for _ in range(2):
             yield Advance(until_next(self.model))
             yield Get(100)
+
+    def sooner(self) -> Iterator[Operation]:
+        """A message of a bucket is refused, then taken for an earlier time, and handed out before its bucket is due."""
+        tracker, now, first = self.model.tracker, self.model.now, self.model.now + self.model.config.tick + 1
+        placed = tracker.placed.pieces if tracker else []
+        waiting = [read for read in self.messages.read if isinstance(read, Add) and read.at > first]
+        sealed = [read for read in waiting if any(p.ledgers[0] <= read.ledger <= p.ledgers[1] for p in placed)]
+        if not sealed:
+            return
+        taken = one_of(self.choices, sealed)
+        soon = first + self.choices.below(taken.at - first)
+        yield replace(taken, at=one_of(self.choices, (-1, now)))
+        yield replace(taken, at=soon)
+        yield Advance(soon - now)
+        yield Get(100)
+        yield Advance(until_next(self.model))
+        yield Get(100)
 
     def ended(self) -> Iterator[Operation]:
         """A bucket is recovered, and ends; its ledger has messages before that and after."""

@@ -7,7 +7,7 @@ Positions come from a small pool, so that they meet again; now and then the pool
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from broker_tck.model.delayed_delivery.buckets import LAST
 from broker_tck.model.delayed_delivery.index import Position
@@ -54,6 +54,12 @@ MOST_APART = 1_100
 """So many messages at most are added at once for different times: whoever looks at all buckets has many to look at."""
 POOLS = weighted([((n, size), 1) for n in (1, 2, 3, 4) for size in (3, 8, 12, 24)] + [((20, 40), 1), ((150, 300), 1)])
 """How many ledgers a walk has, and how many positions. Many are rare, as they do not meet again."""
+BITS = (8, 16, 16, 20, 24, 31, 32, 32, 40, 53)
+TWINS = weighted([(0, 30), *((1 << bit, 1) for bit in BITS)])
+"""How far off the twins of a walk's positions are: one and the same for whoever cuts a number short, or makes one of
+ledger and entry; 0: there are none."""
+TWINNED = 4
+"""So many positions have twins."""
 STYLES = (
     ((4, 3, 3, 0, 1), 12),
     ((2, 6, 1, 1, 1), 60),
@@ -77,7 +83,7 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
     times = Times(model, choices)
     ticks = Ticks(model, choices)
     adds = Adds(choices, times, capabilities)
-    plots = Plots(model, choices, adds, ticks) if choices.below(PLOTTED) == PLOTTED - 1 else None
+    plots = Plots(model, choices, adds, ticks, capabilities) if choices.below(PLOTTED) == PLOTTED - 1 else None
     has, pause, memory, stale, clear = Has(), Pause(), Memory(), Stale(), Clear()
     kinds = [
         Maker("add", (20, 40, 80), adds.add),
@@ -155,6 +161,7 @@ class Adds:
         ledgers, size = one_of(choices, POOLS)
         ledger = min(one_of(choices, LEDGER_BASES), 2**63 - ledgers)
         self.pool = [(ledger + i % ledgers, min(base + i // ledgers, largest)) for i in range(size)]
+        self.pool += twins(self.pool[:TWINNED], one_of(choices, TWINS), largest)
         self.recent: deque[Add] = deque(
             [Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
         )
@@ -189,6 +196,13 @@ class Adds:
         at, apart = self.at(), one_of(self.choices, self.aparts)
         few = n <= MOST_APART and 0 <= at + n * apart <= LAST
         return Fill(ledger, entry, step, n, at, apart if few else 0)
+
+
+def twins(positions: Sequence[Position], off: int, largest: int) -> list[Position]:
+    """Positions that are so far off from these, in the ledger or in the entry."""
+    others = [(ledger + off if ledger + off < 2**63 else ledger - off, entry) for ledger, entry in positions]
+    entries = [(ledger, entry + off) for ledger, entry in positions if entry + off <= largest]
+    return [*others, *entries] if off else []
 
 
 def budget(model: DelayedDelivery, choices: Choices) -> int:

@@ -11,10 +11,12 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
     Add,
     Advance,
     AnyOperation,
+    Capabilities,
     Clear,
     Fill,
     Get,
     Has,
+    Memory,
     Pause,
     ResetTick,
 )
@@ -33,6 +35,10 @@ MANY_BUCKETS = (1_025, 1_030, 1_060, 1_099)
 SCATTERED = (2_049, 2_100, 3_000, 4_095, 4_097)
 CONTAINER = 65_536
 """So many entries share a container of a bitmap."""
+GROWN = weighted([((8, 16, 32, 64), 4), ((128, 256, 1_000, 1_024), 2), ((4_096,), 3)])
+"""So many entries of a ledger in a bucket are kept in one way, and one more in another."""
+AROUND = 3
+"""So many messages are added one by one where that may happen, and taken again."""
 CROWD, CROWDS = 200, 9
 """So many scattered entries of a bucket are better kept as a bitmap; in so many buckets and one more."""
 
@@ -40,12 +46,16 @@ CROWD, CROWDS = 200, 9
 class Plots(plots.Plots):
     """The plots of a tracker."""
 
-    def __init__(self, model: DelayedDelivery, choices: Choices, adds: Adds, ticks: Ticks) -> None:
+    def __init__(
+        self, model: DelayedDelivery, choices: Choices, adds: Adds, ticks: Ticks, capabilities: Capabilities
+    ) -> None:
         super().__init__()
         self.model, self.choices, self.adds, self.ticks = model, choices, adds, ticks
         self.below = choices.below
         steps = self.step_back if 0 < model.lookahead <= MOST_AHEAD else self.fill
-        self.plots = weighted([(self.fill, 12), (steps, 36), (self.buckets, 1), (self.scattered, 1), (self.crowds, 1)])
+        grown = self.grown if capabilities.memory_estimate else self.fill
+        large = self.buckets, self.buckets, self.scattered, self.crowds
+        self.plots = weighted([(self.fill, 12), (steps, 36), (grown, 2), *((plot, 1) for plot in large)])
 
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, many messages are added."""
@@ -122,7 +132,7 @@ class Plots(plots.Plots):
         if at + n * width > LAST:
             return
         yield Fill(*self.adds.position(n), 1, n, at, width)
-        if self.below(2):
+        if self.below(3):
             yield Clear()
         else:
             yield from self.emptied()
@@ -140,6 +150,23 @@ class Plots(plots.Plots):
         border = (before + room + CONTAINER) // CONTAINER * CONTAINER
         yield Fill(ledger, border - 1 - self.below(run - 1), 1, run, at)
         yield from self.emptied()
+
+    def grown(self) -> Iterator[AnyOperation]:
+        """The entries of a bucket become so many that they are kept otherwise, and fewer; memory is asked for."""
+        n, step = one_of(self.choices, one_of(self.choices, GROWN)) - 1, one_of(self.choices, (1, 2))
+        ledger, entry = self.adds.position((n + AROUND) * step)
+        at = self.first_time() + self.below(2 * self.model.buckets.width)
+        if entry + (n + AROUND) * step > self.adds.largest or at > LAST:
+            return
+        yield Fill(ledger, entry, step, n, at)
+        yield Memory()
+        for i in range(AROUND):
+            yield Add(ledger, entry + (n + i) * step, at)
+            yield Memory()
+        yield Advance(min(max(0, at + self.model.buckets.width - self.model.timer.now), FURTHEST))
+        for _ in range(AROUND):
+            yield Get(1)
+            yield Memory()
 
     def crowds(self) -> Iterator[AnyOperation]:
         """Several buckets at once, each with many entries that are not the next of one another."""

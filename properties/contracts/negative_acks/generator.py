@@ -7,6 +7,7 @@ delay. Messages are few, so that they meet again in one bucket and in others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count as count_from
 
 from broker_tck.model.negative_acks.clock import MS
 from broker_tck.model.negative_acks.specification import NegativeAcks
@@ -62,6 +63,8 @@ MULTIPLIERS = (
     (700, 5_000, 1.5),
     (500, 500, 2.0),
     (333, 60_000, 1.7),
+    (1_000, 60_000, 1.1),
+    (100, 2_000_000, 1.2),
 )
 FAR_MULTIPLIERS = (
     (1, 2**40, 2.0),
@@ -75,14 +78,23 @@ FAR_MULTIPLIERS = (
 FAR = 8
 """One backoff in so many is such a one."""
 BITS = (0, 1, 2, 4, 6, 8, 8, 8, 8, 10, 12, 14, 20, 40)
-CLOCKS = (1_763_695_000_064, 1_763_695_000_064, 1_700_000_000_000, 1_700_000_000_255, 2**41 - 5_000)
+CLOCKS = (
+    *(1_763_695_000_064,) * 3,
+    *(1_700_000_000_000,) * 2,
+    1_700_000_000_255,
+    1_700_000_000_255,
+    2**41 - 5_000,
+    2_000,
+)
+EARLY = 10_000
+"""A wall clock that says so little may go back to before zero."""
 ENTRY_BASES = (*(0,) * 8, 250, 4_090, 32_760, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48 - 4, 2**53 - 4, 2**63 - 90)
 LEDGER_BASES = (*(1,) * 6, 254, 10_000, 65_534, 2**31 - 2, 2**32 - 2, 2**53 - 2, 2**63 - 5)
 BELOW_ZERO = (-2, -90, -(2**31) - 2, -(2**32) - 2, -(2**63))
 """Where ids begin, if those below 0 are taken."""
 POOLS = weighted([((n, size), 3) for n in (1, 2, 3) for size in (3, 8, 12, 24)] + [((20, 60), 2), ((300, 400), 1)])
 """How many ledgers a walk has, and how many messages. Many are rare, as they do not meet again."""
-TWINS = (0, 0, 0, 8, 10, 16, 31, 32, 48, 53, 62)
+TWINS = (0, 0, 0, 8, 10, 16, 20, 24, 31, 32, 40, 48, 53, 62)
 """Some messages have a twin whose ledger or entry differs in one such bit alone; 0: none has."""
 TWINNED = 3
 """So many messages have such twins."""
@@ -112,6 +124,8 @@ to be several. Later ones go through them once."""
 IN_CHUNKS = 16
 """One of so many times many nacks are of messages in chunks."""
 MANY_IN_CHUNKS = (15, 16, 17, 40)
+FEWEST_DIFFERENT, MOST_DIFFERENT = 7, 70
+"""So many different delays a walk goes through, where they grow, at least and at most."""
 WAITING, WAITED = 100, 8
 """While more buckets wait, one step of so many is a jump of the wall clock to where all of them are due."""
 SEVERAL, DAY = 4, 86_400_000
@@ -183,9 +197,9 @@ class Nacks:
         self.turns: Sequence[int] = TURNS
         self.indexes = one_of(choices, INDEXES)
         self.chunks = 2 + choices.below(most)
-        table = model.delays.table or (0,) * 7
-        self.many_delays = len(table) if len(table) > MANY_DELAYS else 0
-        self.counts = weighted([(0, 3), (1, 2), (len(table), 1), (2, 1), (3, 1), (choices.below(len(table)), 1)])
+        different = delays_of(model)
+        self.many_delays = different if model.delays.table and different > MANY_DELAYS else 0
+        self.counts = weighted([(0, 3), (1, 2), (different, 1), (2, 1), (3, 1), (choices.below(different), 1)])
 
     def position(self) -> tuple[int, int]:
         """The position of a message by itself."""
@@ -237,6 +251,14 @@ class Nacks:
         return Inside("close" if self.choices.below(6) == 0 else "nack", *self.position(), self.count())
 
 
+def delays_of(model: NegativeAcks) -> int:
+    """For how many redelivery counts the delay is another one, or for so many as are enough."""
+    if model.delays.table:
+        return len(model.delays.table)
+    last = model.delays.delay(MOST_DIFFERENT)
+    return max(FEWEST_DIFFERENT, next(count for count in count_from(0) if model.delays.delay(count) == last))
+
+
 def twins(position: tuple[int, int], bit: int) -> list[tuple[int, int]]:
     """The positions whose ledger, or entry, is higher by one bit."""
     ledger, entry = position
@@ -285,7 +307,7 @@ class Steps:
         if kind == 2 and len(self.model.buckets.held) >= SEVERAL and self.model.clock.wall > DAY:
             return Jump(-DAY - self.below(2))
         by = min(self.jumps[self.below(len(self.jumps))], left(self.model))
-        back = self.below(2) and by < self.model.clock.wall
+        back = self.below(2) and (by < self.model.clock.wall or self.model.clock.wall < EARLY)
         return Jump(-by if back else by)
 
 

@@ -14,7 +14,6 @@ from typing import cast
 from msgspec.structs import replace
 
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
-from broker_tck.model.delayed_delivery.index import Position
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts.delayed_delivery import generator as of_one
@@ -54,8 +53,6 @@ NAMES = weighted([(n, 18) for n in (1, 2, 2, 3, 3, 4)] + [(9, 1), (26, 1)])
 MANY_NAMES = 5
 AGAIN = weighted([(0, 60), (11, 2), (101, 1), (257, 1)])
 """How many dispatchers of one subscription come first, one after the other."""
-TWINS = weighted([(0, 40), (2**8, 1), (2**16, 2), (2**31, 1), (2**32, 2), (2**53, 1)])
-"""How far off the twins of a walk's positions are: one and the same for whoever cuts a number short."""
 JUMPS = weighted([(0, 11), (20, 1)])
 """One step of the clock in how many is far; 0: none is."""
 LONGEST = 2**53
@@ -202,7 +199,6 @@ class Messages:
         self.ticks = of_one.Ticks(pace, choices)
         bits = one.Capabilities(entry_id_bits=capabilities.entry_id_bits)
         self.adds = of_one.Adds(choices, self.times, bits)
-        self.adds.pool += twins(self.adds.pool, one_of(choices, TWINS), self.adds.largest)
         self.pool = sorted(self.adds.pool)
         self.jumps = one_of(choices, JUMPS)
 
@@ -266,13 +262,6 @@ class Messages:
         """A view tells a tick."""
         handle = self.views.handle()
         return ResetTick(handle, self.ticks.next()) if handle else self.views.open()
-
-
-def twins(pool: Sequence[Position], off: int, largest: int) -> list[Position]:
-    """Positions that differ from those of a pool by so much, in the ledger or in the entry."""
-    others = [(ledger + off if ledger + off < 2**63 else ledger - off, entry) for ledger, entry in pool[:4]]
-    entries = [(ledger, entry + off) for ledger, entry in pool[:4] if entry + off <= largest]
-    return [*others, *entries] if off else []
 
 
 def drain(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
