@@ -28,9 +28,6 @@ class Answers(Part):
         each_alone=(
             "Your cache asks the storage for each missing entry alone; it has to ask once for each run of them."
         ),
-        last_run_first=(
-            "Your cache asks the storage for the last missing run first; it has to go from the first run to the last."
-        ),
         absent=(
             "Your cache asks the storage for the whole range although some of it is cached; it has to ask for what "
             "is missing alone."
@@ -46,7 +43,6 @@ class Answers(Part):
         absent=lambda a, reader, there: [(reader.first, reader.last)],
         from_first_to_last=lambda a, reader, there: spanned(a.lacking(reader, there)),
         each_alone=lambda a, reader, there: [(entry, entry) for entry in a.lacking(reader, there)],
-        last_run_first=lambda a, reader, there: runs(a.lacking(reader, there))[::-1],
         whole_unless_all_is_there=lambda a, reader, there: (
             [(reader.first, reader.last)] if a.lacking(reader, there) else []
         ),

@@ -38,15 +38,6 @@ class FirstToLast(CacheReads):
         return [value for value in found if not missing or not min(missing) < value.position[1] < max(missing)]
 
 
-@mutant("EC-45", inside=around_reads)
-class LastRunFirst(CacheReads):
-    """Asks the storage for the last missing run first."""
-
-    def gather(self, reader: Reader, runs: Sequence[tuple[int, int]]) -> None:
-        """Get some runs from the storage."""
-        super().gather(reader, runs[::-1])
-
-
 @mutant("EC-45", inside=around_reads, conditions=2)
 class KeepsObtained(CacheReads):
     """Does not release what it had when it reads everything from the storage after a failure."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.implementations.interface import Clocks, Consumer, NackTimer, NegativeAcksConfig
+from broker_tck.implementations.interface import Clocks, Consumer, MessageId, NackTimer, NegativeAcksConfig
 from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.negative_acks.parts import MultiplierBackoff
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
@@ -49,10 +49,14 @@ class MicrosecondsAreAnInt(SortedBucketsTracker):
 
 @mutant("NA-05", conditions=2, deep=True)
 class IdsAreDoubles(SortedBucketsTracker):
-    """Entry ids are passed on in floating point: beyond 2^53 a neighbour is emitted."""
+    """Entry ids are kept in floating point: beyond 2^53 a neighbour is emitted."""
 
-    def _take(self, now: int) -> list[tuple[int, int]]:
-        return [*{(ledger, max(-(2**63), min(int(float(entry)), 2**63 - 1))) for ledger, entry in super()._take(now)}]
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
+        ledger, entry, index, chunks = message_id
+        kept = min(int(float(entry)), 2**63 - 1)
+        moved = [chunk + kept - entry for chunk in chunks]
+        super().add_message(MessageId(ledger, kept, index, moved), redelivery_count)
 
 
 # ---- Clocks
