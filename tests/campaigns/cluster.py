@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 PATIENCE = 600.0
 """Seconds after which a wait fails."""
-ROUNDS, SHARDS, OPERATIONS, SEED = 3, 3, 9_000, 11
+ROUNDS, SHARDS, OPERATIONS, SEED = 3, 3, 3_000, 11
 ELSEWHERE = '''
 """A subject in a module of the current folder."""
 

@@ -17,7 +17,7 @@ from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.store.places import Folder
 
-SMALL = ("--operations", "30000", "--master", "local[2]", "--seed", "5")
+SMALL = ("--operations", "6000", "--master", "local[2]", "--seed", "5")
 pytestmark = pytest.mark.usefixtures("ground")
 FEW = 10_000
 """The fewest operations of a shard that the bench makes."""
@@ -98,7 +98,7 @@ def test_bench_makes_rounds_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatc
 
 
 def test_bench_measures_every_way(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "calibrated", lambda seconds: FEW)
+    monkeypatch.setattr(bench, "calibrated", lambda seconds: FEW // 10)
     status, out, err = cli("bench", "campaign", "--seconds", "1", "--rounds", "1", "--turns", "1", "--json")
     assert (status, err) == (0, "")
     told: dict[str, Any] = json.loads(out)

@@ -27,7 +27,7 @@ ROUNDS = 4
 def campaign(*arguments: Any) -> list[Any]:
     """The arguments that begin the campaign."""
     subjects = [word for name in SUBJECTS for word in ("--subject", name)]
-    limits = ["--profile", "heap", "--rounds", ROUNDS, "--shards", 2, "--operations", 16_000]
+    limits = ["--profile", "heap", "--rounds", ROUNDS, "--shards", 2, "--operations", 4_000]
     return ["fuzz", "--store", "store", *subjects, *limits, *arguments]
 
 

@@ -23,7 +23,7 @@ SUBJECTS = ("resident:Jarred", "time-bucket", "resident:Spins")
 def campaign(*arguments: Any) -> list[Any]:
     """The arguments that begin the campaign."""
     subjects = [word for name in SUBJECTS for word in ("--subject", name)]
-    limits = ["--rounds", ROUNDS, "--shards", SHARDS, "--operations", 18_000]
+    limits = ["--rounds", ROUNDS, "--shards", SHARDS, "--operations", 6_000]
     return ["fuzz", "--store", "store", *subjects, *limits, *arguments]
 
 
