@@ -43,7 +43,7 @@ FIRST_DEEP = 18
 """The same for the first seed of the walk."""
 TRIED = 3
 """So many failing walks of a seed are reduced, as long as their traces stay longer than :data:`FIRST`."""
-POWER_WALKS = 4_000
+POWER_WALKS = 10_000
 """How many walks a wrong way has to be killed in."""
 LAW_WALKS = 24
 """How many walks of the model a wrong way makes alone, to be judged by the laws."""
