@@ -186,6 +186,7 @@ def test_case_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(parts, "WALKS", 1)
     of_the_kit((resolve("heap"), "heap", "walks", 0))
+    monkeypatch.setattr(parts, "WALKS", 0)
     with pytest.raises(pytest.fail.Exception, match="NOT ENOUGH: DD-13 never came up"):
         of_the_kit((resolve("heap"), "heap", "DD-13", 0))
     of_the_kit((resolve("heap"), "heap", "golden", 0))

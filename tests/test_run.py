@@ -337,11 +337,12 @@ def test_golden_part_says_where() -> None:
 
 
 def test_rules_have_to_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "WALKS", 1)
     subject = subject_of(TimeBucketTracker)
+    monkeypatch.setattr(parts, "WALKS", 30)
     assert PARTS["walks"](subject, IDEAL, 1) == ""
     assert of_rule(subject, IDEAL, "DD-28", 1) == ""
-    assert of_rule(subject, IDEAL, "DD-27", 1) == "NOT ENOUGH: DD-27 never came up"
+    monkeypatch.setattr(parts, "WALKS", 0)
+    assert of_rule(subject, IDEAL, "DD-28", 1) == "NOT ENOUGH: DD-28 never came up"
 
 
 @pytest.mark.usefixtures("small")
