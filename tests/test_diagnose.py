@@ -26,8 +26,8 @@ def test_ways_in_words() -> None:
         "DD-09 were done otherwise (refuses: equality accepted)"
     )
     way = way_of("DD-01 absent")
-    assert Diagnosis(("DD-01",), (), 0).sentence == "No known wrong way of a rule explains this."
-    assert Diagnosis(("DD-01",), (way,), 20, True).sentence == "Behaves as if DD-01 were absent (index.stays)."
+    assert Diagnosis(("DD-01",), ()).sentence == "No known wrong way of a rule explains this."
+    assert Diagnosis(("DD-01",), (way,), 20, whole=True).sentence == "Behaves as if DD-01 were absent (index.stays)."
     assert Diagnosis(("DD-01",), (way,), 5).sentence == (
         "Here, though not everywhere, it behaves as if DD-01 were absent (index.stays)."
     )
@@ -198,3 +198,13 @@ def test_model_agrees_with_no_subject_that_raises() -> None:
     diagnoser = Diagnoser(CONTRACT, MODEL, rigged, CONTRACT.capabilities())
     config = CONTRACT.config()
     assert diagnoser.fitting(config, trace_of("has").operations) == []
+
+
+def test_walks_on_which_nothing_is_wrong_say_nothing() -> None:
+    way = way_of("DD-28 index.count: of_buckets")
+    model = way.applied_to(MODEL)
+    right, counting = subject_of(TimeBucketTracker), wrong(str(way))
+    of_right, of_counting = (Diagnoser(CONTRACT, MODEL, each.rig, each.capabilities) for each in (right, counting))
+    assert 0 < of_right.walks(way, model) < WALKS == of_counting.walks(way, model)
+    assert of_right.shown(model) == 0
+    assert of_counting.shown(model) == WALKS - of_right.walks(way, model)

@@ -94,25 +94,29 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
 @pytest.mark.parametrize(
     ("diagnosis", "told"),
     [
-        (Diagnosis(("DD-01",), (), 0), "open: no known wrong way does all of this; DD-01 is the rule for what differs"),
-        (Diagnosis(("DD-07",), (), 0, law=True), "certain: judged on what was observed alone"),
+        (Diagnosis(("DD-01",), ()), "open: no known wrong way does all of this; DD-01 is the rule for what differs"),
+        (Diagnosis(("DD-07",), (), law=True), "certain: judged on what was observed alone"),
         (
-            Diagnosis(("DD-01",), (FIRST,), 160, True),
+            Diagnosis(("DD-01",), (FIRST,), 160, whole=True),
             "certain: on this trace and on 160 whole walks a model ",
         ),
         (
-            Diagnosis(("DD-01", "DD-02"), (FIRST,), 3),
-            ", but only on 3 of 20 whole walks. It may be DD-02 instead, ",
+            Diagnosis(("DD-01", "DD-02"), (FIRST,), 3, 3),
+            ", but only on 3 of 20 whole walks on which either is wrong. It may be DD-02 instead, ",
         ),
-        (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3), "whole walks. So does one that breaks DD-02 instead"),
+        (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3, 3), "wrong. So does one that breaks DD-02 instead"),
+        (Diagnosis(("DD-01",), (FIRST,), 15, 15), "likely: a model that does the same agrees with your tracker "),
+        (Diagnosis(("DD-01",), (FIRST,), 15, 15), " and on 15 of 20 whole walks on which either is wrong"),
+        (Diagnosis(("DD-01",), (FIRST,), 19, 3), " and on 3 of 4 whole walks on which either is wrong"),
+        (Diagnosis(("DD-01",), (FIRST,), 15, 14), "a guess: "),
+        (Diagnosis(("DD-01",), (FIRST,), 16, 0), "a guess: "),
+        (Diagnosis(("DD-01",), (FIRST,), 16, 0), ", but on none of 4 whole walks on which either is wrong"),
+        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4), "likely: "),
+        (Diagnosis(("DD-01",), (FIRST,), WALKS, 0), "a guess: "),
         (
-            Diagnosis(("DD-01",), (FIRST,), 15),
-            "likely: a model that does the same agrees with your tracker ",
+            Diagnosis(("DD-01",), (FIRST,), WALKS, 4),
+            ", but not wherever one thing in this trace is changed",
         ),
-        (Diagnosis(("DD-01",), (FIRST,), 15), " and on 15 of 20 whole walks"),
-        (Diagnosis(("DD-01",), (FIRST,), 14), "a guess: "),
-        (Diagnosis(("DD-01",), (FIRST,), 0), ", but on no whole walk"),
-        (Diagnosis(("DD-01",), (FIRST,), WALKS), " whole walks, but not wherever one thing in this trace is changed"),
     ],
 )
 def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> None:
@@ -130,7 +134,7 @@ def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> 
     ],
 )
 def test_headline_is_as_sure_as_the_diagnosis(walks: int, told: str) -> None:
-    diagnosis = Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), walks)
+    diagnosis = Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), walks, walks)
     assert as_surely(diagnosis, ["Your tracker keeps it.", "A clear loses it."]) == told
 
 

@@ -29,8 +29,9 @@ from broker_tck.properties.isolation.watchdog import Limit
 
 WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
-LIKELY = 15
-"""One that agrees on so many of them is told as a fact."""
+LIKELY = 3
+"""One that leaves the specification as the subject does, on so many times the walks on which it does not, is told as a
+fact."""
 MORE_WALKS = 160
 """Where ways of several rules do, so many walks tell them apart."""
 MOST_NEARBY = 4_000
@@ -56,15 +57,28 @@ WrongModel = tuple[Way, type[Reference]]
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The rules to name, and the ways that explain the subject; ``walks`` of :data:`WALKS` agreed with the first."""
+    """The rules to name, and the ways that explain the subject."""
 
     rules: tuple[str, ...]
     ways: tuple[Way, ...]
-    walks: int
+    walks: int = 0
+    """On how many of :data:`WALKS` whole walks the first way agrees with the subject."""
+    shown: int = 0
+    """On how many of those both leave the specification; the others say nothing."""
     whole: bool = False
     """Whether the subject behaves so everywhere, as far as was walked."""
     law: bool = False
     """Whether the rule is a law, which no model was needed for."""
+
+    @property
+    def telling(self) -> int:
+        """On how many walks the subject or the first way leaves the specification."""
+        return self.shown + WALKS - self.walks
+
+    @property
+    def likely(self) -> bool:
+        """Whether the subject is what the first way is, on most of the walks that can tell."""
+        return self.whole or 0 < self.shown >= LIKELY * (WALKS - self.walks)
 
     @property
     def sentence(self) -> str:
@@ -173,11 +187,21 @@ class Diagnoser:
             self._walks[way] = sum(self._walk_agrees(wrong, number) for number in range(WALKS))
         return self._walks[way]
 
+    def shown(self, wrong: type[Reference]) -> int:
+        """On how many of these walks the subject agrees with it and both leave the specification."""
+
+        def specified(config: Any, _: Any) -> Any:
+            return self.model(config)
+
+        agreeing = (number for number in range(WALKS) if self._walk_agrees(wrong, number))
+        return sum(not self._agrees(specified, wrong, number) for number in agreeing)
+
     def _walk_agrees(self, wrong: type[Reference], number: int) -> bool:
-        if wrong is self.itself:
-            return True
+        return wrong is self.itself or self._agrees(self.rigged, wrong, number)
+
+    def _agrees(self, rigged: Rigged, wrong: type[Reference], number: int) -> bool:
         try:
-            (done,) = walks(self.contract, SEED, (number,), self.rigged, wrong, self.capabilities, SECONDS)
+            (done,) = walks(self.contract, SEED, (number,), rigged, wrong, self.capabilities, SECONDS)
         except Exception:
             return False
         return done.difference is None
@@ -193,7 +217,7 @@ class Diagnoser:
         blamed = blame(self.contract, operations, difference)
         fitting = [] if unanswered(difference) else self.fitting(config, operations)
         if not fitting:
-            return Diagnosis((blamed,), (), 0)
+            return Diagnosis((blamed,), ())
         near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
         scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
         fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
@@ -201,7 +225,8 @@ class Diagnoser:
         whole = walks == WALKS and max(score for score, _ in scored) == len(near)
         ways = self.told_apart([fit for fit in fits if self.walks(*fit) == WALKS]) if whole else [w for w, _ in fits]
         rules = tuple(dict.fromkeys([way.rule.number for way in ways] + [blamed] * (not whole)))[:2]
-        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], walks, whole)
+        shown = 0 if whole else self.shown(fits[0][1])
+        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], walks, shown, whole)
 
     def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
         """The failing trace and how it might go on, several times."""

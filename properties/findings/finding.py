@@ -223,7 +223,7 @@ def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> F
     contract, operations = subject.contract, tuple(failed.operations)
     assert failed.difference
     rules = (rule or blame(contract, operations, failed.difference),)
-    diagnosis = Diagnosis(rules, (), 0)
+    diagnosis = Diagnosis(rules, ())
     return Finding(
         subject.name,
         contract,
@@ -266,7 +266,7 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
     breaks = reducer(contract, model, lambda config, operations: breach(config, operations)[0])
     plain, short = breaks.reduce(done.config, done.operations)
     difference = breach_told(contract, name, breach(plain, short)[1])
-    diagnosis = Diagnosis((name,), (), 0, law=True)
+    diagnosis = Diagnosis((name,), (), law=True)
     return Finding(
         subject.name,
         contract,

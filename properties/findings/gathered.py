@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.diagnose import LIKELY, Diagnoser
+from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, kind
 
 ENOUGH = 3
@@ -62,4 +62,4 @@ class Gathered:
 def order(finding: Finding) -> tuple[bool, bool, int, str]:
     """Sorts findings by how sure their diagnosis is, then by length."""
     diagnosis = finding.diagnosis
-    return not diagnosis.whole, diagnosis.walks < LIKELY, len(finding.operations), finding.rule
+    return not diagnosis.whole, not diagnosis.likely, len(finding.operations), finding.rule

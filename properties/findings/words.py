@@ -11,7 +11,7 @@ from broker_tck.properties.engine.check import HANG, RESULT, unanswered
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.written import named_text
-from broker_tck.properties.findings.diagnose import LIKELY, WALKS, Diagnosis
+from broker_tck.properties.findings.diagnose import WALKS, Diagnosis
 from broker_tck.properties.findings.finding import Finding, erred
 from broker_tck.properties.findings.lines import both_text
 
@@ -36,10 +36,10 @@ def what_went_wrong(finding: Finding, sentence: str) -> str:
 
 
 def as_surely(diagnosis: Diagnosis, told: Sequence[str]) -> str:
-    """Sentences of which one is right: as facts, or as guesses where the first agrees on few whole walks."""
-    if diagnosis.walks >= LIKELY:
+    """Sentences of which one is right: as facts, or as guesses where the first agrees on few walks that can tell."""
+    if diagnosis.likely:
         return " Or: ".join(told)
-    here = "It looks" if diagnosis.walks else "On this trace it looks"
+    here = "It looks" if diagnosis.shown else "On this trace it looks"
     return f"{here} as if {' Or as if '.join(map(begun_small, told))}"
 
 
@@ -100,7 +100,7 @@ def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
     does = f"a model that does the same agrees with your {contract.thing}"
     if diagnosis.whole:
         return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
-    likely = "likely" if diagnosis.walks >= LIKELY else "a guess"
+    likely = "likely" if diagnosis.likely else "a guess"
     return f"{likely}: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
 
 
@@ -108,9 +108,10 @@ def elsewhere(diagnosis: Diagnosis) -> str:
     """Where else the best of the ways agrees, which does not explain the subject everywhere."""
     if diagnosis.walks == WALKS:
         return f" and on {WALKS} whole walks, but not wherever one thing in this trace is changed"
-    if diagnosis.walks >= LIKELY:
-        return f" and on {diagnosis.walks} of {WALKS} whole walks"
-    return f", but only on {diagnosis.walks} of {WALKS} whole walks" if diagnosis.walks else ", but on no whole walk"
+    which = f"{diagnosis.telling} whole walks on which either is wrong"
+    if diagnosis.likely:
+        return f" and on {diagnosis.shown} of {which}"
+    return f", but only on {diagnosis.shown} of {which}" if diagnosis.shown else f", but on none of {which}"
 
 
 def beside(diagnosis: Diagnosis) -> str:
