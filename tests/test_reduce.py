@@ -9,10 +9,13 @@ from typing import Any
 import kit
 import pytest
 from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, walked, wrong
+from msgspec import structs
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import Operation, bulk, shifted
+from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.findings import finding as findings
 from broker_tck.properties.findings import reduce as reducing
 from broker_tck.properties.findings.document import document, finding_json
@@ -371,3 +374,15 @@ def test_reduction_of_a_real_failure_is_little_work() -> None:
     assert finding is not None
     assert not finding.spent
     assert walked(subject, 0).operations
+
+
+def test_lists_of_a_configuration_are_made_short_and_plain() -> None:
+    contract = CONTRACTS["negative-acks"]
+    trace = from_text("negative-acks; nack 0 0 1")
+    config = structs.replace(trace.config, backoff_ms=tuple(range(300, 600)))
+
+    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+        return 0 if operations and len(config.backoff_ms or ()) > 5 and config.backoff_ms[5] > 256 else None
+
+    short, _ = Reducer(fails, contract.config()).reduce(config, trace.operations)
+    assert short.backoff_ms == (0, 0, 0, 0, 0, 257)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from typing import Any
 
 Values = Generator[Any, bool | None, None]
 """Values to try, each answered with whether it was taken."""
+
+
+def try_each(values: Values, attempt: Callable[[Any], bool]) -> None:
+    """Try values; which comes next depends on whether the last was taken, as ``attempt`` says."""
+    taken: bool | None = None
+    with suppress(StopIteration):
+        while True:
+            taken = attempt(values.send(taken))
 
 
 def plainer_values(value: Any, zero: int) -> Values:
@@ -45,3 +53,15 @@ def plainer_numbers(value: int, zero: int) -> Values:
     for power in (1 << bit for bit in range(size.bit_length() - 1, -1, -1)):
         if power < size and (yield zero + sign * (size - power)):
             size -= power
+
+
+def plainer_lists(value: tuple[Any, ...]) -> Values:
+    """Lists that are shorter, then such with plainer parts."""
+    lengths = plainer_numbers(len(value), 0)
+    taken: bool | None = None
+    with suppress(StopIteration):
+        while True:
+            shorter = value[: lengths.send(taken)]
+            taken = yield shorter
+            value = shorter if taken else value
+    yield from plainer_values(value, 0)

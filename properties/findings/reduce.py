@@ -3,14 +3,13 @@
 First it is tried whether one operation in bulk does. Then operations are left out (delta debugging, then one at a time,
 then all that belong to one handle) and clock steps merged. Ledgers and entries are made plain and come nearer together,
 handles are named by first use, the other fields are made plain, times come nearer together, and the configuration is
-made plain, or small where that helps;
+made plain, or small where that helps, and its lists short;
 again from the start while anything got shorter, and there is work to be put into it. Deterministic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -42,7 +41,7 @@ from broker_tck.properties.findings.instead import (
     timed,
     with_field,
 )
-from broker_tck.properties.findings.plainer import plainer_values
+from broker_tck.properties.findings.plainer import plainer_lists, plainer_values, try_each
 from broker_tck.properties.findings.shorter import kept
 
 Trace = tuple[Any, list[Operation]]
@@ -100,6 +99,7 @@ class Reducer:
             self.two_at_once,
             self.simpler_config,
             self.smaller_config,
+            self.shorter_lists,
         )
 
     def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
@@ -258,16 +258,16 @@ class Reducer:
     def plainer(
         self, config: Any, operations: list[Operation], value: Any, changed: Changed, zero: int = 0
     ) -> list[Operation]:
-        """Try plainer values in place of one; which comes next depends on whether the last was taken."""
-        values = plainer_values(value, zero)
-        taken: bool | None = None
-        with suppress(StopIteration):
-            while True:
-                plainer = values.send(taken)
-                other = changed(operations, value, plainer)
-                shorter = self.cut(config, other) if other else None
-                taken = shorter is not None
-                operations, value = (shorter[1], plainer) if shorter else (operations, value)
+        """Try plainer values in place of one."""
+
+        def attempt(plainer: Any) -> bool:
+            nonlocal operations, value
+            other = changed(operations, value, plainer)
+            if shorter := self.cut(config, other) if other else None:
+                operations, value = shorter[1], plainer
+            return shorter is not None
+
+        try_each(plainer_values(value, zero), attempt)
         return operations
 
     def pairs(self, trace: Trace) -> Trace:
@@ -301,6 +301,21 @@ class Reducer:
                 if less and len(less[1]) < len(operations):
                     config, operations = less
                     break
+        return config, operations
+
+    def shorter_lists(self, trace: Trace) -> Trace:
+        """Make the lists of the configuration short, and their numbers plain."""
+        config, operations = trace
+
+        def attempt(plainer: Any) -> bool:
+            nonlocal config, operations
+            if shorter := self.cut(structs.replace(config, **{field: plainer}), operations):
+                config, operations = shorter
+            return shorter is not None
+
+        for field in config.__struct_fields__:
+            if isinstance(value := getattr(config, field), tuple):
+                try_each(plainer_lists(value), attempt)
         return config, operations
 
     def simpler_config(self, trace: Trace) -> Trace:
