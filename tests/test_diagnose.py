@@ -13,6 +13,8 @@ from broker_tck.model.rules import deviations_of, rules_of, ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
+from broker_tck.properties.findings.document import document
+from broker_tck.properties.findings.words import by_what_was_seen, explanations, what_went_wrong
 
 
 def test_every_way_is_tried() -> None:
@@ -208,3 +210,15 @@ def test_walks_on_which_nothing_is_wrong_say_nothing() -> None:
     assert 0 < of_right.walks(way, model) < WALKS == of_counting.walks(way, model)
     assert of_right.shown(model) == 0
     assert of_counting.shown(model) == WALKS - of_right.walks(way, model)
+
+
+def test_way_that_no_other_walk_bears_out_is_no_headline() -> None:
+    subject = wrong("DD-09 refuses: equality_accepted")
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    (told,) = explanations(finding)
+    assert what_went_wrong(finding, "") == told
+    here = replace(finding, diagnosis=replace(finding.diagnosis, whole=False, walks=3))
+    assert here.diagnosis.here_alone
+    assert what_went_wrong(here, "") == by_what_was_seen(here)
+    assert told[1:-1] in document(here).certainty

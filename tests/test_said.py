@@ -109,8 +109,15 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
         (Diagnosis(("DD-01",), (FIRST,), 15, 15), " and on 15 of 20 whole walks on which either is wrong"),
         (Diagnosis(("DD-01",), (FIRST,), 19, 3), " and on 3 of 4 whole walks on which either is wrong"),
         (Diagnosis(("DD-01",), (FIRST,), 15, 14), "a guess: "),
-        (Diagnosis(("DD-01",), (FIRST,), 16, 0), "a guess: "),
-        (Diagnosis(("DD-01",), (FIRST,), 16, 0), ", but on none of 4 whole walks on which either is wrong"),
+        (
+            Diagnosis(("DD-01",), (FIRST,), 16, 0),
+            "open: on this trace it looks as if your tracker keeps it. But a model that does the same agrees ",
+        ),
+        (
+            Diagnosis(("DD-01",), (FIRST,), 16, 0),
+            " tracker on none of 4 whole walks on which either is wrong",
+        ),
+        (Diagnosis(("DD-01", "DD-02"), (FIRST,), 16, 0), "either is wrong. It may be DD-02 instead"),
         (Diagnosis(("DD-01",), (FIRST,), WALKS, 4), "likely: "),
         (Diagnosis(("DD-01",), (FIRST,), WALKS, 0), "a guess: "),
         (
@@ -120,7 +127,7 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
     ],
 )
 def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> None:
-    assert told in how_sure(diagnosis, CONTRACT)
+    assert told in how_sure(diagnosis, CONTRACT, ["Your tracker keeps it."])
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,6 @@ def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> 
         (15, "Your tracker keeps it. Or: A clear loses it."),
         (14, "It looks as if your tracker keeps it. Or as if a clear loses it."),
         (1, "It looks as if your tracker keeps it. Or as if a clear loses it."),
-        (0, "On this trace it looks as if your tracker keeps it. Or as if a clear loses it."),
     ],
 )
 def test_headline_is_as_sure_as_the_diagnosis(walks: int, told: str) -> None:

@@ -81,6 +81,11 @@ class Diagnosis:
         return self.whole or 0 < self.shown >= LIKELY * (WALKS - self.walks)
 
     @property
+    def here_alone(self) -> bool:
+        """Whether the first way explains the trace, and none of the walks that can tell."""
+        return not self.whole and self.shown == 0 < self.telling
+
+    @property
     def sentence(self) -> str:
         """What the subject behaves like, in words."""
         if self.law:

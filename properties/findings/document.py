@@ -21,7 +21,7 @@ from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.lines import Line, lines, table
 from broker_tck.properties.findings.story import story
-from broker_tck.properties.findings.words import how_sure, what_went_wrong
+from broker_tck.properties.findings.words import explanations, how_sure, what_went_wrong
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ def document(finding: Finding, note: str = "") -> Document:
         replay=replay_command(finding),
         traceback=finding.traceback,
         what=what_went_wrong(finding, named[0].sentence),
-        certainty=how_sure(diagnosis, contract),
+        certainty=how_sure(diagnosis, contract, explanations(finding)),
         unfinished=unfinished(finding),
         note=note,
     )

@@ -22,17 +22,22 @@ UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memor
 def what_went_wrong(finding: Finding, sentence: str) -> str:
     """What the subject does wrong: by the way that explains it, else by what was seen. ``sentence`` is the rule's.
 
-    Where several ways explain it, the first of each rule is told. It is told as surely as the ways agree with it.
+    It is told as surely as the ways agree with it. One that no other walk bears out is left to :func:`how_sure`.
     """
     thing, diagnosis = finding.contract.thing, finding.diagnosis
     if diagnosis.law:
         return f"Your {thing} breaks what holds of every {thing}: {begun_small(sentence)}"
-    if not diagnosis.ways:
+    if not diagnosis.ways or diagnosis.here_alone:
         return by_what_was_seen(finding)
-    model = finding.contract.model(finding.profile)
-    firsts = {way.rule.number: way for way in reversed(diagnosis.ways)}
-    ways = (way for way in diagnosis.ways if firsts[way.rule.number] is way)
-    return as_surely(diagnosis, [*dict.fromkeys(in_words(way, thing, model) for way in ways)])
+    return as_surely(diagnosis, explanations(finding))
+
+
+def explanations(finding: Finding) -> list[str]:
+    """The ways that explain a finding in words; where there are several, the first of each rule."""
+    model, ways = finding.contract.model(finding.profile), finding.diagnosis.ways
+    firsts = {way.rule.number: way for way in reversed(ways)}
+    told = (in_words(way, finding.contract.thing, model) for way in ways if firsts[way.rule.number] is way)
+    return [*dict.fromkeys(told)]
 
 
 def as_surely(diagnosis: Diagnosis, told: Sequence[str]) -> str:
@@ -40,7 +45,12 @@ def as_surely(diagnosis: Diagnosis, told: Sequence[str]) -> str:
     if diagnosis.likely:
         return " Or: ".join(told)
     here = "It looks" if diagnosis.shown else "On this trace it looks"
-    return f"{here} as if {' Or as if '.join(map(begun_small, told))}"
+    return f"{here} as if {as_guesses(told)}"
+
+
+def as_guesses(told: Sequence[str]) -> str:
+    """Sentences of which one may be right, behind "it looks as if"."""
+    return " Or as if ".join(map(begun_small, told))
 
 
 def in_words(way: Way, thing: str, model: type[Reference]) -> str:
@@ -91,8 +101,8 @@ def by_what_was_seen(finding: Finding) -> str:
     return f"After {at} y{your} has {seen}; expected is {expected}."
 
 
-def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
-    """How sure the diagnosis is."""
+def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ()) -> str:
+    """How sure the diagnosis is; ``told`` are the ways in words, which stand here if they explain this trace alone."""
     if diagnosis.law:
         return "certain: judged on what was observed alone, without the model"
     if not diagnosis.ways:
@@ -100,6 +110,9 @@ def how_sure(diagnosis: Diagnosis, contract: Contract) -> str:
     does = f"a model that does the same agrees with your {contract.thing}"
     if diagnosis.whole:
         return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
+    if diagnosis.here_alone:
+        looks = f"on this trace it looks as if {as_guesses(told).removesuffix('.')}"
+        return f"open: {looks}. But {does} on none of {which_tell(diagnosis)}{beside(diagnosis)}"
     likely = "likely" if diagnosis.likely else "a guess"
     return f"{likely}: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
 
@@ -108,10 +121,14 @@ def elsewhere(diagnosis: Diagnosis) -> str:
     """Where else the best of the ways agrees, which does not explain the subject everywhere."""
     if diagnosis.walks == WALKS:
         return f" and on {WALKS} whole walks, but not wherever one thing in this trace is changed"
-    which = f"{diagnosis.telling} whole walks on which either is wrong"
     if diagnosis.likely:
-        return f" and on {diagnosis.shown} of {which}"
-    return f", but only on {diagnosis.shown} of {which}" if diagnosis.shown else f", but on none of {which}"
+        return f" and on {diagnosis.shown} of {which_tell(diagnosis)}"
+    return f", but only on {diagnosis.shown} of {which_tell(diagnosis)}"
+
+
+def which_tell(diagnosis: Diagnosis) -> str:
+    """The walks that can tell."""
+    return f"{diagnosis.telling} whole walks on which either is wrong"
 
 
 def beside(diagnosis: Diagnosis) -> str:
