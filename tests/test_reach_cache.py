@@ -59,6 +59,24 @@ def ends_at_a_page(model: Any, operation: Any) -> bool:
     )
 
 
+def ends_behind_a_page(model: Any, operation: Any) -> bool:
+    """Whether an invalidation ends at the last place of a page of many entries, which has to stay."""
+    entries = model.caches[operation.cache].entries
+    page = [(operation.ledger, operation.entry - i) for i in range(16)]
+    return operation.entry % 64 == 63 and all(at in entries for at in page)
+
+
+def joined(model: Any, read: Any) -> int:
+    """How many running reads a read overlaps."""
+    return sum(
+        r.creator.topic == read.topic
+        and r.ledger == read.ledger
+        and r.first < read.first + read.n
+        and read.first <= r.last
+        for r in model.pending_reads.running
+    )
+
+
 def gaps(model: Any, read: Any) -> int:
     """How many runs of a read are not cached."""
     cached = model.caches[read.topic].entries
@@ -92,6 +110,7 @@ POLICY: dict[str, Aimed] = {
     "more blanks than a queue keeps": lambda m, o: blanks(m) > 1_024,
     "as many, and left what was requeued": lambda m, o: blanks(m) > 1_024 and has_requeued(m),
     "a removal to a page of a full ledger": lambda m, o: o.tag == "remove" and ends_at_a_page(m, o),
+    "an invalidation up to the last of a page": lambda m, o: o.tag == "invalidate" and ends_behind_a_page(m, o),
     "a time pass over hundreds": lambda m, o: o.tag == "ttl" and live(m) >= 100 and is_old(m, o),
     "a size pass for a part of hundreds": lambda m, o: o.tag == "size" and is_part(m, o),
     "a range inside of hundreds": lambda m, o: o.tag == "range" and live(m) >= 100 and o.e2 - o.e1 > 20,
@@ -104,6 +123,7 @@ POLICY: dict[str, Aimed] = {
     "a read count beyond a byte": lambda m, o: o.tag in ("read", "expect") and (count(m, o) or 0) >= 255,
     "a read count beyond two bytes": lambda m, o: o.tag in ("put", "fill") and o.expected_reads >= 2**16,
     "requeued more often than a byte counts": lambda m, o: any(e.requeued > 200 for e in m.store.queue),
+    "a limit raised that some are at": lambda m, o: o.tag == "requeues" and is_raised(m, o.n),
     "ledgers that are the same in 32 bits": lambda m, o: collide(ids(m, 0), 32),
     "entries that are the same in 32 bits": lambda m, o: collide(ids(m, 1), 32),
     "entries that are the same in 16 bits": lambda m, o: collide(ids(m, 1), 16),
@@ -124,6 +144,7 @@ READERS: dict[str, Aimed] = {
     "dozens who wait for permits": lambda m, o: len(m.read_limit.waiting) >= 20,
     "dozens who hold entries": lambda m, o: len(m.returned) >= 40,
     "reads of a hundred entries": lambda m, o: o.tag == "fetch" and o.n >= 100,
+    "a read that joins a dozen": lambda m, o: o.tag == "fetch" and joined(m, o) > 11,
     "a read with a dozen gaps": lambda m, o: o.tag == "fetch" and o.n > 24 and gaps(m, o) > 11,
     "a rank beyond a byte where storage answers": lambda m, o: o.tag == "complete" and rank(m) > 255,
     "permits beyond 31 bits": lambda m, o: o.tag == "permits" and m.read_limit.remaining >= FAR,
@@ -132,6 +153,11 @@ OVERLAP: dict[str, Aimed] = {
     "six calls that overlap": lambda m, o: len(m.under_way) >= 6,
     "a refill after calls overlapped": lambda m, o: m.store.evicted >= 50 and m.under_way,
 }
+
+
+def is_raised(model: Any, limit: int) -> bool:
+    """Whether more requeueings are allowed for what has had as many as a byte counts."""
+    return limit > model.passes.most_requeued and any(e.requeued > 127 for e in model.store.queue)
 
 
 def is_old(model: Any, operation: Any) -> bool:

@@ -20,7 +20,7 @@ ODD_LARGEST = (1, 2, 49, 51, 101, 9_999)
 HUGE_LARGEST = (2**31 - 1, 2**31, 2**32 - 1, 2**32 + 1, 2**33 + 7, 2**40)
 WATERMARKS = (0, 50, 80, 90, 90, 90, 97, 98, 99, 100)
 
-REQUEUES_OF = weighted([(REQUEUES, 160), (MANY_REQUEUES, 1)])
+REQUEUES_OF = weighted([(REQUEUES, 60), (MANY_REQUEUES, 1)])
 TTLS_OF = weighted([(TTLS, 14), (LONG_TTLS, 1)])
 LARGEST_OF = weighted([(LARGEST, 20), (ODD_LARGEST, 2), (HUGE_LARGEST, 1)])
 """Which of them, and how likely: wide ones leave most of what the rules are about out of a walk."""

@@ -71,8 +71,8 @@ class Fills:
         self.last = made if may_fill(self.model, made) else Fill(*key, 1, size=min(size, LARGEST_ENTRY))
         self.left -= self.last.n
         kind = choices.below(4) if self.last.n > PAGE else 0
-        if kind == 1 and self.last.n // self.last.across > PAGE:
-            self.due.append(self.out_to_a_page)
+        if kind and (kind == 1 or self.last.n <= MANY) and self.last.n // self.last.across > PAGE:
+            self.due += [self.out_to_a_page] * 3
         elif kind > 1 and MANY < self.last.n <= BLANKS + FEW:
             self.due.append(self.out)
         elif kind > 1 and self.last.n > BLANKS:
@@ -101,12 +101,15 @@ class Fills:
         cache, to_ledger, last = self.at(self.last.n)
         return Remove(cache, ledger, first, to_ledger, last, 1)
 
-    def out_to_a_page(self) -> Remove:
+    def out_to_a_page(self) -> Remove | Invalidate:
         """What takes some of the last out, up to where a page ends or begins; some after it stay."""
         assert self.last
         last = self.last
-        _, ledger, entry = self.at(last.n * self.choices.below(4) // 4 // last.across * last.across)
-        return Remove(last.cache, ledger, last.entry, ledger, entry - entry % PAGE, int(self.choices.below(4) == 0))
+        length = min(last.n // last.across * last.step, MOST_SPANNED - PAGE)
+        end = self.page_end(last.entry + PAGE + self.choices.below(length))
+        if self.choices.below(2):
+            return Invalidate(last.cache, last.ledger, end)
+        return Remove(last.cache, last.ledger, last.entry, last.ledger, end, int(self.choices.below(4) == 0))
 
     def out(self) -> Out:
         """What takes the last of them out of their cache, and leaves their places in the queue."""
@@ -119,9 +122,13 @@ class Fills:
             return Invalidate(last.cache, ledger, entry + 1)
         if way == 2 and (ledger > last.ledger or entry - last.entry <= MOST_SPANNED):
             if self.choices.below(2):
-                entry -= entry % PAGE
+                entry = self.page_end(entry)
             return Remove(last.cache, last.ledger, last.entry, ledger, entry, self.choices.below(2))
         return Clear(last.cache)
+
+    def page_end(self, entry: int) -> int:
+        """Where the page of an entry begins, or the last place before it."""
+        return max(entry - entry % PAGE - self.choices.below(2), 0)
 
     def inside(self) -> tuple[int, int, int]:
         """A topic and a position in the midst of the last."""

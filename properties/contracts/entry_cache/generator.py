@@ -94,7 +94,7 @@ def kinds(
         Maker("size", (0, 5, 15), passes.evict_size),
         Maker("adv", (10, 20, 30), passes.advance),
         Maker("pinned", (0, 1, 3), lambda: pinned),
-        Maker("requeues", (0, 0, 1), passes.requeues),
+        Maker("requeues", (5, 10) if passes.often else (0, 0, 1), passes.requeues),
         Maker("extend", (0, 0, 1), passes.extend),
         *of_manager(model, passes),
     ]
@@ -229,7 +229,7 @@ class Entries:
         cache, l1, e1 = self.somewhere()
         _, l2, e2 = self.somewhere()
         if self.fills.last and self.below(2):
-            e2 -= e2 % PAGE
+            e2 = self.fills.page_end(e2)
         if l1 == l2 and abs(e1 - e2) > MOST_SPANNED:
             e2 = e1 + 2
         if (l2, e2) < (l1, e1) and self.below(8):
@@ -245,7 +245,9 @@ class Entries:
         """What is before a position, now and then before all."""
         if self.below(12) == 0:
             return Invalidate(self.topics[0], -1, self.below(2) - 1)
-        return Invalidate(*self.somewhere())
+        cache, ledger, entry = self.somewhere()
+        at_page = self.fills.last and self.below(2)
+        return Invalidate(cache, ledger, self.fills.page_end(entry) if at_page else entry)
 
     def trim(self) -> Trim:
         """A ledger."""

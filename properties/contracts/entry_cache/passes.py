@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.configs import LARGEST, REQUEUES, WATERMARKS, has_exact_goal
+from broker_tck.properties.contracts.entry_cache.configs import (
+    LARGEST,
+    MANY_REQUEUES,
+    REQUEUES,
+    WATERMARKS,
+    has_exact_goal,
+)
+from broker_tck.properties.contracts.entry_cache.fills import may_visit
 from broker_tck.properties.contracts.entry_cache.operations import (
     Advance,
     EvictOld,
@@ -13,7 +20,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Resize,
     SetWatermark,
 )
-from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.choices import Choices, one_of
 
 FAR = (2**31 - 1, 2**31, 2**32, 2**40, 86_400_000, 7 * 86_400_000)
 """Steps of time in milliseconds beyond the widths of integers, and over days."""
@@ -28,12 +35,15 @@ class Passes:
 
     def __init__(self, model: EntryCaches, choices: Choices) -> None:
         self.model = model
+        self.choices = choices
         self.below = choices.below
         ttl = model.config.ttl
         self.steps = [0, 1, 1, 2, 10, ttl, ttl + 1, max(ttl - 1, 0)]
         if choices.below(8) == 0:
             self.steps += FAR[choices.below(3) :: 3]
         self.largest = model.manager.max_size or 0
+        self.often = model.passes.most_requeued > max(REQUEUES)
+        """Whether entries are requeued often in this walk."""
 
     def advance(self) -> Advance:
         """A step of time."""
@@ -62,8 +72,9 @@ class Passes:
         return EvictSize(max(sum(sizes) + self.below(3) - 1, 1))
 
     def requeues(self) -> Requeues:
-        """Another limit."""
-        return Requeues(REQUEUES[self.below(len(REQUEUES))])
+        """Another limit; in a walk of large ones another large one, as far as passes end soon with it."""
+        limit = one_of(self.choices, MANY_REQUEUES if self.often else REQUEUES)
+        return Requeues(limit if may_visit(self.model, 0, limit) else 0)
 
     def extend(self) -> Extend:
         """Another way with what was accessed."""

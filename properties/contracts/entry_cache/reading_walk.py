@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from broker_tck.model.entry_cache.entries import Position
+from broker_tck.model.entry_cache.readers import Request
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.fills import may_visit
 from broker_tck.properties.contracts.entry_cache.operations import Advance, Fill
@@ -54,6 +55,8 @@ LARGE = 100
 """While a crowd of more than so many is there, every second cursor comes to where it is, and has a high rank."""
 AT_ONCE = weighted([((2, 3, 5, 20), 17), ((100, 130, 260), 3)])
 """How many readers come at once."""
+MANY_RUNNING = 3
+"""Where more reads than these run, now and then one is of all that they read."""
 MOST_WAITING = 20
 """While more than so many reads wait for permits, and where many come at once, the storage does not fail by itself:
 each that fails has the next one served, within the call in which it fails."""
@@ -147,6 +150,8 @@ class Readers:
         topic, ledger = self.place()
         first, n = self.entry(), 1 + self.below(MOST_AT_ONCE)
         running = self.model.pending_reads.running
+        if len(running) > MANY_RUNNING and self.below(4) == 0:
+            return self.fetch_over(running)
         if running and self.below(2):
             request = running[self.below(len(running))]
             topic, ledger = request.creator.topic, request.ledger
@@ -158,6 +163,16 @@ class Readers:
             self.due.append(Fetch(topic, self.below(self.names), ledger, first, n, 0))
             return Fill(topic, ledger, first, HOLES, 1, step, 1 + self.below(20), 0, self.below(2))
         return Fetch(topic, self.below(self.names), ledger, first, n, (self.below(10) == 0 and 1) or 0)
+
+    def fetch_over(self, running: Sequence[Request]) -> Fetch:
+        """A read of all that runs in a ledger: it joins many."""
+        one = running[self.below(len(running))]
+        topic, ledger = one.creator.topic, one.ledger
+        beside = [r for r in running if r.creator.topic == topic and r.ledger == ledger]
+        first, last = min(r.first for r in beside), max(r.last for r in beside)
+        return Fetch(
+            topic, self.below(self.names), ledger, first, min(last - first + 1 + self.below(2), LONG_READS[-1]), 0
+        )
 
     def crowd(self) -> Crowd:
         """A crowd of cursors comes, moves or leaves."""
