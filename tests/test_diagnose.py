@@ -208,8 +208,18 @@ def test_walks_on_which_nothing_is_wrong_say_nothing() -> None:
     right, counting = subject_of(TimeBucketTracker), wrong(str(way))
     of_right, of_counting = (Diagnoser(CONTRACT, MODEL, each.rig, each.capabilities) for each in (right, counting))
     assert 0 < of_right.walks(way, model) < WALKS == of_counting.walks(way, model)
-    assert of_right.shown(model) == 0
-    assert of_counting.shown(model) == WALKS - of_right.walks(way, model)
+    agreeing = of_right.walks(way, model)
+    assert of_right.borne_out(model) == (0, WALKS - agreeing)
+    assert of_counting.borne_out(model) == (WALKS - agreeing, WALKS - agreeing)
+
+
+def test_way_is_borne_out_where_a_subject_is_wrong_in_other_ways_as_well() -> None:
+    way = way_of("DD-28 index.count: of_buckets")
+    other = way_of("DD-09 refuses: equality_accepted")
+    model = way.applied_to(MODEL)
+    of_both = Diagnoser(CONTRACT, MODEL, lambda config, _: other.applied_to(model)(config), CONTRACT.capabilities())
+    shown, telling = of_both.borne_out(model)
+    assert of_both.walks(way, model) < shown < telling
 
 
 def test_way_that_no_other_walk_bears_out_is_no_headline() -> None:
@@ -218,7 +228,7 @@ def test_way_that_no_other_walk_bears_out_is_no_headline() -> None:
     assert finding is not None
     (told,) = explanations(finding)
     assert what_went_wrong(finding, "") == told
-    here = replace(finding, diagnosis=replace(finding.diagnosis, whole=False, walks=3))
+    here = replace(finding, diagnosis=replace(finding.diagnosis, whole=False, walks=3, telling=17))
     assert here.diagnosis.here_alone
     assert what_went_wrong(here, "") == by_what_was_seen(here)
     assert told[1:-1] in document(here).certainty

@@ -101,29 +101,22 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
             "certain: on this trace and on 160 whole walks a model ",
         ),
         (
-            Diagnosis(("DD-01", "DD-02"), (FIRST,), 3, 3),
-            ", but only on 3 of 20 whole walks on which either is wrong. It may be DD-02 instead, ",
+            Diagnosis(("DD-01", "DD-02"), (FIRST,), 3, 3, 20),
+            ", and explains what goes wrong first only on 3 of 20 whole walks. It may be DD-02 instead, ",
         ),
-        (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3, 3), "wrong. So does one that breaks DD-02 instead"),
-        (Diagnosis(("DD-01",), (FIRST,), 15, 15), "likely: a model that does the same agrees with your tracker "),
-        (Diagnosis(("DD-01",), (FIRST,), 15, 15), " and on 15 of 20 whole walks on which either is wrong"),
-        (Diagnosis(("DD-01",), (FIRST,), 19, 3), " and on 3 of 4 whole walks on which either is wrong"),
-        (Diagnosis(("DD-01",), (FIRST,), 15, 14), "a guess: "),
+        (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3, 3, 20), "walks. So does one that breaks DD-02 instead"),
+        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), "likely: a model that does the same agrees with your tracker "),
+        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), ", and explains what goes wrong first on 15 of 20 whole walks"),
+        (Diagnosis(("DD-01",), (FIRST,), 19, 3, 4), " first on 3 of 4 whole walks"),
+        (Diagnosis(("DD-01",), (FIRST,), 19, 14, 20), "a guess: "),
         (
-            Diagnosis(("DD-01",), (FIRST,), 16, 0),
-            "open: on this trace it looks as if your tracker keeps it. But a model that does the same agrees ",
+            Diagnosis(("DD-01",), (FIRST,), 16, 0, 4),
+            "open: on this trace it looks as if your tracker keeps it. But that explains what goes wrong first on ",
         ),
-        (
-            Diagnosis(("DD-01",), (FIRST,), 16, 0),
-            " tracker on none of 4 whole walks on which either is wrong",
-        ),
-        (Diagnosis(("DD-01", "DD-02"), (FIRST,), 16, 0), "either is wrong. It may be DD-02 instead"),
-        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4), "likely: "),
-        (Diagnosis(("DD-01",), (FIRST,), WALKS, 0), "a guess: "),
-        (
-            Diagnosis(("DD-01",), (FIRST,), WALKS, 4),
-            ", but not wherever one thing in this trace is changed",
-        ),
+        (Diagnosis(("DD-01", "DD-02"), (FIRST,), 16, 0, 4), "of 4 whole walks. It may be DD-02 instead"),
+        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), "likely: "),
+        (Diagnosis(("DD-01",), (FIRST,), WALKS, 0, 0), "a guess: "),
+        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), ", but not wherever one thing in this trace is changed"),
     ],
 )
 def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> None:
@@ -131,7 +124,7 @@ def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("walks", "told"),
+    ("shown", "told"),
     [
         (WALKS, "Your tracker keeps it. Or: A clear loses it."),
         (15, "Your tracker keeps it. Or: A clear loses it."),
@@ -139,8 +132,8 @@ def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> 
         (1, "It looks as if your tracker keeps it. Or as if a clear loses it."),
     ],
 )
-def test_headline_is_as_sure_as_the_diagnosis(walks: int, told: str) -> None:
-    diagnosis = Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), walks, walks)
+def test_headline_is_as_sure_as_the_diagnosis(shown: int, told: str) -> None:
+    diagnosis = Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 0, shown, WALKS)
     assert as_surely(diagnosis, ["Your tracker keeps it.", "A clear loses it."]) == told
 
 

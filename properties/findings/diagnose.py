@@ -24,14 +24,13 @@ from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_of, marked, valid
 from broker_tck.properties.engine.profiles import accepted_by
-from broker_tck.properties.engine.walk import generated, walk_seed, walks
+from broker_tck.properties.engine.walk import Walk, generated, walk_seed, walks
 from broker_tck.properties.isolation.watchdog import Limit
 
 WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
-LIKELY = 3
-"""One that leaves the specification as the subject does, on so many times the walks on which it does not, is told as a
-fact."""
+LIKELY = 0.75
+"""One that explains what goes wrong first, on so many of the walks on which something does, is told as a fact."""
 MORE_WALKS = 160
 """Where ways of several rules do, so many walks tell them apart."""
 MOST_NEARBY = 4_000
@@ -64,21 +63,18 @@ class Diagnosis:
     walks: int = 0
     """On how many of :data:`WALKS` whole walks the first way agrees with the subject."""
     shown: int = 0
-    """On how many of those both leave the specification; the others say nothing."""
+    """On how many of them it explains what goes wrong first."""
+    telling: int = 0
+    """On how many of them something goes wrong: the subject or the first way leaves the specification."""
     whole: bool = False
     """Whether the subject behaves so everywhere, as far as was walked."""
     law: bool = False
     """Whether the rule is a law, which no model was needed for."""
 
     @property
-    def telling(self) -> int:
-        """On how many walks the subject or the first way leaves the specification."""
-        return self.shown + WALKS - self.walks
-
-    @property
     def likely(self) -> bool:
-        """Whether the subject is what the first way is, on most of the walks that can tell."""
-        return self.whole or 0 < self.shown >= LIKELY * (WALKS - self.walks)
+        """Whether the first way explains most of the walks that can tell."""
+        return self.whole or 0 < self.shown >= LIKELY * self.telling
 
     @property
     def here_alone(self) -> bool:
@@ -192,24 +188,35 @@ class Diagnoser:
             self._walks[way] = sum(self._walk_agrees(wrong, number) for number in range(WALKS))
         return self._walks[way]
 
-    def shown(self, wrong: type[Reference]) -> int:
-        """On how many of these walks the subject agrees with it and both leave the specification."""
+    def borne_out(self, wrong: type[Reference]) -> tuple[int, int]:
+        """On how many of these walks it explains what goes wrong first, and on how many something does.
 
-        def specified(config: Any, _: Any) -> Any:
-            return self.model(config)
+        A subject that is wrong in several ways leaves this one later, by another.
+        """
+        told = [self._explains_the_first(wrong, number) for number in range(WALKS)]
+        return told.count(True), WALKS - told.count(None)
 
-        agreeing = (number for number in range(WALKS) if self._walk_agrees(wrong, number))
-        return sum(not self._agrees(specified, wrong, number) for number in agreeing)
+    def _explains_the_first(self, wrong: type[Reference], number: int) -> bool | None:
+        done = self._walked(wrong, number)
+        if done is None:
+            return False
+        alike = done.operations[:-1] if done.difference else done.operations
+        models = self.model(done.config), wrong(done.config)
+        if first_difference(alike, *models, glimpse=self.contract.dear):
+            return True
+        return False if done.difference else None
 
     def _walk_agrees(self, wrong: type[Reference], number: int) -> bool:
-        return wrong is self.itself or self._agrees(self.rigged, wrong, number)
+        if wrong is self.itself:
+            return True
+        done = self._walked(wrong, number)
+        return done is not None and done.difference is None
 
-    def _agrees(self, rigged: Rigged, wrong: type[Reference], number: int) -> bool:
+    def _walked(self, wrong: type[Reference], number: int) -> Walk | None:
         try:
-            (done,) = walks(self.contract, SEED, (number,), rigged, wrong, self.capabilities, SECONDS)
+            return next(walks(self.contract, SEED, (number,), self.rigged, wrong, self.capabilities, SECONDS))
         except Exception:
-            return False
-        return done.difference is None
+            return None
 
     def diagnose(self, trace: Trace, difference: Difference) -> Diagnosis:
         """Name the rules that the subject breaks on a failing trace.
@@ -230,8 +237,9 @@ class Diagnoser:
         whole = walks == WALKS and max(score for score, _ in scored) == len(near)
         ways = self.told_apart([fit for fit in fits if self.walks(*fit) == WALKS]) if whole else [w for w, _ in fits]
         rules = tuple(dict.fromkeys([way.rule.number for way in ways] + [blamed] * (not whole)))[:2]
-        shown = 0 if whole else self.shown(fits[0][1])
-        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], walks, shown, whole)
+        shown, telling = (0, 0) if whole else self.borne_out(fits[0][1])
+        named = tuple(way for way in ways if way.rule.number in rules)[:3]
+        return Diagnosis(rules, named, walks, shown, telling, whole)
 
     def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
         """The failing trace and how it might go on, several times."""

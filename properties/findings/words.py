@@ -112,7 +112,7 @@ def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ())
         return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
     if diagnosis.here_alone:
         looks = f"on this trace it looks as if {as_guesses(told).removesuffix('.')}"
-        return f"open: {looks}. But {does} on none of {which_tell(diagnosis)}{beside(diagnosis)}"
+        return f"open: {looks}. But that explains what goes wrong first {on_walks(diagnosis)}{beside(diagnosis)}"
     likely = "likely" if diagnosis.likely else "a guess"
     return f"{likely}: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
 
@@ -121,14 +121,13 @@ def elsewhere(diagnosis: Diagnosis) -> str:
     """Where else the best of the ways agrees, which does not explain the subject everywhere."""
     if diagnosis.walks == WALKS:
         return f" and on {WALKS} whole walks, but not wherever one thing in this trace is changed"
-    if diagnosis.likely:
-        return f" and on {diagnosis.shown} of {which_tell(diagnosis)}"
-    return f", but only on {diagnosis.shown} of {which_tell(diagnosis)}"
+    return f", and explains what goes wrong first {on_walks(diagnosis)}"
 
 
-def which_tell(diagnosis: Diagnosis) -> str:
-    """The walks that can tell."""
-    return f"{diagnosis.telling} whole walks on which either is wrong"
+def on_walks(diagnosis: Diagnosis) -> str:
+    """On how many walks the first way explains what goes wrong first, of those on which something does."""
+    often = "only on" if diagnosis.shown and not diagnosis.likely else "on"
+    return f"{often} {diagnosis.shown or 'none'} of {diagnosis.telling} whole walks"
 
 
 def beside(diagnosis: Diagnosis) -> str:
