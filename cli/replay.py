@@ -92,7 +92,9 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
     for subject in named:
         asked_with(trace, subject)
         if lacks := unasked(trace, subject):
-            raise BadInput(f"{trace.where}: {subject.name} declares to lack what {lacks.tag!r} asks for")
+            able = trace.contract.can_ask(trace.operations, trace.contract.capabilities())
+            why = f"{subject.name} declares to lack what {lacks.tag!r} asks for"
+            raise BadInput(f"{trace.where}: {why if able else f'no subject is asked for {lacks.tag!r} where it stands'}")
     return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]
 
 

@@ -69,7 +69,7 @@ class Tracker:
             first, longest, factor = self.config.multiplier
             with suppress(OverflowError):  # a float that large is longer than the longest
                 return int(min(first * factor**redelivery_count, longest))
-            return longest
+            return longest if first else 0
         return max(self.config.delay_us // 1000, 100)
 
     def key(self, instant: int) -> int:
