@@ -182,6 +182,16 @@ def test_what_a_closed_tracker_reads_comes_to_nothing() -> None:
     assert told == []
 
 
+@pytest.mark.parametrize(("end", "left"), [("complete 0; complete 0", 0), ("complete 0", 1), ("crash", 0)])
+def test_closing_is_asked_for_until_it_has_ended(end: str, left: int) -> None:
+    trace = from_text(
+        f"bucket-delivery ideal min_index_count=1; add 1 0 +9; add 2 0 +9; reopen; closing; {end}; closing"
+    )
+    answers = [step.result for step in record(trace.operations, BucketDelivery(trace.config))]
+    assert (answers[3], answers[-1]) == (1, left)
+    assert replay(trace, declaring(trace.contract, "ideal")).disagreements == ()
+
+
 def test_snapshot_is_a_copy_of_what_was_handed_over() -> None:
     durable, told = Durable(), []
     door = Door(durable, [], failing=0)

@@ -176,7 +176,7 @@ KINDS = (
         BucketTrackers,
         (
             Line((3,), "", {}),
-            Line((4,), "bucket-2025", {}),
+            Line((4,), "bucket-2025", {"tells_when_closed": False}),
             Line((4, 1), "", {}),
             Line((4, 2, 4), "bucket-4.2", {}),
             Line((5,), "", {}),

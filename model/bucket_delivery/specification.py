@@ -39,6 +39,8 @@ class BucketDelivery(Reference):
         self.config = config
         self.durable = Durable()
         self.tracker: Tracker | None = self.Tracker(config, self.durable, config.clock)
+        self.closed: list[Tracker] = []
+        """The trackers whose closing had not ended when it was looked at last."""
         self.now = config.clock
 
     # ---- The tracker is asked
@@ -165,13 +167,21 @@ class BucketDelivery(Reference):
     def crash(self, failing: int, order: int) -> None:
         """The broker is gone with all calls under way, and another one recovers; so many of its reads fail at first."""
         self.durable.calls.waiting = []
+        self.closed = []
         self.recover(failing, order)
 
     def reopen(self) -> bool:
         """The tracker is closed, and another one recovers; answers whether the closing has ended at once."""
         ended = self.tracker is None or self.tracker.close()
+        if self.tracker and not ended:
+            self.closed.append(self.tracker)
         self.recover(0, 0)
         return ended
+
+    def closing(self) -> int:
+        """How many of the trackers that were closed have not ended yet."""
+        self.closed = [tracker for tracker in self.closed if not tracker.has_closed()]
+        return len(self.closed)
 
     def recover(self, failing: int, order: int) -> None:
         """Another tracker takes over. Fault where it cannot."""

@@ -180,11 +180,16 @@ class Tracker(Maintaining):
             "something."
         ),
         absent="A close of your tracker ends at once; it has to wait for all calls that change something.",
+        without_keys=(
+            "A close of your tracker does not wait for the cursor's properties to be put and removed; it has to wait "
+            "for all calls that change something."
+        ),
     )
     @also(
         close,
         absent=lambda t: True,
         with_its_creations=lambda t: all(bucket.created.settled for bucket in t.placed.buckets()),
+        without_keys=lambda t: all(call.updates_key for call in t.durable.calls.waiting if call.owner is t.snapshots),
     )
     def has_closed(self) -> bool:
         """Whether nothing is under way that changes what is durable."""

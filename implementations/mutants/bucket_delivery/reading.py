@@ -14,6 +14,7 @@ from broker_tck.implementations.bucket_delivery.pulsar_ranges import Range
 from broker_tck.implementations.interface import (
     BucketNotExistException,
     DelayedIndex,
+    Done,
     IllegalArgumentException,
     Position,
 )
@@ -220,6 +221,18 @@ class ClearForgetsTheGrowing(PulsarBuckets50):
         self._shared.clear()
         self._tails.clear()
         self._members.cleared()
+
+
+@mutant("BD-32", source="apache/pulsar PR 26053", conditions=2)
+class CloseThatWaitsNeverEnds(PulsarBuckets50):
+    """A close that has to wait for a snapshot never tells that it has ended."""
+
+    def close(self, done: Done[None]) -> None:
+        """End."""
+        told: list[object] = []
+        super().close(told.append)
+        if told:
+            done(None)
 
 
 # ---- Recover

@@ -19,6 +19,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     AnyOperation,
     Capabilities,
     Clear,
+    Closing,
     Complete,
     Config,
     Conflict,
@@ -101,6 +102,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         Maker("mark", (0, 0, 2, 4), messages.mark),
         Maker("crash", (0, 1, 2, 4), lambda: calls.crash(messages.rewind)),
         Maker("reopen", (0, 0, 1, 2), lambda: calls.reopen(messages.rewind)),
+        Maker("closing", (0, 10, 20) if capabilities.tells_when_closed else (0,), calls.closing),
         Maker("storage", (0, 0, 0, 2), lambda: Storage(one_of(choices, modes))),
         Maker("snapshot", (1, 2), lambda: Snapshot(calls.number())),
         Maker("snapshots", (0, 1), lambda: snapshots),
@@ -187,6 +189,10 @@ class Calls:
         """Close, and have another tracker recover."""
         rewind()
         return Reopen()
+
+    def closing(self) -> Closing | Complete:
+        """Ask for those that are being closed; where there are none, a call ends."""
+        return Closing() if self.model.closed else Complete(self.place())
 
 
 def drain(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:

@@ -50,6 +50,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """It goes on while calls to storage and cursor are under way. Without it they end as they are made."""
     maintenance: bool = True
     """It trims and merges where there are more buckets than a limit. Without it there is no limit."""
+    tells_when_closed: bool = True
+    """A close that has to wait tells when it has ended. Without it, it is not asked how many have not."""
 
 
 class Add(Operation, frozen=True, tag="add"):
@@ -203,6 +205,16 @@ class Reopen(Operation, frozen=True, tag="reopen"):
     """
 
 
+class Closing(Operation, frozen=True, tag="closing"):
+    """Ask how many of the trackers that were closed have not told yet that their closing has ended; a crash ends all.
+
+    Result: the number.
+    """
+
+    needs = "tells_when_closed"
+    unit = "trackers"
+
+
 AnyOperation = (
     Add
     | Fill
@@ -227,4 +239,5 @@ AnyOperation = (
     | Lost
     | Crash
     | Reopen
+    | Closing
 )

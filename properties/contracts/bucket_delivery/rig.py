@@ -30,6 +30,8 @@ class Rig(DispatcherTimer):
         self.shows_buckets = capabilities.shows_buckets
         self.durable = Durable()
         self.tracker: BucketDelayedDeliveryTracker | None = None
+        self.closings: list[list[object]] = []
+        """What each tracker that was closed has told of its end: nothing at first."""
         self.recover(0, 0)
 
     # ---- The tracker is asked
@@ -142,17 +144,24 @@ class Rig(DispatcherTimer):
         """Let go of everything that is not durable, and recover."""
         self.durable.calls.held = []
         self.live = []
+        self.closings = []
         self.recover(failing, order)
 
     def reopen(self) -> bool:
         """Close the tracker, and recover; answers whether it had closed at once."""
         ended: list[object] = []
         if self.tracker is not None:
+            self.closings.append(ended)
             self.tracker.close(ended.append)
             self.door.close()
         closed = self.tracker is None or bool(ended)
         self.recover(0, 0)
         return closed
+
+    def closing(self) -> int:
+        """How many of the trackers that were closed have not told of their end."""
+        self.closings = [told for told in self.closings if not told]
+        return len(self.closings)
 
     def recover(self, failing: int, order: int) -> None:
         """Have another tracker made, on what is durable."""

@@ -10,7 +10,7 @@ from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
 REQUEUES = (0, 1, 1, 1, 2, 2, 3)
 """A limit of five shows nothing that three does not, and in longer traces."""
-MANY_REQUEUES = (127, 128, 255, 256, 257)
+MANY_REQUEUES = (16, 32, 64, 127, 128, 255, 256, 257)
 """Where a small counter of requeueings ends."""
 TTLS = (0, 1, 10, 50, 50, 1_000)
 LONG_TTLS = (2**31 - 1, 2**31, 2**32, 2**40)
