@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from broker_tck.properties.engine.operation import (
@@ -309,8 +310,9 @@ class Reducer:
 
         def attempt(plainer: Any) -> bool:
             nonlocal config, operations
-            if shorter := self.cut(structs.replace(config, **{field: plainer}), operations):
-                config, operations = shorter
+            other = set_to(config, field, plainer)
+            shorter = self.cut(other, operations) if other else None
+            config, operations = shorter or (config, operations)
             return shorter is not None
 
         for field in config.__struct_fields__:
@@ -332,6 +334,14 @@ class Reducer:
             if shorter := self.cut(simpler, moved):
                 config, operations = shorter
         return config, operations
+
+
+def set_to(config: Any, field: str, value: Any) -> Any:
+    """A configuration with another value of a field; None where it may not have that: a multiplier has three parts."""
+    try:
+        return msgspec.convert({**msgspec.to_builtins(config), field: value}, type(config))
+    except msgspec.ValidationError:
+        return None
 
 
 def numbers_of(config: Any) -> list[str]:
