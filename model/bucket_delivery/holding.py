@@ -59,6 +59,8 @@ class Holding(Part):
         """A heap of what may be handed out next."""
         self.tails: dict[Any, Bucket] = {}
         """By the boundary at the end of the segment that was loaded last, the bucket whose next one is to be loaded."""
+        self.left: list[Bucket] = []
+        """The buckets that lay in their places when it was closed."""
 
     @property
     def now(self) -> int:

@@ -211,7 +211,7 @@ class Tracker50(Tracker):
         return outcome in (NOT_PERSISTED, UNREADABLE)
 
     def has_closed(self) -> bool:
-        return all(bucket.created.settled for bucket in self.placed.buckets())
+        return all(bucket.created.settled for bucket in self.left)
 
 
 class Bucket50(BucketDelivery):

@@ -172,6 +172,7 @@ class Tracker(Maintaining):
         """End; answers whether all calls that change something have ended."""
         self.timer.close()
         self.snapshots.close()
+        self.left = [*self.placed.buckets()]
         return self.has_closed()
 
     @said(
@@ -188,7 +189,7 @@ class Tracker(Maintaining):
     @also(
         close,
         absent=lambda t: True,
-        with_its_creations=lambda t: all(bucket.created.settled for bucket in t.placed.buckets()),
+        with_its_creations=lambda t: all(bucket.created.settled for bucket in t.left),
         without_keys=lambda t: all(call.updates_key for call in t.durable.calls.waiting if call.owner is t.snapshots),
     )
     def has_closed(self) -> bool:
