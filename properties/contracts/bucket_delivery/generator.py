@@ -59,6 +59,8 @@ LONGEST = 2**53
 """The longest step of the clock."""
 MOST_FAILED = 8
 """After so many recoveries that have failed the keys are lost, so that one does not."""
+ASKED = 3
+"""In one of so many cases it is asked whether a closing has ended."""
 IN_VAIN = 8
 """So many reads that change nothing end a walk: some releases ask for a snapshot that is gone for ever."""
 
@@ -81,7 +83,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
     """The kinds of operations that this subject is asked for."""
     times = Times(model, choices)
     messages = Messages(model, choices, times)
-    calls = Calls(model, choices)
+    calls = Calls(model, choices, capabilities.tells_when_closed)
     plots = Plots(model, choices, messages, capabilities)
     has, pause, stale, clear, snapshots, lost = Has(), Pause(), Stale(), Clear(), Snapshots(), Lost()
     modes = (WAITS, WAITS, AT_ONCE) if capabilities.calls_under_way else (AT_ONCE,)
@@ -94,7 +96,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         Maker("has", (2, 4, 10), lambda: has),
         Maker("get", (8, 15, 25), lambda: Get(one_of(choices, (0, 1, 1, 2, 3, 100, 100, 100)))),
         Maker("adv", (5, 12, 20), lambda: Advance(times.step())),
-        Maker("complete", (10, 30, 60), lambda: Complete(calls.place())),
+        Maker("complete", (10, 30, 60), calls.complete),
         Maker("fail", (0, 1, 3, 16), lambda: Fail(calls.to_fail())),
         Maker("conflict", (0, 0, 1, 4), lambda: Conflict(calls.to_conflict())),
         Maker("stored", (0, 0, 1, 4), lambda: Stored(calls.place())),
@@ -102,7 +104,6 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         Maker("mark", (0, 0, 2, 4), messages.mark),
         Maker("crash", (0, 1, 2, 4), lambda: calls.crash(messages.rewind)),
         Maker("reopen", (0, 0, 1, 2), lambda: calls.reopen(messages.rewind)),
-        Maker("closing", (0, 10, 20) if capabilities.tells_when_closed else (0,), calls.closing),
         Maker("storage", (0, 0, 0, 2), lambda: Storage(one_of(choices, modes))),
         Maker("snapshot", (1, 2), lambda: Snapshot(calls.number())),
         Maker("snapshots", (0, 1), lambda: snapshots),
@@ -143,9 +144,10 @@ def in_turn(
 class Calls:
     """Which calls end, and what comes after them."""
 
-    def __init__(self, model: BucketDelivery, choices: Choices) -> None:
+    def __init__(self, model: BucketDelivery, choices: Choices, tells_when_closed: bool) -> None:
         self.model = model
         self.choices = choices
+        self.tells_when_closed = tells_when_closed
         self.below = choices.below
         self.failing = ""
         self.failed = 0
@@ -190,9 +192,11 @@ class Calls:
         rewind()
         return Reopen()
 
-    def closing(self) -> Closing | Complete:
-        """Ask for those that are being closed; where there are none, a call ends."""
-        return Closing() if self.model.closed else Complete(self.place())
+    def complete(self) -> Complete | Closing:
+        """A call ends; while trackers are being closed, they are asked for now and then."""
+        if self.tells_when_closed and self.model.closed and self.below(ASKED) == 0:
+            return Closing()
+        return Complete(self.place())
 
 
 def drain(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
