@@ -93,8 +93,9 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
         asked_with(trace, subject)
         if lacks := unasked(trace, subject):
             able = trace.contract.can_ask(trace.operations, trace.contract.capabilities())
-            why = f"{subject.name} declares to lack what {lacks.tag!r} asks for"
-            raise BadInput(f"{trace.where}: {why if able else f'no subject is asked for {lacks.tag!r} where it stands'}")
+            lacking = f"{subject.name} declares to lack what {lacks.tag!r} asks for"
+            why = lacking if able else f"no subject is asked for {lacks.tag!r} where it stands"
+            raise BadInput(f"{trace.where}: {why}")
     return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]
 
 

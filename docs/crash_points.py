@@ -13,7 +13,7 @@ from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_P
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.walk import OPERATIONS, generated, walk_seed
 
-WALKS = 300
+WALKS = 1_000
 
 
 def page() -> Iterator[str]:
@@ -21,7 +21,7 @@ def page() -> Iterator[str]:
     sentences = {**{number: text for number, (text, _) in CRASH_POINTS.items()}, **IN_TIME}
     met = met_in()
     yield from ("# Crash points", "")
-    yield f"Where a broker can crash in the middle of something, and in how many of {WALKS} walks it does. What"
+    yield f"Where a broker can crash in the middle of something, and in how many of {WALKS:,} walks it does. What"
     yield "another tracker recovers then is compared with the specification. At C21 the tracker is closed. C20, of a"
     yield "cursor whose subscription goes without a tracker, is none of the contract's."
     yield from ("", "| point | what was done | walks |", "| --- | --- | ---: |")
