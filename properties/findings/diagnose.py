@@ -191,7 +191,7 @@ class Diagnoser:
     def borne_out(self, wrong: type[Reference]) -> tuple[int, int]:
         """On how many of these walks it explains what goes wrong first, and on how many something does.
 
-        A subject that is wrong in several ways leaves this one later, by another.
+        A subject that is wrong in several ways agrees with none of them to the end of a walk.
         """
         told = [self._explains_the_first(wrong, number) for number in range(WALKS)]
         return told.count(True), WALKS - told.count(None)

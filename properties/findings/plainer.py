@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 Values = Generator[Any, bool | None, None]
 """Values to try, each answered with whether it was taken."""
@@ -29,14 +31,18 @@ def plainer_values(value: Any, zero: int) -> Values:
 
 def plainer_parts(value: tuple[Any, ...], i: int, zero: int) -> Generator[Any, bool | None, tuple[Any, ...]]:
     """Tuples of which one part is plainer; returns what was taken last."""
-    parts = plainer_values(value[i], zero)
+    return (yield from made_of(plainer_values(value[i], zero), lambda part: (*value[:i], part, *value[i + 1 :]), value))
+
+
+def made_of(values: Values, make: Callable[[Any], T], taken_last: T) -> Generator[T, bool | None, T]:
+    """What is made of each of some values; returns what was taken last."""
     taken: bool | None = None
     with suppress(StopIteration):
         while True:
-            plainer = (*value[:i], parts.send(taken), *value[i + 1 :])
-            taken = yield plainer
-            value = plainer if taken else value
-    return value
+            made = make(values.send(taken))
+            taken = yield made
+            taken_last = made if taken else taken_last
+    return taken_last
 
 
 def plainer_numbers(value: int, zero: int) -> Values:
@@ -57,11 +63,5 @@ def plainer_numbers(value: int, zero: int) -> Values:
 
 def plainer_lists(value: tuple[Any, ...]) -> Values:
     """Lists that are shorter, then such with plainer parts."""
-    lengths = plainer_numbers(len(value), 0)
-    taken: bool | None = None
-    with suppress(StopIteration):
-        while True:
-            shorter = value[: lengths.send(taken)]
-            taken = yield shorter
-            value = shorter if taken else value
-    yield from plainer_values(value, 0)
+    shortest = yield from made_of(plainer_numbers(len(value), 0), lambda length: value[:length], value)
+    yield from plainer_values(shortest, 0)
