@@ -247,6 +247,12 @@ def test_snapshot_is_named_by_its_new_number() -> None:
     assert left(text, 5)[0] == f"{TWO_BUCKETS}; complete 1; spoil 1; vanish 1"
 
 
+def test_calls_end_as_those_before_them_do() -> None:
+    trace = from_text("bucket-delivery; fail 0; complete 1; complete 2; complete 3; has")
+    shorter = ["; ".join(operation_text(o, None) for o in each) for each in BUCKETS.rewrites(trace.operations)]
+    assert shorter == ["fail 0; storage 1; has", "fail 0; storage 1; complete 1; has"]
+
+
 def early(then: str, instead: str | None = None) -> str:
     """What the law of early messages says of one that was refused, then accepted for a later time."""
     text = f"bucket-delivery min_index_count=1; storage 1; add 0 0 +5; add 1 0 +90; add 0 0 +0; {then}; adv 5; get 1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from broker_tck.properties.contracts.bucket_delivery.operations import (
     AT_ONCE,
@@ -17,8 +18,19 @@ from broker_tck.properties.engine.operation import Operation
 
 
 def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
-    """Up to some operation, all calls end well as they are made; more of the trace first."""
+    """Calls end well as they are made: all up to some operation, or all from where several end in a row."""
     for upto in range(len(operations), 0, -1):
         before = [o for o in operations[:upto] if not isinstance(o, Complete | Storage)]
         if before and len(before) + 2 < upto and not any(isinstance(o, Fail | Conflict | Stored) for o in before):
             yield [Storage(AT_ONCE), *before, Storage(WAITS), *operations[upto:]]
+    for start, end in ends_of_calls(operations):
+        for left in range(start, end - 1):
+            yield [*operations[:start], Storage(AT_ONCE), *operations[start:left], *operations[end:]]
+
+
+def ends_of_calls(operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
+    """Where a run of operations that end a call well begins, and where it is over."""
+    for ends, run in groupby(range(len(operations)), lambda i: isinstance(operations[i], Complete)):
+        if ends:
+            places = list(run)
+            yield places[0], places[-1] + 1
