@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 DIGESTS = HERE / "digests.json"
 EXPECTED = HERE / "expected"
 SCHEMAS = HERE.parent / "fixtures" / "schema"
-WALKS = 30
+WALKS = 12
 SEED = 20_251_120
 
 STORIES = {

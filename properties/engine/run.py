@@ -20,6 +20,7 @@ from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import LOOKED, SECONDS, Walk, walk, walks
+from broker_tck.properties.findings.cheapest import cheapest
 from broker_tck.properties.findings.diagnose import Diagnoser, back_models
 from broker_tck.properties.findings.fickle import fickle
 from broker_tck.properties.findings.finding import Finding, find, find_breach
@@ -215,13 +216,16 @@ def run_subject(
     more as are in ``reserve`` are made while a rule has not come up.
     """
     run = Run(subject, profile, seed)
-    for done in until_all_came_up(run, count, reserve):
+    made = until_all_came_up(run, count, reserve)
+    for done in made:
         if done.difference and (fail_fast or len(run.failing) >= most or unanswered(done.difference)):
             break
         if fail_fast and run.complaints:
             break
         if progress and run.walks % 8 == 1:
             progress(run)
+    if fail_fast and run.failing:
+        run.failing = [cheapest(run.failing[0], made)]
     run.findings = findings(run) if fail_fast else explained(run)
     run.findings = run.findings or breaches(run)
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
@@ -256,7 +260,7 @@ def findings(run: Run) -> list[Finding]:
     """
     diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
     gathered = Gathered(diagnoser)
-    for failed in sorted(run.failing, key=lambda w: len(w.operations)):
+    for failed in sorted(run.failing, key=lambda walk: walk.effort):
         if gathered.is_old(failed):
             continue
         finding = find(run.subject, diagnoser, failed.config, failed.operations, failed.seed)

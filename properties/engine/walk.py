@@ -12,7 +12,7 @@ from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.check import HANG, Difference, Look, check, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.engine.contract import Contract, Maker
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.isolation.resident import noted
 from broker_tck.properties.isolation.watchdog import Limit
 
@@ -41,6 +41,11 @@ class Walk:
     config: Any
     operations: list[Operation]
     difference: Difference | None
+
+    @property
+    def effort(self) -> int:
+        """How much it does: its operations, and what they do in bulk."""
+        return len(self.operations) + bulk(self.operations)
 
 
 def walk_seed(seed: int, number: int) -> int:

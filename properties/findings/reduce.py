@@ -1,10 +1,10 @@
 """Reduction: the shortest trace that still breaks the same rule.
 
-First it is tried whether one operation in bulk does. Then operations are left out (delta debugging, then one at a time,
-then all that belong to one handle) and clock steps merged. Ledgers and entries are made plain and come nearer together,
-handles are named by first use, the other fields are made plain, times come nearer together, and the configuration is
-made plain, or small where that helps, and its lists short;
-again from the start while anything got shorter, and there is work to be put into it. Deterministic.
+A configuration with a long list is made plain first, and it is tried whether one operation in bulk does. Then
+operations are left out (delta debugging, then one at a time, then all that belong to one handle) and clock steps
+merged. Ledgers and entries are made plain and come nearer together, handles are named by first use, the other fields
+are made plain, times come nearer together, and the configuration is made plain, or small where that helps, and its
+lists short; again from the start while anything got shorter, and there is work to be put into it. Deterministic.
 """
 
 from __future__ import annotations
@@ -68,6 +68,8 @@ FEW = 6
 """So many operations are few enough, whatever is configured."""
 LARGE = 256
 """Where so much is done in bulk it is tried whether all of it does at once."""
+LONG_LIST = 16
+"""Longer lists of a configuration are such as make a walk dear: a backoff of hundreds of delays."""
 MOST_IN_PAIRS = 24
 """Of longer traces no two operations are left out at once."""
 
@@ -106,7 +108,7 @@ class Reducer:
     def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
         """The shortest trace found. It fails, and no single operation can be left out."""
         trace = self.cut(config, list(operations)) or (config, list(operations))
-        trace = self.in_chunks(self.smaller_bulk(self.at_once(trace)))
+        trace = self.in_chunks(self.smaller_bulk(self.at_once(self.without_long_lists(trace))))
         while True:
             before = trace
             for smaller in self.passes:
@@ -320,20 +322,26 @@ class Reducer:
                 try_each(plainer_lists(value), attempt)
         return config, operations
 
+    def without_long_lists(self, trace: Trace) -> Trace:
+        """Make the configuration plain first of all where it has a long list: each probe takes its time with it."""
+        lists = (value for value in structs.astuple(trace[0]) if isinstance(value, tuple))
+        return self.simpler_config(trace) if max(map(len, lists), default=0) > LONG_LIST else trace
+
     def simpler_config(self, trace: Trace) -> Trace:
-        """Put the configuration back to its defaults, field by field, and times with the clock."""
+        """Put the configuration back to its defaults, field by field."""
+        for field in trace[0].__struct_fields__:
+            trace = self.put_back(trace, field)
+        return trace
+
+    def put_back(self, trace: Trace, field: str) -> Trace:
+        """Put a field of the configuration back to its default, and times with the clock."""
         config, operations = trace
-        for field in config.__struct_fields__:
-            default = getattr(self.defaults, field)
-            if getattr(config, field) == default:
-                continue
-            simpler = structs.replace(config, **{field: default})
-            moved = operations
-            if field in marked(type(config), CLOCK):
-                moved = [shifted(o, default - getattr(config, field)) for o in operations]
-            if shorter := self.cut(simpler, moved):
-                config, operations = shorter
-        return config, operations
+        default = getattr(self.defaults, field)
+        if getattr(config, field) == default:
+            return trace
+        if field in marked(type(config), CLOCK):
+            operations = [shifted(o, default - getattr(config, field)) for o in operations]
+        return self.cut(structs.replace(config, **{field: default}), operations) or trace
 
 
 def set_to(config: Any, field: str, value: Any) -> Any:

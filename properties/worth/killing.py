@@ -26,6 +26,7 @@ from broker_tck.properties.engine.subjects import Subject, as_subject, contract_
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.cheapest import cheapest
 from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
 from broker_tck.properties.findings.finding import Finding, confirmed, failure, find, kind
 
@@ -125,17 +126,22 @@ def tries(driver: str, subject: Subject, model: type[Reference], seeds: int) -> 
         yield Kill(made, perf_counter() - began, failed)
 
 
-def walk_until_it_fails(subject: Subject, model: type[Reference], seed: int, made: int = 0) -> tuple[Walk | None, int]:
-    """The first walk that fails, if one does, and how many operations were made; ``made`` were made before.
-
-    A walk's number is the number of operations that were made before it.
-    """
-    numbers = takewhile(lambda number: number < MOST_OPERATIONS, iter(lambda: made, None))
-    for done in walks(subject.contract, seed, numbers, subject.rig, model, subject.capabilities):
+def walk_until_it_fails(subject: Subject, model: type[Reference], seed: int) -> tuple[Walk | None, int]:
+    """The first walk that fails, if one does, and how many operations were made."""
+    made = 0
+    for done in walks_on(subject, model, seed, made):
         made += len(done.operations)
         if done.difference:
             return done, made
     return None, made
+
+
+def walks_on(subject: Subject, model: type[Reference], seed: int, made: int) -> Iterator[Walk]:
+    """The walks of a seed after so many operations. A walk's number is that of the operations made before it."""
+    numbers = takewhile(lambda number: number < MOST_OPERATIONS, iter(lambda: made, None))
+    for done in walks(subject.contract, seed, numbers, subject.rig, model, subject.capabilities):
+        made += len(done.operations)
+        yield done
 
 
 def reduced(subject: Subject, diagnoser: Diagnoser, kill: Kill, seed: int, driver: str) -> Finding | None:
@@ -143,14 +149,15 @@ def reduced(subject: Subject, diagnoser: Diagnoser, kill: Kill, seed: int, drive
 
     So it is where a subject is checked: the shortest trace of all the walks that fail is told there.
     """
-    found, made = None, kill.operations
-    failed = kill.failed
-    for _ in range(TRIED if driver == "walk" else 1):
+    found, failed = None, kill.failed
+    others = walks_on(subject, diagnoser.model, seed, kill.operations) if driver == "walk" else iter(())
+    for _ in range(TRIED):
+        failed = cheapest(failed, others) if failed else None
         other = find(subject, diagnoser, failed.config, failed.operations, failed.seed) if failed else None
         found = min((f for f in (found, other) if f), key=lambda f: len(f.operations), default=None)
         if found is None or len(found.operations) <= FIRST:
             break
-        failed, made = walk_until_it_fails(subject, diagnoser.model, seed, made)
+        failed = next((other for other in others if other.difference), None)
     return found
 
 
@@ -269,11 +276,13 @@ def power_of(wanted: Wanted, seed: int) -> Power:
     if wanted.known and killed_as_known(wanted.known, subject, diagnoser, seed):
         return wanted.known
     number, made, finding = 0, 0, None
-    for done in walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities):
+    on = walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities)
+    for done in on:
         number += 1
         made += len(done.operations)
         if done.difference:
-            finding = find(subject, diagnoser, done.config, done.operations, done.seed)
+            failed = cheapest(done, on)
+            finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
             break
     return Power(
         rule=way.rule.number,
