@@ -87,6 +87,17 @@ def taken_sooner(m: Moment) -> bool:
     return same and o.at < first.at and any(p.ledgers[0] <= o.ledger <= p.ledgers[1] for p in tracker.placed.pieces)
 
 
+def read_again(m: Moment) -> bool:
+    """An index of a bucket that was trimmed is in memory still; its message is read again, for a later time."""
+    o, tracker = m.operation, m.model.tracker
+    if not isinstance(o, bucket.Add) or not m.result or tracker is None or tracker.placed.over(o.ledger):
+        return False
+    marks = [i for i, other in enumerate(m.trail) if isinstance(other, bucket.Mark)]
+    if len(marks) < 2 or not m.trail[marks[-1]].ledger <= o.ledger < m.trail[marks[-2]].ledger:
+        return False
+    return any(at < o.at and place == [o.ledger, o.entry] for at, *place in tracker.shared)
+
+
 def cleared_while_busy(m: Moment) -> bool:
     """All was cleared while a merge or a trim reads, and buckets were sealed since; no call has ended."""
     at = max((i for i, o in enumerate(m.trail) if isinstance(o, bucket.Clear)), default=None)
@@ -99,6 +110,7 @@ def cleared_while_busy(m: Moment) -> bool:
 
 BUCKETS: dict[str, Reached] = {
     "what was refused, taken sooner than its bucket is due": taken_sooner,
+    "what was trimmed, read again for later": read_again,
     "sealed again while a merge reads": cleared_while_busy,
     "an answer of thousands": lambda m: isinstance(m.operation, bucket.Get) and len(m.result or ()) > 4_096,
     "a segment of a thousand of one ledger": lambda m: of_one_ledger(m) > 1_024,

@@ -16,12 +16,13 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import Operation, bulk, shifted
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.findings import diagnose
 from broker_tck.properties.findings import finding as findings
 from broker_tck.properties.findings import reduce as reducing
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import failure, kind
-from broker_tck.properties.findings.instead import made_up_for
-from broker_tck.properties.findings.plainer import plainer_values
+from broker_tck.properties.findings.instead import made_up_for, passed, with_fewer
+from broker_tck.properties.findings.plainer import much_smaller_numbers, plainer_values, try_each
 from broker_tck.properties.findings.reduce import Reducer
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.killing import is_minimal
@@ -167,6 +168,15 @@ def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest
     assert finding is None or "has" in {o.tag for o in finding.operations}
 
 
+def test_diagnosis_tries_no_ways_on_what_takes_thousands(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = wrong("DD-20 index.handed_out: repeated")
+    done = first_failing(subject)
+    monkeypatch.setattr(diagnose, "LARGEST", -1)
+    finding = found(subject, done)
+    assert finding is not None
+    assert finding.diagnosis.ways == ()
+
+
 # ---- The reducer alone
 
 
@@ -192,6 +202,69 @@ def last_of(*tags: str) -> Any:
         return None
 
     return fails
+
+
+def handed_out(config: Any, operations: Sequence[Operation]) -> int | None:
+    """Fails where a get asks for as many as are due, or for half of them and more, once more than 40 are held."""
+    model, held = MODEL(config), 0
+    for i, operation in enumerate(operations):
+        result = operation.on(model)
+        if operation.tag == "get" and held > 40 and held // 2 < len(result) < held:
+            return i
+        held = model.count()
+    return None
+
+
+MUCH = "delayed-delivery; add 7 7 +2000; adv 4000; has; adv 5000; fill 1 5 2 3000 +10512; has; adv 1000; get 2500"
+
+
+def test_what_was_before_much_in_bulk_goes_but_for_the_clock() -> None:
+    trace = trace_of(MUCH)
+    reducer = Reducer(handed_out, CONTRACT.config())
+    _, left = reducer.from_bulk_on((trace.config, trace.operations))
+    assert left == trace_of("delayed-delivery; adv 9000; fill 1 5 2 3000 +10512; has; adv 1000; get 2500").operations
+    assert reducer.probes == 1
+
+
+def test_as_much_less_is_asked_for_where_less_is_done_in_bulk() -> None:
+    assert reduced(MUCH, handed_out)[1] == ["fill 0 0 1 41 +1001", "adv 23", "get 21"]
+
+
+def test_clock_steps_are_made_one() -> None:
+    steps = passed(trace_of("delayed-delivery; adv 5; add 1 0 +9; adv 7; stale; adv 0").operations)
+    assert [(step.tag, step.ms) for step in steps] == [("adv", 12)]
+    assert passed(trace_of("delayed-delivery; has").operations) == []
+
+
+def test_less_in_bulk_has_less_asked_for() -> None:
+    operations = trace_of("delayed-delivery; get 90; fill 1 0 1 100 +9; get 90; get 50; get 51; get 200").operations
+    changed = with_fewer(1, "n", operations, 100, 10)
+    assert changed is not None
+    assert [getattr(o, "most", 0) for o in changed] == [90, 0, 1, 50, 1, 110]
+    assert with_fewer(9, "n", operations, 100, 10) is None
+
+
+def test_much_smaller_numbers_are_halves() -> None:
+    tried: list[int] = []
+
+    def attempt(value: int) -> bool:
+        tried.append(value)
+        return value > 1_200
+
+    try_each(much_smaller_numbers(5_000), attempt)
+    assert tried == [0, 1, 2, 3, 10, 100, 1_000, 2_500, 1_250, 625]
+    tried.clear()
+    try_each(much_smaller_numbers(5_000), lambda value: attempt(value + 5_000))
+    assert tried == [5_000]
+
+
+def test_tired_reduction_goes_through_no_more_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reducing, "MOST_WORK", 3)
+    trace = trace_of("add 1 0 +5; add 1 1 +5; has; clear")
+    reducer = Reducer(last_of("add", "clear"), CONTRACT.config())
+    assert reducer.reduce(trace.config, trace.operations)[1][-1].tag == "clear"
+    assert reducer.is_spent()
+    assert reducer.probes < 8
 
 
 def test_what_does_not_matter_goes() -> None:

@@ -35,6 +35,8 @@ MORE_WALKS = 160
 """Where ways of several rules do, so many walks tell them apart."""
 MOST_NEARBY = 4_000
 """How many operations the traces near a failing one have together, at most."""
+LARGEST = 10_000
+"""A known way shows with few messages: a reduced trace that needs more in bulk is none's, and takes minutes to try."""
 TAILS = 16
 TAIL = 12
 """In how many ways a failing trace is continued, and by how many operations."""
@@ -227,7 +229,7 @@ class Diagnoser:
         """
         config, operations = trace
         blamed = blame(self.contract, operations, difference)
-        fitting = [] if unanswered(difference) else self.fitting(config, operations)
+        fitting = [] if unanswered(difference) or bulk(operations) > LARGEST else self.fitting(config, operations)
         if not fitting:
             return Diagnosis((blamed,), ())
         near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]

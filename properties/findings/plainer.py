@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+PLAIN = (1, 2, 3, 10, 100, 1000)
+"""The plainest numbers, besides 0."""
+
 Values = Generator[Any, bool | None, None]
 """Values to try, each answered with whether it was taken."""
 
@@ -53,12 +56,21 @@ def plainer_numbers(value: int, zero: int) -> Values:
     if distance < 0 and (yield zero - distance):
         distance = -distance
     sign, size = (1, distance) if distance > 0 else (-1, -distance)
-    for plain in (1, 2, 3, 10, 100, 1000):
+    for plain in PLAIN:
         if plain < size and (yield zero + sign * plain):
             size = plain
     for power in (1 << bit for bit in range(size.bit_length() - 1, -1, -1)):
         if power < size and (yield zero + sign * (size - power)):
             size -= power
+
+
+def much_smaller_numbers(value: int) -> Values:
+    """Numbers far below one: the plainest first, then half of it, and half of that where it is taken."""
+    for plain in (0, *PLAIN):
+        if plain < value and (yield plain):
+            return
+    while value > 1 and (yield value // 2):
+        value //= 2
 
 
 def plainer_lists(value: tuple[Any, ...]) -> Values:

@@ -37,12 +37,14 @@ from broker_tck.properties.findings.instead import (
     gap_below,
     made_up_for,
     numbered,
+    passed,
     position,
     ranked,
     timed,
+    with_fewer,
     with_field,
 )
-from broker_tck.properties.findings.plainer import plainer_lists, plainer_values, try_each
+from broker_tck.properties.findings.plainer import Values, much_smaller_numbers, plainer_lists, plainer_values, try_each
 from broker_tck.properties.findings.shorter import kept
 
 Trace = tuple[Any, list[Operation]]
@@ -57,7 +59,7 @@ Without = Callable[[Any, Sequence[Operation], Collection[int]], Iterator[list[Op
 """The traces to try for one without the operations at some places, given with its configuration."""
 
 MOST_PROBES = 20_000
-MOST_WORK = 250_000
+MOST_WORK = 500_000
 """A reduction that has replayed so many operations ends with what it has: each probe of a trace that needs thousands of
 something costs as much as a walk."""
 BULK_TO_ONE = 4
@@ -89,6 +91,7 @@ class Reducer:
         self.rewrites = rewrites
         self.without = without
         self.probes = self.work = 0
+        self.first = self.without_long_lists, self.at_once, self.from_bulk_on, self.smaller_bulk, self.in_chunks
         self.passes = (
             self.one_by_one,
             self.rewritten,
@@ -108,13 +111,14 @@ class Reducer:
     def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
         """The shortest trace found. It fails, and no single operation can be left out."""
         trace = self.cut(config, list(operations)) or (config, list(operations))
-        trace = self.in_chunks(self.smaller_bulk(self.at_once(self.without_long_lists(trace))))
-        while True:
+        for smaller in self.first:
+            trace = smaller(trace)
+        before = None
+        while trace != before and not self.is_spent():
             before = trace
             for smaller in self.passes:
-                trace = smaller(trace)
-            if trace == before or self.is_spent():
-                return self.one_by_one(trace)
+                trace = trace if self.is_tired() else smaller(trace)
+        return trace if self.is_tired() else self.one_by_one(trace)
 
     def cut(self, config: Any, operations: list[Operation]) -> Trace | None:
         """The trace up to its failure, if it fails, and there is still work to be put into it."""
@@ -148,14 +152,30 @@ class Reducer:
                     return shorter
         return trace
 
+    def from_bulk_on(self, trace: Trace) -> Trace:
+        """Leave out all before an operation that does much in bulk, the last that will do, but for clock steps."""
+        config, operations = trace
+        much = (i for i in range(len(operations) - 1, 0, -1) if bulk(operations[i : i + 1]) > LARGE)
+        suffixes = ([*passed(operations[:i]), *operations[i:]] for i in much)
+        return next((shorter for suffix in suffixes if (shorter := self.cut(config, suffix))), trace)
+
     def smaller_bulk(self, trace: Trace) -> Trace:
         """Make bulk operations small first of all, as each probe pays for them."""
         config, operations = trace
         for i in range(len(operations) - 1, -1, -1):
             for field in marked(type(operations[i]), BULK) if i < len(operations) else ():
                 without = self.left_out(config, operations, (i,))
-                operations = without[1] if without else self.simpler_field(config, operations, i, field)
+                operations = without[1] if without else self.fewer(config, operations, i, field)
         return config, operations
+
+    def fewer(self, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
+        """Have an operation do much less in bulk; if it does much still, with as much less asked for after it."""
+        for changed in (with_field, with_fewer):
+            value = getattr(operations[i], field) if i < len(operations) else 0
+            if value > 1:
+                values = much_smaller_numbers(value)
+                operations = self.tried(config, operations, value, partial(changed, i, field), values)
+        return operations
 
     def in_chunks(self, trace: Trace) -> Trace:
         """Leave out runs of operations, ever shorter ones."""
@@ -262,6 +282,12 @@ class Reducer:
         self, config: Any, operations: list[Operation], value: Any, changed: Changed, zero: int = 0
     ) -> list[Operation]:
         """Try plainer values in place of one."""
+        return self.tried(config, operations, value, changed, plainer_values(value, zero))
+
+    def tried(
+        self, config: Any, operations: list[Operation], value: Any, changed: Changed, values: Values
+    ) -> list[Operation]:
+        """Try values in place of one."""
 
         def attempt(plainer: Any) -> bool:
             nonlocal operations, value
@@ -270,7 +296,7 @@ class Reducer:
                 operations, value = shorter[1], plainer
             return shorter is not None
 
-        try_each(plainer_values(value, zero), attempt)
+        try_each(values, attempt)
         return operations
 
     def pairs(self, trace: Trace) -> Trace:

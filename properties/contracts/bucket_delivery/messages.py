@@ -24,7 +24,7 @@ FAR_OFF = weighted([(0, 16), (30, 2), (4, 1)])
 DISTANCES = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
 FEW, MANY, VERY_MANY = (1, 2, 5, 17, 40), (100, 128, 255, 256, 257), (600, 1_000, 1_001, 1_025)
 SIZES = weighted([(FEW, 60), (MANY, 12), (VERY_MANY, 1)])
-SIZES_UNMERGED = weighted([(FEW, 30), (MANY, 12), (VERY_MANY, 1)])
+SIZES_UNMERGED = weighted([(FEW, 24), (MANY, 18), (VERY_MANY, 1)])
 """How many messages a walk adds at once. What is held costs with each operation from then on."""
 MOST_AT_ONCE = 500
 """Once a walk has added so many at once, or once more, the others come one by one."""

@@ -41,7 +41,7 @@ LIVES = (1, 1, 2, 2, 2, 3, 8, 30)
 RARE = 12
 """One plot in so many is one of those that take longest."""
 MANY_BUCKETS = 50
-"""Where so many lie, they are recovered mostly."""
+"""Where so many lie, they are recovered."""
 LARGE_SEGMENTS = (1_025, 1_030, 1_100)
 """So many positions of one ledger make a segment."""
 MANY_SEGMENTS = (501, 520)
@@ -65,9 +65,8 @@ class Plots(plots.Plots):
         """Begin a plot; if it has nothing to do, a message is added."""
         rare = self.choices.below(RARE) == 0
         calls = self.failure, self.late_load, self.failure, self.late_load, self.sealed_again, self.merged_again
-        chosen = (
-            (self.refused, self.sooner, self.ended) if rare else (*calls, self.many, self.lives, self.gap, self.gap)
-        )
+        usual = *calls, self.many, self.lives, self.gap, self.gap, self.read_again, self.worn
+        chosen = (self.refused, self.sooner, self.ended) if rare else usual
         return self.play(one_of(self.choices, chosen), self.messages.add)
 
     def flood(self) -> Operation:
@@ -211,6 +210,37 @@ class Plots(plots.Plots):
         yield Advance(until_next(self.model))
         yield Get(100)
 
+    def read_again(self) -> Iterator[Operation]:
+        """A bucket is trimmed, and its ledgers are read once more, for later times; then the times before pass."""
+        tracker = self.model.tracker
+        if tracker is None or not tracker.placed.pieces:
+            return
+        first, last = one_of(self.choices, tracker.placed.pieces).ledgers
+        read = [*islice(self.read_between(first, last), MOST_ADDED)]
+        yield Mark(last + 1, -1)
+        yield from self.many()
+        if self.choices.below(4):
+            yield from self.all_but("")
+        yield Mark(first, -1)
+        later = self.model.now + self.model.config.tick + 1 + 2 * self.messages.times.spread
+        for add in read[: 1 + self.choices.below(3)]:
+            yield replace(add, at=later)
+        yield Advance(until_next(self.model))
+        yield Get(100)
+
+    def worn(self) -> Iterator[Operation]:
+        """Buckets that were handed out in part are recovered, and others are sealed until there are too many."""
+        tracker = self.model.tracker
+        if tracker is None or not tracker.placed.pieces:
+            return
+        for _ in range(1 + self.choices.below(3)):
+            yield Advance(until_next(self.model))
+            yield Get(1 + self.choices.below(3))
+            yield from self.all_but("")
+        yield Crash()
+        yield from self.many()
+        yield from self.all_but("")
+
     def ended(self) -> Iterator[Operation]:
         """A bucket is recovered, and ends; its ledger has messages before that and after."""
         yield Crash()
@@ -256,7 +286,7 @@ class Plots(plots.Plots):
         yield self.messages.of(ledger + 1)
         if self.choices.below(4):
             yield from self.all_but("")
-        yield self.messages.next_ledger()
+        yield self.messages.of(ledger + 1) if self.choices.below(2) else self.messages.next_ledger()
 
     def passed_over(self, placed: Placed) -> int | None:
         """A ledger of two between buckets, or below them all, that no bucket has; None: there are none."""
@@ -284,12 +314,12 @@ class Plots(plots.Plots):
         if at_once and self.calls_wait:
             yield Storage(WAITS)
         tracker = self.model.tracker
-        kind = self.choices.below(3 if tracker and len(tracker.placed.pieces) >= MANY_BUCKETS else 6)
-        if kind < 2:
-            yield from self.lives()
-        elif kind == 2:
+        many, kind = tracker is not None and len(tracker.placed.pieces) >= MANY_BUCKETS, self.choices.below(6)
+        if kind == 2 or (many and kind > 3):
             yield Mark(*self.messages.position())
             yield from self.many()
+        if kind < 2 or many:
+            yield from self.lives()
         elif kind == 3:
             yield Clear()
         elif kind == 4:
