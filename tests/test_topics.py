@@ -30,8 +30,11 @@ from broker_tck.properties.engine.subjects import as_subject, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.findings.finding import failure
+from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.document import UNASKED, document
+from broker_tck.properties.findings.finding import failure, find
 from broker_tck.properties.findings.shorter import Shorter
+from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.deviating import broken_by, happens
 
 TOPICS: Contract = CONTRACTS["topic-delivery"]
@@ -272,6 +275,13 @@ def test_subscriptions_are_named_in_order_at_the_end(text: str, tried: str) -> N
     assert all(len(each) < len(again) for each in TOPICS.rewrites(again))
 
 
+class Never(SharedIndexManager):
+    """Hands out nothing."""
+
+    def hand_out(self, view: View, most: int) -> list[Position]:
+        return []
+
+
 class OnlyWhereAsked(SharedIndexManager):
     """Hands out nothing to a view that was not asked before whether it pauses."""
 
@@ -294,3 +304,23 @@ def test_trace_that_fails_where_it_is_not_looked_at_is_found_out() -> None:
         3,
         Difference("result", [[0, 0]], []),
     )
+
+
+def test_way_that_changes_nothing_explains_no_trace_that_fails_where_it_is_not_looked_at() -> None:
+    subject = declared("only where asked", OnlyWhereAsked, TOPICS)
+    trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
+    diagnoser = Diagnoser(TOPICS, TOPICS.specification, subject.rig, subject.capabilities)
+    assert diagnoser.fitting(trace.config, trace.operations) == []
+    found = find(subject, diagnoser, trace.config, trace.operations, None)
+    assert found is not None
+    assert (found.unasked, found.diagnosis.ways) == (True, ())
+    assert " ".join(story(document(found)).split()).count(f"Note {UNASKED}") == 1
+
+
+def test_nothing_is_noted_of_what_fails_whatever_is_asked() -> None:
+    subject = declared("never", Never, TOPICS)
+    trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
+    diagnoser = Diagnoser(TOPICS, TOPICS.specification, subject.rig, subject.capabilities)
+    found = find(subject, diagnoser, trace.config, trace.operations, None)
+    assert found is not None
+    assert (found.unasked, document(found).note) == (False, "")

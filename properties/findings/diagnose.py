@@ -169,10 +169,14 @@ class Diagnoser:
     def fitting(
         self, config: Any, operations: Sequence[Operation], chosen: Iterable[WrongModel] | None = None
     ) -> list[WrongModel]:
-        """The ways that fit a trace, of all or of those chosen."""
+        """The ways that fit a trace, of all or of those chosen; none if the model does, too.
+
+        Of a subject that goes wrong only where it is not asked everything, a recording shows nothing.
+        """
         recording = self.recorded(config, operations)
-        ways = self.known if chosen is None else chosen
-        return [wrong for wrong in ways if recording and self.fits(wrong[1], recording)]
+        if recording is None or self.fits(self.model, recording):
+            return []
+        return [wrong for wrong in (self.known if chosen is None else chosen) if self.fits(wrong[1], recording)]
 
     @property
     def known(self) -> list[WrongModel]:

@@ -23,6 +23,8 @@ from broker_tck.properties.findings.lines import Line, lines, table
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.findings.words import explanations, how_sure, what_went_wrong
 
+UNASKED = "it does not fail so where all that is shown is asked for after each operation; walks ask now and then"
+
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """What there is to tell of a finding. The lists of rules, sentences, looks and sources are one beside the other."""
@@ -61,7 +63,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     unfinished: str = ""
     """That a shorter trace may do, and how to go on, where the reduction ran out of work."""
     note: str = ""
-    """Why it is not as findings are, if so: it was not reduced, say."""
+    """Why it is not as findings are, if so: it was not reduced, say, or fails only while less is asked for."""
 
 
 def document(finding: Finding, note: str = "") -> Document:
@@ -92,7 +94,7 @@ def document(finding: Finding, note: str = "") -> Document:
         what=what_went_wrong(finding, named[0].sentence),
         certainty=how_sure(diagnosis, contract, explanations(finding)),
         unfinished=unfinished(finding),
-        note=note,
+        note=note or (UNASKED if finding.unasked else ""),
     )
 
 

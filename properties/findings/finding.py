@@ -13,6 +13,7 @@ from broker_tck.properties.engine.check import (
     HANG,
     RESULT,
     Difference,
+    first_difference,
     kept,
     no_answer,
     record,
@@ -66,6 +67,8 @@ class Finding:
     """Whether its reduction ran out of work, so that a shorter trace may do."""
     work: int = 0
     """How many operations were replayed to reduce it."""
+    unasked: bool = False
+    """Whether it fails only where not everything is asked for after each operation."""
 
     @property
     def rule(self) -> str:
@@ -101,6 +104,17 @@ def failure(
             return replay_differs(lambda: operations, partial(model, config), made, subject.contract.dear)
     except Hang as hang:
         return 0, no_answer(HANG, str(hang))
+
+
+def fails_unasked(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> bool:
+    """Whether a failing trace does not fail where everything is asked for after each operation."""
+    if not subject.contract.dear:
+        return False
+    try:
+        with probe(subject):
+            return first_difference(operations, model(config), subject.rig(config, subject.capabilities)) is None
+    except Hang:
+        return False
 
 
 def confirmed(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
@@ -201,6 +215,7 @@ class Reduction:
             () if self.elsewhere or not erred(found[1]) else raised_at(self.subject, plain, short),
             reducing.is_spent(),
             reducing.work,
+            not self.elsewhere and fails_unasked(self.subject, self.diagnoser.model, plain, short),
         )
 
     def of_same_ways(self, finding: Finding) -> Finding:
