@@ -20,7 +20,7 @@ from broker_tck.properties.engine.subjects import Accepted, Subject, resolve
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.kept import Written, kept_in, written
 from broker_tck.properties.findings.raised import debugged
-from broker_tck.properties.worth.killing import processes
+from broker_tck.properties.isolation.pool import processes
 
 Pair = tuple[Subject, str]
 """A subject, and the profile under which it is checked."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, repeat, takewhile
-from multiprocessing import get_context
-from os import cpu_count
 from statistics import median
 from time import perf_counter
 from typing import NamedTuple, TypeVar
@@ -29,6 +27,7 @@ from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.cheapest import cheapest
 from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
 from broker_tck.properties.findings.finding import Finding, confirmed, failure, find, kind
+from broker_tck.properties.isolation.pool import processes
 
 SEEDS = 20
 MOST_OPERATIONS = 1_000_000
@@ -222,11 +221,6 @@ def in_parallel(work: Callable[[T], R], items: list[T], progress: Callable[[int,
             if progress:
                 progress(len(results), result)
     return results
-
-
-def processes(most: int) -> ProcessPoolExecutor:
-    """One process for each core, and no more than there are things to do."""
-    return ProcessPoolExecutor(min(cpu_count() or 1, most or 1), get_context("spawn"))
 
 
 # ---- Power: each known wrong way of each rule, run as the subject
