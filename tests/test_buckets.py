@@ -25,7 +25,7 @@ from broker_tck.properties.engine.replay import MODEL, declaring, replay
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
 from broker_tck.properties.engine.walk import generated, walk_seed, walks
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.findings.shorter import Shorter
+from broker_tck.properties.findings.reduction.shorter import Shorter
 from broker_tck.properties.worth.deviating import broken_by
 
 BUCKETS = CONTRACTS["bucket-delivery"]

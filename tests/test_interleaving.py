@@ -30,9 +30,9 @@ from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.findings.instead import by_first_use
 from broker_tck.properties.findings.lines import lines
-from broker_tck.properties.findings.reduce import Reducer
+from broker_tck.properties.findings.reduction.instead import by_first_use
+from broker_tck.properties.findings.reduction.reducer import Reducer
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL = CONTRACT.specification

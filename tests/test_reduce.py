@@ -18,12 +18,13 @@ from broker_tck.properties.engine.operation import Operation, bulk, shifted
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.findings import diagnose
 from broker_tck.properties.findings import finding as findings
-from broker_tck.properties.findings import reduce as reducing
 from broker_tck.properties.findings.document import document, finding_json
 from broker_tck.properties.findings.finding import failure, kind
-from broker_tck.properties.findings.instead import made_up_for, passed, with_fewer
-from broker_tck.properties.findings.plainer import much_smaller_numbers, plainer_values, try_each
-from broker_tck.properties.findings.reduce import Reducer
+from broker_tck.properties.findings.reduction import prober
+from broker_tck.properties.findings.reduction.in_bulk import from_bulk_on
+from broker_tck.properties.findings.reduction.instead import made_up_for, passed, with_fewer
+from broker_tck.properties.findings.reduction.plainer import much_smaller_numbers, plainer_values, try_each
+from broker_tck.properties.findings.reduction.reducer import Reducer
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.killing import is_minimal
 
@@ -221,7 +222,7 @@ MUCH = "delayed-delivery; add 7 7 +2000; adv 4000; has; adv 5000; fill 1 5 2 300
 def test_what_was_before_much_in_bulk_goes_but_for_the_clock() -> None:
     trace = trace_of(MUCH)
     reducer = Reducer(handed_out, CONTRACT.config())
-    _, left = reducer.from_bulk_on((trace.config, trace.operations))
+    _, left = from_bulk_on(reducer, (trace.config, trace.operations))
     assert left == trace_of("delayed-delivery; adv 9000; fill 1 5 2 3000 +10512; has; adv 1000; get 2500").operations
     assert reducer.probes == 1
 
@@ -259,7 +260,7 @@ def test_much_smaller_numbers_are_halves() -> None:
 
 
 def test_tired_reduction_goes_through_no_more_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reducing, "MOST_WORK", 3)
+    monkeypatch.setattr(prober, "MOST_WORK", 3)
     trace = trace_of("add 1 0 +5; add 1 1 +5; has; clear")
     reducer = Reducer(last_of("add", "clear"), CONTRACT.config())
     assert reducer.reduce(trace.config, trace.operations)[1][-1].tag == "clear"
@@ -316,7 +317,7 @@ def test_reduction_ends_with_what_it_has_where_each_probe_is_dear(monkeypatch: p
         done += len(operations) + bulk(operations)
         return len(operations) - 1 if bulk(operations) >= 5_000 else None
 
-    monkeypatch.setattr(reducing, "MOST_WORK", 60_000 // reducing.BULK_TO_ONE)
+    monkeypatch.setattr(prober, "MOST_WORK", 60_000 // prober.BULK_TO_ONE)
     _, left = reduced("has; fill 1 0 1 5000 +5000; has; fill 1 7 1 9 +5000; has; pause", fails)
     assert done < 70_000
     assert len(left) < 6
@@ -330,7 +331,7 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     assert whole is not None
     assert (whole.spent, finding_json(whole)["unfinished"]) == (False, "")
     assert "Unfinished" not in story(document(whole))
-    monkeypatch.setattr(reducing, "MOST_WORK", 2 * len(done.operations))
+    monkeypatch.setattr(prober, "MOST_WORK", 2 * len(done.operations))
     spent = found(subject, done)
     assert spent is not None
     assert len(spent.operations) > len(whole.operations)
@@ -342,7 +343,7 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
 @pytest.mark.untraced
 def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = subject_of(kit.OneTooMany)
-    monkeypatch.setattr(reducing, "MOST_PROBES", 1)
+    monkeypatch.setattr(prober, "MOST_PROBES", 1)
     finding = found(subject, first_failing(subject))
     assert finding is not None
     line = document(finding).replay
@@ -353,7 +354,7 @@ def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.M
 
 
 def test_breach_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reducing, "MOST_PROBES", 1)
+    monkeypatch.setattr(prober, "MOST_PROBES", 1)
     trace = trace_of("delayed-delivery heap; add 0 0 +2000; has")
     model = CONTRACT.model("heap")
     monkeypatch.setattr(findings, "breach_of", lambda *given: (len(given[3]) - 1, "no law"))

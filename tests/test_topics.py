@@ -33,7 +33,7 @@ from broker_tck.properties.engine.written import operation_text
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.document import UNASKED, document
 from broker_tck.properties.findings.finding import failure, find
-from broker_tck.properties.findings.shorter import Shorter
+from broker_tck.properties.findings.reduction.shorter import Shorter
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.worth.deviating import broken_by, happens
 

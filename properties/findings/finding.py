@@ -28,8 +28,9 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import SECONDS, Walk
 from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, blame, observable
 from broker_tck.properties.findings.raised import raised_at
-from broker_tck.properties.findings.reduce import Fails, Reducer
-from broker_tck.properties.findings.shorter import Shorter
+from broker_tck.properties.findings.reduction.prober import Fails
+from broker_tck.properties.findings.reduction.reducer import Reducer
+from broker_tck.properties.findings.reduction.shorter import Shorter
 from broker_tck.properties.isolation.watchdog import Limit
 
 PROBE_SECONDS = 0.3

@@ -1,0 +1,1 @@
+"""How a trace is made short: the reducer, and what it tries."""
