@@ -26,7 +26,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import SECONDS, Walk
-from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, blame, observable
+from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, WrongModel, blame, observable
 from broker_tck.properties.findings.raised import raised_at
 from broker_tck.properties.findings.reduction.prober import Fails
 from broker_tck.properties.findings.reduction.reducer import Reducer
@@ -228,10 +228,16 @@ class Reduction:
             explaining = [(way, way.applied_to(self.diagnoser.model)) for way in finding.diagnosis.ways]
         else:
             return finding
-        other = explaining and begun.finding(
-            lambda config, operations, _: bool(self.diagnoser.fitting(config, operations, explaining))
-        )
-        return other if other and len(other.operations) <= len(finding.operations) else finding
+        other = explaining and begun.finding(self.fit_by(explaining))
+        if not other or len(other.operations) > len(finding.operations):
+            return finding
+        named = [(way, way.applied_to(self.diagnoser.model)) for way in other.diagnosis.ways]
+        last = named and replace(self, config=other.config, failing=other.operations).finding(self.fit_by(named))
+        return last if last and last.rule == other.rule else other
+
+    def fit_by(self, ways: Sequence[WrongModel]) -> Keeps:
+        """Whether one of some ways explains a shorter trace."""
+        return lambda config, operations, _: bool(self.diagnoser.fitting(config, operations, ways))
 
 
 def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> Finding:
