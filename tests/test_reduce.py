@@ -206,7 +206,7 @@ def last_of(*tags: str) -> Any:
 
 
 def handed_out(config: Any, operations: Sequence[Operation]) -> int | None:
-    """Fails where a get asks for as many as are due, or for half of them and more, once more than 40 are held."""
+    """Fails at a get that hands out more than half of what is held, and not all, where that is more than 40."""
     model, held = MODEL(config), 0
     for i, operation in enumerate(operations):
         result = operation.on(model)

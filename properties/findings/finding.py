@@ -220,7 +220,10 @@ class Reduction:
         )
 
     def of_same_ways(self, finding: Finding) -> Finding:
-        """A finding with a shorter trace, or one as short, that only the same ways explain; else this one."""
+        """A finding with a shorter trace, or one as short, that only the same ways explain; else this one.
+
+        Not all of them may be named in the end: once more nothing is kept but what those that are named need.
+        """
         if not finding.diagnosis.whole:
             begun, explaining = self, self.diagnoser.fitting(self.config, self.failing)
         elif len(finding.operations) > LONG:

@@ -122,7 +122,7 @@ def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding
 def breach(subject: Subject, model: type[Reference], name: str, seed: int) -> Finding | None:
     """The shortest trace found on which a subject breaks a law or a variation.
 
-    A walk that is dear to reduce is so only where none before it was.
+    One that is dear to reduce is reduced only if none was before it.
     """
     found = list[Finding]()
     for done in islice(breaking(subject, model, name, seed), CANDIDATES):

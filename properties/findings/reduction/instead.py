@@ -110,7 +110,7 @@ def with_fewer(i: int, field: str, operations: list[Operation], value: int, othe
 
 
 def with_less(operation: Operation, value: int, other: int) -> Operation:
-    """The operation with smaller budgets, where as much or about as much was done in bulk before it."""
+    """The operation with budgets as much smaller: those beyond half of what was done in bulk before it."""
     budgets = {field: getattr(operation, field) for field in marked(type(operation), BUDGET)}
     smaller = {field: max(budget - value + other, 1) for field, budget in budgets.items() if 2 * budget > value}
     return structs.replace(operation, **smaller) if smaller else operation

@@ -1,10 +1,9 @@
 """Reduction: the shortest trace that still breaks the same rule.
 
-A configuration with a long list is made plain first, and it is tried whether one operation in bulk does. Then
-operations are left out (delta debugging, then one at a time, then all that belong to one handle) and clock steps
-merged. Ledgers and entries are made plain and come nearer together, handles are named by first use, the other fields
-are made plain, times come nearer together, and the configuration is made plain, or small where that helps, and its
-lists short; again from the start while anything got shorter, and there is work to be put into it. Deterministic.
+A configuration with a long list is made plain first. Then what is done in bulk is made little, and runs of operations
+are left out. After that the passes follow each other: operations go, numbers and names become plain, times come
+nearer together, and the configuration becomes plain. It all begins again while anything got shorter, and while there
+is work to be put into it. Deterministic.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Reducer(Prober):
     """Reduces one trace."""
 
     def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
-        """The shortest trace found. It fails, and no single operation can be left out."""
+        """The shortest trace found. It fails, and unless the work ran out, nothing can be left out of it."""
         trace = self.cut(config, list(operations)) or (config, list(operations))
         for smaller in FIRST:
             trace = smaller(self, trace)
