@@ -222,13 +222,14 @@ def test_way_is_borne_out_where_a_subject_is_wrong_in_other_ways_as_well() -> No
     assert of_both.walks(way, model) < shown < telling
 
 
-def test_way_that_no_other_walk_bears_out_is_no_headline() -> None:
+@pytest.mark.parametrize("shown", [0, 14])
+def test_way_that_few_walks_bear_out_is_no_headline(shown: int) -> None:
     subject = wrong("DD-09 refuses: equality_accepted")
     finding = found(subject, first_failing(subject))
     assert finding is not None
     (told,) = explanations(finding)
     assert what_went_wrong(finding, "") == told
-    here = replace(finding, diagnosis=replace(finding.diagnosis, whole=False, walks=3, telling=17))
-    assert here.diagnosis.here_alone
+    here = replace(finding, diagnosis=replace(finding.diagnosis, whole=False, walks=3, shown=shown, telling=20))
+    assert not here.diagnosis.likely
     assert what_went_wrong(here, "") == by_what_was_seen(here)
     assert told[1:-1] in document(here).certainty

@@ -17,19 +17,20 @@ from broker_tck.properties.findings.lines import both_text
 
 UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memory at"}
 """How it is told that there was no answer; otherwise the subject's process has ended."""
+NOT_NEARBY = "but not wherever one thing in this trace is changed"
 
 
 def what_went_wrong(finding: Finding, sentence: str) -> str:
     """What the subject does wrong: by the way that explains it, else by what was seen. ``sentence`` is the rule's.
 
-    It is told as surely as the ways agree with it. One that no other walk bears out is left to :func:`how_sure`.
+    A way that few walks bear out is a guess, which is left to :func:`how_sure`.
     """
     thing, diagnosis = finding.contract.thing, finding.diagnosis
     if diagnosis.law:
         return f"Your {thing} breaks what holds of every {thing}: {begun_small(sentence)}"
-    if not diagnosis.ways or diagnosis.here_alone:
+    if not diagnosis.ways or not diagnosis.likely:
         return by_what_was_seen(finding)
-    return as_surely(diagnosis, explanations(finding))
+    return " Or: ".join(explanations(finding))
 
 
 def explanations(finding: Finding) -> list[str]:
@@ -38,14 +39,6 @@ def explanations(finding: Finding) -> list[str]:
     firsts = {way.rule.number: way for way in reversed(ways)}
     told = (in_words(way, finding.contract.thing, model) for way in ways if firsts[way.rule.number] is way)
     return [*dict.fromkeys(told)]
-
-
-def as_surely(diagnosis: Diagnosis, told: Sequence[str]) -> str:
-    """Sentences of which one is right: as facts, or as guesses where the first agrees on few walks that can tell."""
-    if diagnosis.likely:
-        return " Or: ".join(told)
-    here = "It looks" if diagnosis.shown else "On this trace it looks"
-    return f"{here} as if {as_guesses(told)}"
 
 
 def as_guesses(told: Sequence[str]) -> str:
@@ -102,7 +95,7 @@ def by_what_was_seen(finding: Finding) -> str:
 
 
 def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ()) -> str:
-    """How sure the diagnosis is; ``told`` are the ways in words, which stand here if they explain this trace alone."""
+    """How sure the diagnosis is; ``told`` are the ways in words, which stand here while they are guesses."""
     if diagnosis.law:
         return "certain: judged on what was observed alone, without the model"
     if not diagnosis.ways:
@@ -110,18 +103,26 @@ def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ())
     does = f"a model that does the same agrees with your {contract.thing}"
     if diagnosis.whole:
         return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
-    if diagnosis.here_alone:
-        looks = f"on this trace it looks as if {as_guesses(told).removesuffix('.')}"
-        return f"open: {looks}. But that explains what goes wrong first {on_walks(diagnosis)}{beside(diagnosis)}"
-    likely = "likely" if diagnosis.likely else "a guess"
-    return f"{likely}: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
+    if diagnosis.likely:
+        return f"likely: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
+    guess = "open" if diagnosis.here_alone else "a guess"
+    looks = f"on this trace it looks as if {as_guesses(told).removesuffix('.')}"
+    return f"{guess}: {looks}. {but(diagnosis, does)}{beside(diagnosis)}"
 
 
 def elsewhere(diagnosis: Diagnosis) -> str:
     """Where else the best of the ways agrees, which does not explain the subject everywhere."""
     if diagnosis.walks == WALKS:
-        return f" and on {WALKS} whole walks, but not wherever one thing in this trace is changed"
+        return f" and on {WALKS} whole walks, {NOT_NEARBY}"
     return f", and explains what goes wrong first {on_walks(diagnosis)}"
+
+
+def but(diagnosis: Diagnosis, does: str) -> str:
+    """Why the best of the ways is no more than a guess."""
+    if diagnosis.telling:
+        return f"But that explains what goes wrong first {on_walks(diagnosis)}"
+    agrees = f"on {diagnosis.walks} whole walks {does}"
+    return f"{agrees[:1].upper()}{agrees[1:]}, {NOT_NEARBY}"
 
 
 def on_walks(diagnosis: Diagnosis) -> str:
