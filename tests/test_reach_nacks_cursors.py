@@ -17,7 +17,7 @@ from broker_tck.properties.contracts.negative_acks.generator import Nacks, draw_
 from broker_tck.properties.engine.choices import SeededChoices
 
 HIGH_BITS = (8, 16, 31, 32, 48, 53, 62)
-LOWEST, HIGHEST = -(2**63), 2**63 - 2
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
 def is_a(m: Moment, *kinds: Any) -> bool:
@@ -54,14 +54,15 @@ def emitted(m: Moment) -> int:
     return int(max((len(ids) for _, ids, _ in m.result), default=0)) if is_a(m, nacks.Advance) else 0
 
 
-def high_count(m: Moment) -> bool:
-    """A message was redelivered more than 15 times, and its delay still grows."""
+def grows_beyond(m: Moment, count: int) -> bool:
+    """A message was redelivered more often, and its delay still grows."""
     delay = m.model.delays.delay
-    return is_a(m, nacks.Nack) and m.operation.redelivery_count > 15 and delay(m.operation.redelivery_count) > delay(15)
+    return is_a(m, nacks.Nack) and delay(max(m.operation.redelivery_count, count)) > delay(count)
 
 
 NEGATIVE_ACKS: dict[str, Reached] = {
-    "a delay that grows beyond 15 redeliveries": high_count,
+    "a delay that grows beyond 15 redeliveries": lambda m: grows_beyond(m, 15),
+    "a multiplier whose delay grows beyond 63": lambda m: m.config.multiplier is not None and grows_beyond(m, 63),
     "a wall clock before zero": lambda m: m.model.clock.wall < 0 and bool(m.model.buckets.held),
     "ids of 32 bits and one": lambda m: is_a(m, nacks.Nack) and abs(m.operation.ledger) >= 2**31,
     "entries beyond what a double holds": lambda m: is_a(m, nacks.Nack) and m.operation.entry > 2**53,
@@ -131,6 +132,12 @@ def moves(m: Moment) -> bool:
     return is_a(m, cursors.Add, cursors.Update, cursors.Durable) and m.operation.at is not None
 
 
+def place_of(m: Moment) -> tuple[int, int]:
+    """Where the cursor is that was asked for; (0, 0) where it is nowhere."""
+    order = m.model.order.positions
+    return next((order[cursor] for cursor in order if cursor.name == m.operation.name), (0, 0))
+
+
 def at_both_ends(m: Moment) -> bool:
     """Whether positions are compared that are further apart than 64 bits hold."""
     if not moves(m):
@@ -175,6 +182,7 @@ ACTIVE_CURSORS: dict[str, Reached] = {
     "many added in no order": lambda m: is_a(m, cursors.Crowd) and m.operation.n > 16 and m.operation.within > 0,
     "dozens moved in no order": lambda m: is_a(m, cursors.March) and m.operation.n > 60 and m.operation.within > 0,
     "positions at both ends of the numbers": at_both_ends,
+    "a rank at the last of all entries": lambda m: is_a(m, cursors.Count) and place_of(m)[1] == HIGHEST,
     "positions that are equal where a bit is cut": has_higher_twin,
     "positions beyond what a double holds": lambda m: moves(m) and m.operation.at[1] > 2**53,
     "the lowest of all positions": lambda m: moves(m) and m.operation.at[0] == LOWEST,

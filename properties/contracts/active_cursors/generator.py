@@ -31,7 +31,7 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     Slowest,
     Update,
 )
-from broker_tck.properties.contracts.active_cursors.places import names, positions
+from broker_tck.properties.contracts.active_cursors.places import HIGHEST, names, positions
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 
@@ -143,7 +143,7 @@ class Cursors:
 
     def ahead(self, of: Position) -> Position:
         """A position a little ahead of another."""
-        return of[0], min(of[1] + self.below(3), 2**63 - 2)
+        return of[0], min(of[1] + self.below(3), HIGHEST)
 
     def add(self) -> Add | Update:
         """A cursor added, most often with a position; where all are there, one moves instead."""
