@@ -15,7 +15,7 @@ from broker_tck.properties.engine.trace import from_text
 
 CONFORM = {"4.2.4": "pip-430", "5.0.0-M1": "pip-430", "5.0.1": "pip-430-5.0"}
 TRACES = {"pip-430": 200, "pip-430-5.0": 100}
-WALKS = 60
+WALKS = 20
 SHORT = 10
 CACHE = "org.apache.bookkeeper.mledger.impl.cache.RangeCache"
 
@@ -59,8 +59,7 @@ def test_release_conforms_to_its_profile(version: str) -> None:
     subject = released(version)
     assert subject.profiles == (CONFORM[version],)
     run = run_subject(subject, CONFORM[version], seed=0, count=WALKS)
-    assert run.green, (run.findings, run.complaints, run.gone)
-    assert not run.vacuous
+    assert (run.walks, run.findings, run.complaints, run.gone) == (WALKS, [], [], [])
 
 
 @pytest.mark.parametrize("version", CONFORM)

@@ -24,7 +24,7 @@ PROFILES = {
     "4.2.4": "pip-393-java-4.2",
     "5.0.0-M1": "pip-393-java-4.2",
 }
-WALKS = 60
+WALKS = 20
 SHORT = 4
 DEFECTS = [
     pytest.param("3.0.7", "NA-35", id="3.0.7: what throws ends all redelivery"),
