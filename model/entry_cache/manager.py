@@ -105,7 +105,7 @@ class Manager(Part):
     @rule(
         "EC-31",
         "A size pass that was ordered is asked for what is above the watermark when it runs, if the trigger is still "
-        "passed.",
+        "passed. Both are percentages of the largest size, in whole bytes, rounded down.",
         source="RangeEntryCacheManagerEvictionHandler",
         look="an amount that was worked out where the pass was ordered; what it is measured from",
         needs="manager",

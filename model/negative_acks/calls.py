@@ -47,7 +47,7 @@ class Calls(Part):
     @rule(
         "NA-35",
         "The timer is settled, and every lock let go, before anything is called: a request that fails loses its set "
-        "and nothing else, and a callback may nack or close.",
+        "and nothing else, and a callback may nack or close; what it was given is requested all the same.",
         source="NegativeAcksTracker, PRs 15312, 23651",
         look="the order of re-arming and calling; an exception that leaves a timer pending for ever",
         needs="failing_requests",
@@ -76,7 +76,8 @@ class Calls(Part):
     )
     @rule(
         "NA-33",
-        "The callback is given the whole set once. Then it is requested, at most 1,000 ids at a time.",
+        "The callback is given the whole set once. Then it is requested, at most 1,000 ids at a time, in as few "
+        "requests as can be.",
         source="ConsumerImpl.redeliverUnacknowledgedMessages",
         look="how the ids are cut; exact multiples of 1,000",
         absent=lambda c, ids: [len(ids)],
