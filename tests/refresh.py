@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 DIGESTS = HERE / "digests.json"
 EXPECTED = HERE / "expected"
 SCHEMAS = HERE.parent / "fixtures" / "schema"
-WALKS = 12
+WALKS = 6
 SEED = 20_251_120
 
 STORIES = {

@@ -508,6 +508,7 @@ def test_way_that_survives_is_told_whatever_was_known_of_it(
     assert out.count("SURVIVED") == 3
 
 
+@pytest.mark.untraced
 def test_way_that_is_killed_as_known_is_not_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
 ) -> None:
@@ -566,6 +567,7 @@ def easy() -> list[str]:
     return [mutant.name for mutant in MUTANTS.values() if not mutant.deep and mutant.conditions == 1][:2]
 
 
+@pytest.mark.untraced
 def test_mutants_are_killed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
     names = [word for name in easy() for word in ("--mutant", name)]

@@ -107,7 +107,7 @@ def test_rule_that_cannot_be_kept_is_refused(profile: str, line: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", DEFECTS, ids=lambda case: case[0])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int) -> None:
     name, profile, rule = case
     finding = deviation(resolve(name), profile, rule, seed)
@@ -256,6 +256,7 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     assert peeled(resolve("mutant:a-bit-too-many"), 0) == []
 
 
+@pytest.mark.untraced
 def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = resolve("sorted-buckets")
     monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))

@@ -59,6 +59,7 @@ def test_way_explains_what_fails_because_of_it_and_nothing_else() -> None:
         assert not diagnoser.explains(here_only, done.config, done.operations)
 
 
+@pytest.mark.untraced
 def test_subject_that_is_wrong_now_and_then_is_not_explained_everywhere() -> None:
     class SometimesEarly(TimeBucketTracker):
         """Accepts the cut-off itself, for even entries."""

@@ -234,6 +234,7 @@ def test_code_of_the_tutorial_is_that_of_the_template() -> None:
         assert line.strip() in known, line
 
 
+@pytest.mark.untraced
 def test_policy_of_the_tutorial_is_one_that_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (due, accepts, pause, policy, profiles), _ = code_of_the_tutorial()
     tracker = (TEMPLATES / "tracker.py.txt").read_text(encoding="utf-8")

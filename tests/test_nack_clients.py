@@ -158,6 +158,7 @@ def entries_of(operation: Operation) -> list[tuple[tuple[int, int], object]]:
     return []
 
 
+@pytest.mark.untraced
 def test_entry_has_its_chunks_its_batch_or_neither_once_and_for_all() -> None:
     kinds_seen = set()
     for done in walks_of(Capabilities(), 40):

@@ -27,6 +27,7 @@ FATAL = {
 }
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "HangsInC")) for name in FATAL]
 )

@@ -57,7 +57,7 @@ def command(*words: str, subject: str, started: Path | None = None, soon: bool =
 
 @pytest.mark.slow
 def test_check_makes_it_once_and_forks_nowhere(tmp_path: Path) -> None:
-    few = "--walks", "300", "--examples", "5"
+    few = "--walks", "100", "--examples", "5"
     done = command("check", "--json", *few, subject="Resident2026", started=tmp_path / "starts")
     assert (done.returncode, done.stderr) == (0, "")
     (checked,) = json.loads(done.stdout)["subjects"]
@@ -250,7 +250,7 @@ def test_walks_around_one_that_ends_the_process_are_those_of_a_subject_that_is_f
     starts: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(findings.Finder, "of_fatal", lambda finder, failed: finder.as_it_is(failed, NOT_REDUCED))
-    found, forked = rows("Leaves", operations=160_000), rows("LeavesForked", operations=160_000)
+    found, forked = rows("Leaves", operations=80_000), rows("LeavesForked", operations=80_000)
     assert timeless(found) == timeless(forked).replace("LeavesForked", "Leaves")
     (ended,) = [row for row in found if row.kind == FINDING]
     assert ended.count == MOST_FATAL
@@ -302,6 +302,7 @@ def test_subject_that_cannot_be_made_refuses_the_campaign_and_is_no_finding(monk
     assert (row.kind, row.name, row.text) == (REFUSED, UNFIT, f"{name_of('Unfit')}: there is no such class")
 
 
+@pytest.mark.untraced
 def test_process_that_dies_while_it_reduces_costs_no_walk(
     starts: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -208,6 +208,7 @@ def test_run_ends_when_enough_was_found() -> None:
     assert run_subject(subject, IDEAL, 0, 100, fail_fast=True).walks <= run.walks
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("subject", "rule", "most_work", "reduced"),
     [
@@ -234,6 +235,7 @@ def test_walks_that_say_nothing_new_are_not_reduced(
     assert [finding.rule for finding in run.findings] == [rule]
 
 
+@pytest.mark.untraced
 def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked, "__defaults__", (*(checked.__defaults__ or ())[:-1], 2.0))
     monkeypatch.setattr("broker_tck.properties.findings.finding.PROBE_SECONDS", 0.2)

@@ -46,7 +46,7 @@ def test_every_profile_has_a_bundled_subject() -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("profile", CONTRACT.profiles)
 def test_walk_comes_back_out_of_text(profile: str) -> None:
-    for number in range(25):
+    for number in range(8):
         trace = walk_trace(profile, number, outcomes=False)
         text = to_text(CONTRACT, profile, trace.config, trace.operations)
         back = from_text(text)

@@ -31,7 +31,7 @@ UNUSUAL = (
     PushingTopic,
     MaskingTopic,
 )
-WALKS = 75
+WALKS = 40
 EXAMPLES = 10
 
 
