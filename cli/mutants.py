@@ -10,6 +10,7 @@ from typing import Any
 import click
 import msgspec
 
+from broker_tck.cli.known import known_in, known_option
 from broker_tck.cli.options import Choice, chosen_contracts, contracts_option, json_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
 from broker_tck.implementations.mutants import MUTANTS
@@ -18,20 +19,28 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import LISTED, declared, mutants
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.worth.killing import (
-    MACHINE_SEEDS,
-    SEEDS,
-    Kills,
-    kill_table,
-)
+from broker_tck.properties.worth.killing import MACHINE_SEEDS, SEEDS, Kills, kill_table
 
 MUTANTS_EXAMPLES = """\b
 Examples:
   broker-tck mutants --list
   broker-tck mutants --contract delayed-delivery --json
-  broker-tck mutants --driver machine --seeds 1
+  broker-tck mutants --driver machine --seeds 1 --part 2/3
   broker-tck mutants --driver walk --mutant duplicate-counted
 """
+
+
+class Part(click.ParamType):  # type: ignore[type-arg] # older releases of click have no argument here
+    """One of several parts, as in 2/3."""
+
+    name = "part"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Which part, and of how many."""
+        number, slash, count = str(value).partition("/")
+        if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+            self.fail(f"{value!r} is no part; 2/3 is the second of three", param, ctx)
+        return int(number), int(count)
 
 
 @click.command("mutants", epilog=MUTANTS_EXAMPLES)
@@ -39,6 +48,8 @@ Examples:
 @click.option("--driver", type=Choice(["walk", "machine", "both"]), default="both", show_default=True)
 @click.option("--mutant", "names", multiple=True, metavar="NAME", help="One mutant. Repeatable. Default: all.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help=f"Seeds. Default: {SEEDS} walks, {MACHINE_SEEDS} machines.")
+@click.option("--part", type=Part(), metavar="K/N", default="1/1", help="Of these the K-th, and each N-th from there.")
+@known_option("Begin with what an earlier `mutants --json` told: each seed's walk that failed, and its reduced trace.")
 @click.option("--list", "listed", is_flag=True, help="Only list the mutants.")
 @json_option
 def mutants_command(
@@ -46,6 +57,8 @@ def mutants_command(
     driver: str,
     names: tuple[str, ...],
     seeds: int | None,
+    part: tuple[int, int],
+    known: str | None,
     listed: bool,
     as_json: bool,
 ) -> int:
@@ -55,8 +68,11 @@ def mutants_command(
     for the deep mutants. Exit status 1 if one survives, is not named by its own rule, or has a trace of more
     than 20 operations (30 if it is deep; 12 and 18 for the walk's first seed), or one that an operation can be
     left out of. Where the trace of a walk is longer than 12 operations, the shortest of three walks that fail counts.
+
+    With --known a seed of the walk kills a mutant where the known walk fails, and the known trace is named by the
+    mutant's own rule and still minimal. Where that is not so, or nothing is known of it, it is searched for.
     """
-    chosen = chosen_mutants(chosen_contracts(contract_names), names)
+    chosen = part_of(chosen_mutants(chosen_contracts(contract_names), names), *part)
     every = list(chain.from_iterable(chosen.values()))
     if listed and as_json:
         print_json(one_or_all([document(c, map(mutant_json, of)) for c, of in chosen.items()]))
@@ -65,11 +81,12 @@ def mutants_command(
         rows = [(m.name, m.rule, m.conditions, "deep" if m.deep else "", m.source or "-", m.wrong) for m in every]
         print_table("", ["mutant", "rule", "conditions", "", "source", "what it does wrong"], rows, right=(2,))
         return 0
+    told = [row for each in known_in(known, Told, "mutants") for row in each.mutants] if known else []
     table: list[Kills] = []
     for each, default in (("walk", SEEDS), ("machine", MACHINE_SEEDS)):
         if driver in (each, "both"):
             with progress(len(every), each) as tell:
-                table += kill_table(every, each, seeds or default, lambda done, k: tell(done, k.mutant))
+                table += kill_table(every, each, seeds or default, lambda done, k: tell(done, k.mutant), told)
     if as_json:
         home = {m.name: contract for contract, of in chosen.items() for m in of}
         rows_of = {c: [kills_json(k) for k in table if home[k.mutant] == c] for c in chosen}
@@ -77,6 +94,12 @@ def mutants_command(
     else:
         print_kills(table)
     return 0 if table and all(k.passed for k in table) else 1
+
+
+class Told(msgspec.Struct):
+    """What `mutants --json` told of a contract."""
+
+    mutants: list[Kills]
 
 
 def chosen_mutants(contracts: Sequence[Contract], names: Sequence[str]) -> dict[str, list[Mutant]]:
@@ -91,6 +114,14 @@ def chosen_mutants(contracts: Sequence[Contract], names: Sequence[str]) -> dict[
             raise BadInput(unknown("mutant", name, every, told=LISTED))
     chosen = {contract: [m for m in of if not names or m.name in names] for contract, of in known.items()}
     return {contract: of for contract, of in chosen.items() if of}
+
+
+def part_of(chosen: dict[str, list[Mutant]], number: int, count: int) -> dict[str, list[Mutant]]:
+    """Of each contract's mutants one in so many. BadInput where that is none."""
+    part = {contract: of[number - 1 :: count] for contract, of in chosen.items()}
+    if not any(part.values()):
+        raise BadInput(f"part {number}/{count} has no mutant")
+    return {contract: of for contract, of in part.items() if of}
 
 
 def document(contract: str, rows: Iterable[dict[str, Any]]) -> dict[str, Any]:

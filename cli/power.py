@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 import msgspec
 
+from broker_tck.cli.known import known_in, known_option
 from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_option, json_option, seed_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
 from broker_tck.model.rules import ways_of
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.errors import BadInput
-from broker_tck.properties.worth.killing import (
-    Known,
-    Power,
-    law_tables,
-    power_tables,
-    unproven,
-)
 from broker_tck.properties.worth.meeting import WALKS, met_in
+from broker_tck.properties.worth.power import Known, Power, law_tables, power_tables, unproven
 
 LEAST = 5
 """So many of the rules that matter least often are named."""
@@ -31,11 +24,8 @@ POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contra
 @contracts_option
 @click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
 @seed_option
-@click.option(
-    "--known",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
-    help="Begin with what an earlier `power --json` told: each way's walk, and the trace that its rule was named on.",
+@known_option(
+    "Begin with what an earlier `power --json` told: of each way a walk, and the trace that its rule was named on."
 )
 @json_option
 def power(contract_names: tuple[str, ...], profile: str | None, seed: int, known: str | None, as_json: bool) -> int:
@@ -49,7 +39,7 @@ def power(contract_names: tuple[str, ...], profile: str | None, seed: int, known
     the known trace. Where that is not so, or nothing is known of it, it is searched for from the first walk on.
     """
     chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
-    told_before = known_in(known) if known else []
+    told_before = known_in(known, Known, "power") if known else []
     with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "wrong ways") as tell:
         tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule), told_before)
     laws = law_tables(chosen, seed, told_before)
@@ -61,22 +51,6 @@ def power(contract_names: tuple[str, ...], profile: str | None, seed: int, known
         for each in worth:
             print_worth(each)
     return 0 if all(each.proven for each in worth) else 1
-
-
-class Told(msgspec.Struct):
-    """What `power --json` told of several contracts."""
-
-    contracts: list[Known]
-
-
-def known_in(file: str) -> list[Known]:
-    """What is known of wrong ways by a file of what `power --json` printed. BadInput where it is another."""
-    text = Path(file).read_bytes()
-    try:
-        document = msgspec.json.decode(text)
-        return msgspec.convert(document if "contracts" in document else {"contracts": [document]}, Told).contracts
-    except (TypeError, msgspec.DecodeError) as error:
-        raise BadInput(f"{file}: not what `power --json` prints: {error}") from None
 
 
 class Worth(NamedTuple):

@@ -38,7 +38,8 @@ from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
 from broker_tck.properties.engine.trace import from_text, load
 from broker_tck.properties.findings.document import replay_command
-from broker_tck.properties.worth import killing
+from broker_tck.properties.isolation.pool import in_parallel
+from broker_tck.properties.worth import killing, power
 from broker_tck.properties.worth.deviating import deviation
 from broker_tck.spark_fuzz.driver import fingerprint
 
@@ -426,11 +427,11 @@ met_once = cache(proving.met_in)
 def handful(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few wrong ways stand in for all."""
     ways = [way_of(text) for text in HANDFUL]
-    monkeypatch.setattr(killing, "ways_of", lambda model: ways)
-    monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
-    monkeypatch.setattr(killing, "POWER_WALKS", 100)
-    monkeypatch.setattr(killing, "LAW_WALKS", 6)
-    monkeypatch.setattr(killing, "processes", lambda most: ThreadPoolExecutor(1))
+    monkeypatch.setattr(power, "ways_of", lambda model: ways)
+    monkeypatch.setattr(power, "in_parallel", lambda work, items, progress=None: inline(work, items))
+    monkeypatch.setattr(power, "POWER_WALKS", 100)
+    monkeypatch.setattr(power, "LAW_WALKS", 6)
+    monkeypatch.setattr(power, "processes", lambda most: ThreadPoolExecutor(1))
     monkeypatch.setattr(proving, "met_in", met_once)
 
 
@@ -458,9 +459,9 @@ def test_power_names_what_is_not_proven(cli: Cli) -> None:
 @pytest.mark.usefixtures("handful")
 def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        killing, "power_of", lambda wanted, seed: killing.Power(*wanted[:2], str(wanted[2]), True, 1, 1, ())
+        power, "power_of", lambda wanted, seed: power.Power(*wanted[:2], str(wanted[2]), True, 1, 1, ())
     )
-    monkeypatch.setattr(killing, "law_table", lambda *arguments: {})
+    monkeypatch.setattr(power, "law_table", lambda *arguments: {})
     told = document(cli("power", *ONE, "--contract", "negative-acks", "--json"))["contracts"]
     assert [(one["contract"], one["profile"]) for one in told] == [
         ("delayed-delivery", "timebucket-ideal"),
@@ -501,8 +502,8 @@ def known(cli: Cli, handful: None, tmp_path: Path) -> Path:
 def test_way_that_survives_is_told_whatever_was_known_of_it(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
 ) -> None:
-    monkeypatch.setattr(killing, "POWER_WALKS", 1)
-    monkeypatch.setattr(killing, "as_subject", lambda *of: right())
+    monkeypatch.setattr(power, "POWER_WALKS", 1)
+    monkeypatch.setattr(power, "as_subject", lambda *of: right())
     status, out, _ = cli("power", *ONE, "--known", known)
     assert status == 1
     assert out.count("SURVIVED") == 3
@@ -512,7 +513,7 @@ def test_way_that_survives_is_told_whatever_was_known_of_it(
 def test_way_that_is_killed_as_known_is_not_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
 ) -> None:
-    monkeypatch.setattr(killing, "find", None)
+    monkeypatch.setattr(power, "find", None)
     found = document(cli("power", *ONE, "--known", known, "--json"))
     told = json.loads(known.read_text(encoding="utf-8"))
     assert found == told
@@ -537,12 +538,13 @@ def test_way_that_is_not_killed_as_known_is_searched_for(cli: Cli, known: Path) 
         assert document(cli("power", *ONE, "--known", known, "--json")) == told
 
 
+@pytest.mark.parametrize("command", ["power", "mutants"])
 @pytest.mark.parametrize("text", ["", "1", "[1]", "{}", '{"contracts": 1}'])
-def test_file_that_tells_nothing_of_ways_is_bad_input(cli: Cli, tmp_path: Path, text: str) -> None:
+def test_file_that_tells_nothing_is_bad_input(cli: Cli, tmp_path: Path, command: str, text: str) -> None:
     (tmp_path / "known").write_text(text, encoding="utf-8")
-    status, out, err = cli("power", "--known", tmp_path / "known")
+    status, out, err = cli(command, "--known", tmp_path / "known")
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "known: not what `power --json` prints: " in err
+    assert f"known: not what `{command} --json` prints: " in err
 
 
 def right() -> Subject:
@@ -582,8 +584,84 @@ def test_mutants_are_killed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(k["killed"] == 1 for k in told["mutants"])
 
 
+def test_parts_of_the_mutants_are_all_of_them(cli: Cli) -> None:
+    every = [each["name"] for each in listed(cli)]
+    parts = [[each["name"] for each in listed(cli, "--part", f"{k}/3")] for k in (1, 2, 3)]
+    assert sorted(parts[0] + parts[1] + parts[2]) == sorted(every)
+    assert parts[1] == every[1::3]
+
+
+def listed(cli: Cli, *words: str) -> list[dict[str, Any]]:
+    """The mutants of a contract, as they are listed."""
+    told = document(cli("mutants", "--contract", "negative-acks", "--list", "--json", *words))
+    rows: list[dict[str, Any]] = told["mutants"]
+    return rows
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/"])
+def test_part_that_is_none_is_told(cli: Cli, part: str) -> None:
+    status, out, err = cli("mutants", "--list", "--part", part)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert f"{part!r} is no part; 2/3 is the second of three" in err
+
+
+def test_part_without_a_mutant_is_told(cli: Cli) -> None:
+    words = ("mutants", "--mutant", easy()[0], "--part", "2/2")
+    assert cli(*words) == (2, "", "broker-tck: part 2/2 has no mutant\n")
+
+
+@pytest.fixture
+def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A file of what a seed of the walk found of two mutants."""
+    monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
+    file = tmp_path / "kills.json"
+    file.write_text(cli(*TWO, "--json")[1], encoding="utf-8")
+    return file
+
+
+TWO = ("mutants", "--driver", "walk", "--seeds", "1", *(word for name in easy() for word in ("--mutant", name)))
+
+
+@pytest.mark.untraced
+def test_mutant_that_is_killed_as_known_is_not_searched_for(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
+) -> None:
+    monkeypatch.setattr(killing, "attempt", None)
+    assert document(cli(*TWO, "--known", killed, "--json")) == json.loads(killed.read_text(encoding="utf-8"))
+
+
+NO_KILL: tuple[dict[str, Any], ...] = (
+    {"trace": ""},
+    {"trace": "fly 1"},
+    {"trace": "delayed-delivery heap; add 0 0 +10827"},
+    {"trace": "delayed-delivery heap; has; adv 9827; add 0 0 +10827"},
+    {},
+)
+"""Not so of the first of two: traces that say nothing, fail nowhere or are too long; a walk that no longer fails."""
+
+
+@pytest.mark.untraced
+def test_mutant_that_is_not_killed_as_known_is_searched_for(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
+) -> None:
+    told = json.loads(killed.read_text(encoding="utf-8"))
+    (found,) = told["mutants"][0]["found"]
+    searched = list[str]()
+    attempt = killing.attempt
+    monkeypatch.setattr(killing, "attempt", lambda *of: (searched.append(of[1].name), attempt(*of))[1])
+    for stale in NO_KILL:
+        searched.clear()
+        if not stale:
+            monkeypatch.setattr(killing, "fails_again", lambda subject, *of: subject.name != f"mutant:{easy()[0]}")
+        first = told["mutants"][0] | {"found": [found | stale]}
+        killed.write_text(json.dumps(told | {"mutants": [first, told["mutants"][1]]}), encoding="utf-8")
+        again = document(cli(*TWO, "--known", killed, "--json"))["mutants"]
+        assert searched == [f"mutant:{easy()[0]}"], stale
+        assert [each["found"][0]["trace"] for each in again] == [each["found"][0]["trace"] for each in told["mutants"]]
+
+
 def test_work_is_done_in_parallel_in_its_order() -> None:
-    assert killing.in_parallel(abs, [-3, 2, -1], None) == [3, 2, 1]
+    assert in_parallel(abs, [-3, 2, -1], None) == [3, 2, 1]
 
 
 def test_drivers_are_measured(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from broker_tck.properties.engine.subjects import Subject, mutants, resolve
 from broker_tck.properties.findings.diagnose import Diagnoser, nearby
 from broker_tck.properties.findings.finding import Finding, find
 from broker_tck.properties.worth import killing
-from broker_tck.properties.worth.killing import is_minimal, kills, tries
+from broker_tck.properties.worth.killing import attempt, is_minimal, kills
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
@@ -99,7 +99,7 @@ def finding_of(name: str) -> tuple[Finding, Subject, Diagnoser]:
     subject = resolve(f"mutant:{name}")
     model = subject.contract.model(subject.profiles[0])
     diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
-    (kill,) = tries("walk", subject, model, 1)
+    kill = attempt("walk", subject, model, 0)
     assert kill.failed is not None
     finding = find(subject, diagnoser, kill.failed.config, kill.failed.operations, kill.failed.seed)
     assert finding is not None

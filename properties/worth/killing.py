@@ -1,33 +1,28 @@
-"""What kills a mutant, and a wrong way: with which driver, after how many operations, named by which rules."""
+"""What kills a mutant: with which driver, after how many operations, named by which rules."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, repeat, takewhile
+from itertools import starmap, takewhile
 from statistics import median
 from time import perf_counter
-from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import rules_of, ways_of
-from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import run_machine
-from broker_tck.properties.engine.run import laws_broken
-from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named, mutants, resolve
-from broker_tck.properties.engine.trace import from_text, to_text
+from broker_tck.properties.engine.subjects import Subject, mutants, resolve
+from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
-from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.cheapest import cheapest
-from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
-from broker_tck.properties.findings.finding import Finding, confirmed, failure, find, kind
-from broker_tck.properties.isolation.pool import processes
+from broker_tck.properties.findings.diagnose import Diagnoser
+from broker_tck.properties.findings.finding import Finding, failure, find, kind
+from broker_tck.properties.isolation.pool import in_parallel
+from broker_tck.properties.worth.known import fails_again, found_again
 
 SEEDS = 20
 MOST_OPERATIONS = 1_000_000
@@ -43,17 +38,18 @@ FIRST_DEEP = 18
 """The same for the first seed of the walk."""
 TRIED = 3
 """So many failing walks of a seed are reduced, as long as their traces stay longer than :data:`FIRST`."""
-POWER_WALKS = 10_000
-"""How many walks a wrong way has to be killed in."""
-LAW_WALKS = 24
-"""How many walks of the model a wrong way makes alone, to be judged by the laws."""
-BLOCK = 16
-"""How many ways are judged before it is asked which laws are still to be broken."""
 
-Profile = tuple[Contract, str]
-"""A contract, and a profile of it by name."""
-T = TypeVar("T")
-R = TypeVar("R")
+
+class Found(msgspec.Struct, frozen=True):
+    """What a seed of the walk found of a mutant."""
+
+    walk: int
+    """The number of the walk that failed first."""
+    operations: int
+    """Operations until it failed."""
+    seconds: float
+    trace: str
+    """The reduced trace, as text."""
 
 
 class Kills(msgspec.Struct, frozen=True):
@@ -83,6 +79,8 @@ class Kills(msgspec.Struct, frozen=True):
     """The reduced trace of the first seed; 0: that seed did not kill it."""
     minimal: bool
     """Whether no operation can be left out of any reduced trace."""
+    found: tuple[Found, ...] = ()
+    """What each seed of the walk found, if all of them found it."""
 
     @property
     def passed(self) -> bool:
@@ -112,17 +110,19 @@ class Kill:
     operations: int
     seconds: float
     failed: Walk | None
+    number: int = 0
+    """The number of the walk that failed."""
 
 
-def tries(driver: str, subject: Subject, model: type[Reference], seeds: int) -> Iterator[Kill]:
-    """Each seed's try to kill a subject."""
-    for seed in range(seeds):
-        began = perf_counter()
-        if driver == "machine":
-            failed, made = run_machine(subject, model, MOST_EXAMPLES, seed)
-        else:
-            failed, made = walk_until_it_fails(subject, model, seed)
-        yield Kill(made, perf_counter() - began, failed)
+def attempt(driver: str, subject: Subject, model: type[Reference], seed: int) -> Kill:
+    """A seed's try to kill a subject."""
+    began = perf_counter()
+    if driver == "machine":
+        failed, made = run_machine(subject, model, MOST_EXAMPLES, seed)
+    else:
+        failed, made = walk_until_it_fails(subject, model, seed)
+    number = made - len(failed.operations) if failed and driver == "walk" else 0
+    return Kill(made, perf_counter() - began, failed, number)
 
 
 def walk_until_it_fails(subject: Subject, model: type[Reference], seed: int) -> tuple[Walk | None, int]:
@@ -160,15 +160,25 @@ def reduced(subject: Subject, diagnoser: Diagnoser, kill: Kill, seed: int, drive
     return found
 
 
-def kills(name: str, driver: str, seeds: int) -> Kills:
-    """Let a driver loose on a mutant, under the first profile that it declares."""
+def kills(name: str, driver: str, seeds: int, known: Mapping[str, Kills] | None = None) -> Kills:
+    """Let a driver loose on a mutant, under the first profile that it declares.
+
+    What the walk is ``known`` to have found is tried again. A seed searches where that no longer kills the mutant.
+    """
     subject = resolve(f"mutant:{name}")
     mutant = next(m for m in mutants(subject.contract) if m.name == name)
     model = subject.contract.model(subject.profiles[0])
     diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
-    done = list(tries(driver, subject, model, seeds))
-    found = [reduced(subject, diagnoser, kill, seed, driver) for seed, kill in enumerate(done)]
-    findings = [finding for finding in found if finding]
+    told = known[name].found if known and name in known and driver == "walk" else ()
+    killed = dict[int, tuple[Kill, Finding]]()
+    done = []
+    for seed in range(seeds):
+        again = tried_again(told[seed], mutant.rule, subject, diagnoser, seed) if seed < len(told) else None
+        kill, finding = again or searched(driver, subject, diagnoser, seed)
+        done.append(kill)
+        if finding:
+            killed[seed] = kill, finding
+    findings = [finding for _, finding in killed.values()]
     named = Counter(rule for f in findings for rule in f.diagnosis.rules)
     return Kills(
         driver=driver,
@@ -184,9 +194,34 @@ def kills(name: str, driver: str, seeds: int) -> Kills:
         operations=int(median(kill.operations for kill in done)),
         seconds=round(median(kill.seconds for kill in done), 4),
         length=max((len(f.operations) for f in findings), default=0),
-        first=len(found[0].operations) if found[0] else 0,
+        first=len(killed[0][1].operations) if 0 in killed else 0,
         minimal=all(is_minimal(f, subject, diagnoser) for f in findings),
+        found=tuple(starmap(found_by, killed.values())) if driver == "walk" and len(killed) == seeds else (),
     )
+
+
+def searched(driver: str, subject: Subject, diagnoser: Diagnoser, seed: int) -> tuple[Kill, Finding | None]:
+    """A seed's try, and what it comes to."""
+    kill = attempt(driver, subject, diagnoser.model, seed)
+    return kill, reduced(subject, diagnoser, kill, seed, driver)
+
+
+def tried_again(
+    found: Found, rule: str, subject: Subject, diagnoser: Diagnoser, seed: int
+) -> tuple[Kill, Finding] | None:
+    """What a seed found before; None where the walk no longer fails, or the trace is no longer a kill by the rule."""
+    if not fails_again(subject, diagnoser.model, seed, found.walk):
+        return None
+    finding = found_again(found.trace, subject, diagnoser)
+    if finding is None or rule not in finding.diagnosis.rules or not is_minimal(finding, subject, diagnoser):
+        return None
+    return Kill(found.operations, found.seconds, None, found.walk), finding
+
+
+def found_by(kill: Kill, finding: Finding) -> Found:
+    """What a seed found, to be tried again."""
+    trace = to_text(finding.contract, finding.profile, finding.config, finding.operations)
+    return Found(kill.number, kill.operations, round(kill.seconds, 4), trace)
 
 
 def is_minimal(finding: Finding, subject: Subject, diagnoser: Diagnoser) -> bool:
@@ -205,174 +240,13 @@ def is_minimal(finding: Finding, subject: Subject, diagnoser: Diagnoser) -> bool
 
 
 def kill_table(
-    chosen: Iterable[Mutant], driver: str, seeds: int, progress: Callable[[int, Kills], None] | None = None
+    chosen: Iterable[Mutant],
+    driver: str,
+    seeds: int,
+    progress: Callable[[int, Kills], None] | None = None,
+    known: Iterable[Kills] = (),
 ) -> list[Kills]:
     """Let a driver loose on every mutant; the machine is not asked for the deep ones."""
     names = [m.name for m in chosen if driver == "walk" or not m.deep]
-    return in_parallel(partial(kills, driver=driver, seeds=seeds), names, progress)
-
-
-def in_parallel(work: Callable[[T], R], items: list[T], progress: Callable[[int, R], None] | None = None) -> list[R]:
-    """Work on every item, on all cores, the results in the items' order."""
-    with processes(len(items)) as pool:
-        results = []
-        for result in pool.map(work, items):
-            results.append(result)
-            if progress:
-                progress(len(results), result)
-    return results
-
-
-# ---- Power: each known wrong way of each rule, run as the subject
-
-
-class Power(msgspec.Struct, frozen=True):
-    """Whether a known wrong way was killed."""
-
-    rule: str
-    clause: str
-    way: str
-    killed: bool
-    walks: int
-    operations: int
-    named: tuple[str, ...]
-    trace: str = ""
-    """The reduced trace on which these rules were named, as text."""
-
-
-class Known(msgspec.Struct, frozen=True):
-    """What is known of the wrong ways of a profile: what was found of them before."""
-
-    contract: str
-    profile: str
-    ways: tuple[Power, ...]
-    laws: dict[str, str]
-    """Each law and variation, and the way that breaks it."""
-
-
-class Wanted(NamedTuple):
-    """A wrong way that is to be run, and what is known of it."""
-
-    contract: str
-    profile: str
-    number: int
-    known: Power | None = None
-
-
-def power_of(wanted: Wanted, seed: int) -> Power:
-    """Run one wrong way as the subject: as it is known to be killed, if it is, else from the first walk on."""
-    kit = contract_named(wanted.contract)
-    model = kit.model(wanted.profile)
-    way = ways_of(model)[wanted.number]
-    wrong = dict(wrong_models(model))[way]
-    subject = as_subject(str(way), kit, wrong)
-    diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities, wrong)
-    if wanted.known and killed_as_known(wanted.known, subject, diagnoser, seed):
-        return wanted.known
-    number, made, finding = 0, 0, None
-    on = walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities)
-    for done in on:
-        number += 1
-        made += len(done.operations)
-        if done.difference:
-            failed = cheapest(done, on)
-            finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
-            break
-    return Power(
-        rule=way.rule.number,
-        clause=way.clause,
-        way=way.name,
-        killed=finding is not None,
-        walks=number,
-        operations=made,
-        named=finding.diagnosis.rules if finding else (),
-        trace=to_text(kit, wanted.profile, finding.config, finding.operations) if finding else "",
-    )
-
-
-def killed_as_known(known: Power, subject: Subject, diagnoser: Diagnoser, seed: int) -> bool:
-    """Whether a wrong way fails on the walk that is known to notice it, and is named as known on the known trace."""
-    kit, model = diagnoser.contract, diagnoser.model
-    (done,) = walks(kit, seed, (known.walks - 1,), subject.rig, model, subject.capabilities)
-    if not (done.difference and known.trace):
-        return False
-    try:
-        trace = from_text(known.trace)
-    except BadInput:  # it is of other operations than there are now
-        return False
-    found = confirmed(subject, model, trace.config, trace.operations)
-    if found is None or found[0] < len(trace.operations) - 1:
-        return False
-    return diagnoser.diagnose((trace.config, trace.operations), found[1]).rules == known.named
-
-
-def power_tables(
-    chosen: Sequence[Profile],
-    seed: int = 0,
-    progress: Callable[[int, Power], None] | None = None,
-    known: Iterable[Known] = (),
-) -> list[list[Power]]:
-    """Run every known wrong way of every rule as the subject: a table for each profile."""
-    told = {(k.contract, k.profile, p.rule, p.clause, p.way): p for k in known for p in k.ways}
-    wanted, counts = list[Wanted](), []
-    for contract, profile in chosen:
-        ways = ways_of(contract.model(profile))
-        names = ((contract.name, profile, way.rule.number, way.clause, way.name) for way in ways)
-        wanted += [Wanted(contract.name, profile, number, told.get(name)) for number, name in enumerate(names)]
-        counts.append(len(ways))
-    tables = iter(in_parallel(partial(power_of, seed=seed), wanted, progress))
-    return [list(islice(tables, count)) for count in counts]
-
-
-def law_tables(chosen: Sequence[Profile], seed: int = 0, known: Iterable[Known] = ()) -> list[dict[str, str]]:
-    """What breaks each law and variation: a table for each profile. Where one waits, another uses the processes."""
-    told = {(k.contract, k.profile): k.laws for k in known}
-    laws = [told.get((contract.name, profile), {}) for contract, profile in chosen]
-    with processes(BLOCK) as pool, ThreadPoolExecutor(len(chosen)) as each:
-        return list(each.map(lambda one, known: law_table(one[0], one[1], seed, pool, known), chosen, laws))
-
-
-def law_table(
-    contract: Contract, profile: str, seed: int, pool: Executor, known: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Each law and variation with the first wrong way found that breaks it, run alone.
-
-    The way that is ``known`` to break it is tried first. Of the others those of rules that are laws as well come first.
-    Each block of ways is judged by what none before it has broken.
-    """
-    model = contract.model(profile)
-    ways = ways_of(model)
-    left = {*(law.number for law in contract.laws), *(variation.name for variation in contract.variations)}
-    left -= {*model.BREAKS, *model.MOOT}
-    work = partial(laws_of, contract=contract.name, profile=profile, seed=seed)
-    numbers = {str(way): index for index, way in enumerate(ways)}
-    again = {law: way for law, way in (known or {}).items() if law in left and way in numbers}
-    broken_again = pool.map(work, (numbers[way] for way in again.values()), ([law] for law in again))
-    found = {law: again[law] for broken in broken_again for law in broken}
-    order = sorted(range(len(ways)), key=lambda index: ways[index].rule.number not in left)
-    for begin in range(0, len(order), BLOCK):
-        block = order[begin : begin + BLOCK]
-        wanted = frozenset(left - found.keys())
-        if not wanted:
-            break
-        for index, broken in zip(block, pool.map(work, block, repeat(wanted)), strict=True):
-            found |= {law: str(ways[index]) for law in broken if law not in found}
-    return found
-
-
-def laws_of(index: int, wanted: Collection[str], contract: str, profile: str, seed: int) -> list[str]:
-    """The laws and variations, of those wanted, that a wrong way breaks where it runs alone."""
-    kit = contract_named(contract)
-    model = kit.model(profile)
-    way = ways_of(model)[index]
-    subject = as_subject(str(way), kit, way.applied_to(model))
-    broken = laws_broken(kit, subject.rig, model, subject.capabilities, LAW_WALKS, seed, wanted, until_all=True)
-    return sorted(broken)
-
-
-def unproven(contract: Contract, profile: str, table: Iterable[Power], laws: Mapping[str, str]) -> list[str]:
-    """The checkable rules, and the variations, that nothing in the tables was killed by."""
-    proven = {p.rule for p in table if p.killed} | {*laws}
-    model = contract.model(profile)
-    checkable = [r.number for r in rules_of(model) if r.checkable and r.number not in {*model.BREAKS, *model.MOOT}]
-    return [name for name in [*checkable, *(v.name for v in contract.variations)] if name not in proven]
+    told = {row.mutant: row for row in known if row.driver == driver}
+    return in_parallel(partial(kills, driver=driver, seeds=seeds, known=told), names, progress)

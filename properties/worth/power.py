@@ -1,0 +1,177 @@
+"""Power: each known wrong way of each rule, run as the subject, and what breaks each law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+from itertools import islice, repeat
+from typing import NamedTuple
+
+import msgspec
+
+from broker_tck.model.rules import rules_of, ways_of
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.run import laws_broken
+from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named
+from broker_tck.properties.engine.trace import to_text
+from broker_tck.properties.engine.walk import walks
+from broker_tck.properties.findings.cheapest import cheapest
+from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
+from broker_tck.properties.findings.finding import find
+from broker_tck.properties.isolation.pool import in_parallel, processes
+from broker_tck.properties.worth.known import fails_again, found_again
+
+POWER_WALKS = 10_000
+"""How many walks a wrong way has to be killed in."""
+LAW_WALKS = 24
+"""How many walks of the model a wrong way makes alone, to be judged by the laws."""
+BLOCK = 16
+"""How many ways are judged before it is asked which laws are still to be broken."""
+
+Profile = tuple[Contract, str]
+"""A contract, and a profile of it by name."""
+
+
+class Power(msgspec.Struct, frozen=True):
+    """Whether a known wrong way was killed."""
+
+    rule: str
+    clause: str
+    way: str
+    killed: bool
+    walks: int
+    operations: int
+    named: tuple[str, ...]
+    trace: str = ""
+    """The reduced trace on which these rules were named, as text."""
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What is known of the wrong ways of a profile: what was found of them before."""
+
+    contract: str
+    profile: str
+    ways: tuple[Power, ...]
+    laws: dict[str, str]
+    """Each law and variation, and the way that breaks it."""
+
+
+class Wanted(NamedTuple):
+    """A wrong way that is to be run, and what is known of it."""
+
+    contract: str
+    profile: str
+    number: int
+    known: Power | None = None
+
+
+def power_of(wanted: Wanted, seed: int) -> Power:
+    """Run one wrong way as the subject: as it is known to be killed, if it is, else from the first walk on."""
+    kit = contract_named(wanted.contract)
+    model = kit.model(wanted.profile)
+    way = ways_of(model)[wanted.number]
+    wrong = dict(wrong_models(model))[way]
+    subject = as_subject(str(way), kit, wrong)
+    diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities, wrong)
+    if wanted.known and killed_as_known(wanted.known, subject, diagnoser, seed):
+        return wanted.known
+    number, made, finding = 0, 0, None
+    on = walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities)
+    for done in on:
+        number += 1
+        made += len(done.operations)
+        if done.difference:
+            failed = cheapest(done, on)
+            finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
+            break
+    return Power(
+        rule=way.rule.number,
+        clause=way.clause,
+        way=way.name,
+        killed=finding is not None,
+        walks=number,
+        operations=made,
+        named=finding.diagnosis.rules if finding else (),
+        trace=to_text(kit, wanted.profile, finding.config, finding.operations) if finding else "",
+    )
+
+
+def killed_as_known(known: Power, subject: Subject, diagnoser: Diagnoser, seed: int) -> bool:
+    """Whether a wrong way fails on the walk that is known to notice it, and is named as known on the known trace."""
+    if not fails_again(subject, diagnoser.model, seed, known.walks - 1):
+        return False
+    found = found_again(known.trace, subject, diagnoser)
+    return found is not None and found.diagnosis.rules == known.named
+
+
+def power_tables(
+    chosen: Sequence[Profile],
+    seed: int = 0,
+    progress: Callable[[int, Power], None] | None = None,
+    known: Iterable[Known] = (),
+) -> list[list[Power]]:
+    """Run every known wrong way of every rule as the subject: a table for each profile."""
+    told = {(k.contract, k.profile, p.rule, p.clause, p.way): p for k in known for p in k.ways}
+    wanted, counts = list[Wanted](), []
+    for contract, profile in chosen:
+        ways = ways_of(contract.model(profile))
+        names = ((contract.name, profile, way.rule.number, way.clause, way.name) for way in ways)
+        wanted += [Wanted(contract.name, profile, number, told.get(name)) for number, name in enumerate(names)]
+        counts.append(len(ways))
+    tables = iter(in_parallel(partial(power_of, seed=seed), wanted, progress))
+    return [list(islice(tables, count)) for count in counts]
+
+
+def law_tables(chosen: Sequence[Profile], seed: int = 0, known: Iterable[Known] = ()) -> list[dict[str, str]]:
+    """What breaks each law and variation: a table for each profile. Where one waits, another uses the processes."""
+    told = {(k.contract, k.profile): k.laws for k in known}
+    laws = [told.get((contract.name, profile), {}) for contract, profile in chosen]
+    with processes(BLOCK) as pool, ThreadPoolExecutor(len(chosen)) as each:
+        return list(each.map(lambda one, known: law_table(one[0], one[1], seed, pool, known), chosen, laws))
+
+
+def law_table(
+    contract: Contract, profile: str, seed: int, pool: Executor, known: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Each law and variation with the first wrong way found that breaks it, run alone.
+
+    The way that is ``known`` to break it is tried first. Of the others those of rules that are laws as well come first.
+    Each block of ways is judged by what none before it has broken.
+    """
+    model = contract.model(profile)
+    ways = ways_of(model)
+    left = {*(law.number for law in contract.laws), *(variation.name for variation in contract.variations)}
+    left -= {*model.BREAKS, *model.MOOT}
+    work = partial(laws_of, contract=contract.name, profile=profile, seed=seed)
+    numbers = {str(way): index for index, way in enumerate(ways)}
+    again = {law: way for law, way in (known or {}).items() if law in left and way in numbers}
+    broken_again = pool.map(work, (numbers[way] for way in again.values()), ([law] for law in again))
+    found = {law: again[law] for broken in broken_again for law in broken}
+    order = sorted(range(len(ways)), key=lambda index: ways[index].rule.number not in left)
+    for begin in range(0, len(order), BLOCK):
+        block = order[begin : begin + BLOCK]
+        wanted = frozenset(left - found.keys())
+        if not wanted:
+            break
+        for index, broken in zip(block, pool.map(work, block, repeat(wanted)), strict=True):
+            found |= {law: str(ways[index]) for law in broken if law not in found}
+    return found
+
+
+def laws_of(index: int, wanted: Collection[str], contract: str, profile: str, seed: int) -> list[str]:
+    """The laws and variations, of those wanted, that a wrong way breaks where it runs alone."""
+    kit = contract_named(contract)
+    model = kit.model(profile)
+    way = ways_of(model)[index]
+    subject = as_subject(str(way), kit, way.applied_to(model))
+    broken = laws_broken(kit, subject.rig, model, subject.capabilities, LAW_WALKS, seed, wanted, until_all=True)
+    return sorted(broken)
+
+
+def unproven(contract: Contract, profile: str, table: Iterable[Power], laws: Mapping[str, str]) -> list[str]:
+    """The checkable rules, and the variations, that nothing in the tables was killed by."""
+    proven = {p.rule for p in table if p.killed} | {*laws}
+    model = contract.model(profile)
+    checkable = [r.number for r in rules_of(model) if r.checkable and r.number not in {*model.BREAKS, *model.MOOT}]
+    return [name for name in [*checkable, *(v.name for v in contract.variations)] if name not in proven]
