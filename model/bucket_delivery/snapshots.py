@@ -228,7 +228,7 @@ class Snapshots(Part):
         "BD-17",
         "The key of a bucket is put once its snapshot is stored, unless it was cleared, and removed once that is "
         "deleted, if it still leads there. Key updates come one after another; one that meets a bad version is made "
-        "again, four times in all.",
+        "again, four times in all, and one that fails otherwise is not.",
         source="ImmutableBucket, PRs 19901, 22802, 26401",
         look="what a crash leaves between both; two buckets of the same range; a failure that is final",
         absent=lambda s, outcome, attempts: False,
