@@ -106,7 +106,7 @@ def test_rounds_and_shards_make_other_walks() -> None:
 
 @pytest.mark.slow
 def test_isolation_changes_nothing_of_what_is_walked() -> None:
-    found = rows(PLAIN, operations=180_000)
+    found = rows(PLAIN, operations=240_000)
     subject = resolve(PLAIN.subject)
     run = Run(subject, PLAIN.profile, shard_seed(refresh.manifest([PLAIN], 1), 0, 0))
     for _ in checked(run, range(figures(found)["walks"]), COUNTED):

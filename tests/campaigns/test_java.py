@@ -21,13 +21,13 @@ from broker_tck.spark_fuzz.loopback import Cluster
 SUBJECTS = ("pulsar-4.2.4/in-memory@classes", "pulsar-4.0.8/in-memory")
 """The first is not what its profile says; its class is in a folder, and both have jars of their own release."""
 FOUND = 1
-ROUNDS = 2
+ROUNDS = 3
 
 
 def campaign(*arguments: Any) -> list[Any]:
     """The arguments that begin the campaign."""
     subjects = [word for name in SUBJECTS for word in ("--subject", name)]
-    limits = ["--profile", "heap", "--rounds", ROUNDS, "--shards", 2, "--operations", 2_000]
+    limits = ["--profile", "heap", "--rounds", ROUNDS, "--shards", 2, "--operations", 4_000]
     return ["fuzz", "--store", "store", *subjects, *limits, *arguments]
 
 
