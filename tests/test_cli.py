@@ -509,7 +509,6 @@ def test_way_that_survives_is_told_whatever_was_known_of_it(
     assert out.count("SURVIVED") == 3
 
 
-@pytest.mark.untraced
 def test_way_that_is_killed_as_known_is_not_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
 ) -> None:
@@ -569,7 +568,6 @@ def easy() -> list[str]:
     return [mutant.name for mutant in MUTANTS.values() if not mutant.deep and mutant.conditions == 1][:2]
 
 
-@pytest.mark.untraced
 def test_mutants_are_killed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
     names = [word for name in easy() for word in ("--mutant", name)]
@@ -622,7 +620,6 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 TWO = ("mutants", "--driver", "walk", "--seeds", "1", *(word for name in easy() for word in ("--mutant", name)))
 
 
-@pytest.mark.untraced
 def test_mutant_that_is_killed_as_known_is_not_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
 ) -> None:
@@ -640,7 +637,6 @@ NO_KILL: tuple[dict[str, Any], ...] = (
 """Not so of the first of two: traces that say nothing, fail nowhere or are too long; a walk that no longer fails."""
 
 
-@pytest.mark.untraced
 def test_mutant_that_is_not_killed_as_known_is_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
 ) -> None:

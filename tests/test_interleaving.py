@@ -93,7 +93,6 @@ def finding_of(name: str) -> Finding:
 # ---- All orders
 
 
-@pytest.mark.untraced
 def test_two_scripts_of_six_steps_have_924_orders() -> None:
     assert comb(12, 6) == 924 == explored("stepwise-queue", "insertions").orders
 
@@ -110,7 +109,6 @@ def test_every_scenario_of_two_scripts_is_here() -> None:
     assert {name for name, scenario in SCENARIOS.items() if len(scenario.scripts) == 2} == set(ORDERS)
 
 
-@pytest.mark.untraced
 def test_orders_differ_from_each_other() -> None:
     seen = set()
 
@@ -147,7 +145,6 @@ def test_orders_of_three_scripts_are_drawn() -> None:
 # ---- Mutants
 
 
-@pytest.mark.untraced
 def test_every_mutant_is_right_where_calls_do_not_overlap() -> None:
     alone = type(CONTRACT.capabilities())(steps=False, reads=False)
     for name in MUTANTS:

@@ -51,7 +51,6 @@ def test_mutant_says_in_a_sentence_what_it_does(name: str) -> None:
     assert mutant.conditions >= (2 if mutant.deep else 1)
 
 
-@pytest.mark.untraced
 def test_kills_are_counted_over_seeds() -> None:
     result = kills("duplicate-counted", "walk", 2)
     assert (result.killed, result.named, result.needed, result.passed, result.minimal) == (2, 2, 2, True, True)
@@ -66,7 +65,6 @@ def test_kills_are_counted_over_seeds() -> None:
         assert (other.passed, other.fault) == (False, fault)
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize(("deep", "first", "longest"), [(False, 12, 20), (True, 18, 30)])
 def test_traces_of_a_mutant_have_to_be_short(deep: bool, first: int, longest: int) -> None:
     result = msgspec.structs.replace(kills("duplicate-counted", "walk", 1), deep=deep, first=first, length=longest)
@@ -106,7 +104,6 @@ def finding_of(name: str) -> tuple[Finding, Subject, Diagnoser]:
     return finding, subject, diagnoser
 
 
-@pytest.mark.untraced
 def test_trace_that_an_operation_can_be_left_out_of_is_not_minimal() -> None:
     finding, *judges = finding_of("duplicate-counted")
     assert is_minimal(finding, *judges)
@@ -114,7 +111,6 @@ def test_trace_that_an_operation_can_be_left_out_of_is_not_minimal() -> None:
     assert not is_minimal(replace(finding, operations=again), *judges)
 
 
-@pytest.mark.untraced
 def test_traces_near_a_long_one_are_few() -> None:
     finding, *_ = finding_of("duplicate-counted")
     assert len(nearby(finding.config, finding.operations)) > 20

@@ -140,7 +140,6 @@ def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
     assert happens(resolve(BRANCH), way.applied_to(TOPICS.model("pip-448")), 0)
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("name", ["shared-index", BRANCH])
 def test_subject_agrees_with_its_profile_and_keeps_the_laws(name: str) -> None:
     subject = resolve(name)
@@ -157,7 +156,6 @@ def test_subject_agrees_with_its_profile_and_keeps_the_laws(name: str) -> None:
 OF_FLOWS = [way for way in ways_of(TopicDelivery) if getattr(way.instead, "__module__", "") == wrong_ways.__name__]
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("way", OF_FLOWS, ids=str)
 def test_way_that_changes_a_flow_is_seen(way: Way) -> None:
     wrong = as_subject(str(way), TOPICS, way.applied_to(TopicDelivery))

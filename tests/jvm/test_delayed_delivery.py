@@ -26,7 +26,7 @@ PROFILES = {
 }
 RECORDED = {"heap": 180, "timebucket-2026": 180, "timebucket-5.0": 78}
 """How many traces were recorded of a profile; of the milestone, and of 4.0.1 and 4.0.4, none."""
-WALKS = 20
+WALKS = 40
 DEFECTS = [
     # the subject, a profile that is its own but for a rule, the rule, the most operations of a reduced trace
     pytest.param("pulsar-5.0.1/in-memory", "timebucket-2026", "DD-16", 4, id="5.0.1: a clear forgets the delay"),
