@@ -231,6 +231,16 @@ def test_way_that_few_walks_bear_out_is_no_headline(shown: int) -> None:
     (told,) = explanations(finding)
     assert what_went_wrong(finding, "") == told
     here = replace(finding, diagnosis=replace(finding.diagnosis, whole=False, walks=3, shown=shown, telling=20))
-    assert not here.diagnosis.likely
+    assert (here.diagnosis.here_alone, here.diagnosis.likely) == (shown == 0, False)
     assert what_went_wrong(here, "") == by_what_was_seen(here)
     assert told[1:-1] in document(here).certainty
+
+
+def test_ways_that_fit_alike_are_told_beside_each_other() -> None:
+    subject = wrong("DD-09 refuses: equality_accepted")
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    ways = (*finding.diagnosis.ways, way_of("DD-11 absent"))
+    both = replace(finding, diagnosis=replace(finding.diagnosis, ways=ways))
+    first, second = explanations(both)
+    assert what_went_wrong(both, "") == f"{first} Or: {second}"

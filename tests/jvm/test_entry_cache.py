@@ -15,7 +15,8 @@ from broker_tck.properties.engine.trace import from_text
 
 CONFORM = {"4.2.4": "pip-430", "5.0.0-M1": "pip-430", "5.0.1": "pip-430-5.0"}
 TRACES = {"pip-430": 200, "pip-430-5.0": 100}
-WALKS = 20
+CONFORMING, WALKS = 60, 20
+"""So many walks bring up every rule, and so many what a release does otherwise."""
 SHORT = 10
 CACHE = "org.apache.bookkeeper.mledger.impl.cache.RangeCache"
 
@@ -58,8 +59,9 @@ def rules(run: Run) -> set[str]:
 def test_release_conforms_to_its_profile(version: str) -> None:
     subject = released(version)
     assert subject.profiles == (CONFORM[version],)
-    run = run_subject(subject, CONFORM[version], seed=0, count=WALKS)
-    assert (run.walks, run.findings, run.complaints, run.gone) == (WALKS, [], [], [])
+    run = run_subject(subject, CONFORM[version], seed=0, count=CONFORMING)
+    assert run.green, (run.findings, run.complaints, run.gone)
+    assert not run.vacuous
 
 
 @pytest.mark.parametrize("version", CONFORM)
