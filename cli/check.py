@@ -38,7 +38,7 @@ from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject that is named is put through."""
-SHARED_WALKS, SHARED_EXAMPLES = 100, 10
+SHARED_WALKS, SHARED_EXAMPLES = 20, 5
 """What each of the bundled subjects is put through, where none is named."""
 RESERVE = WALKS
 """So many walks more, at most, are made of a bundled subject while a rule has not come up."""

@@ -16,9 +16,10 @@ from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
 from broker_tck.model.rules import deviations_of, replaced, rules_of
 from broker_tck.properties import conforming, parts
 from broker_tck.properties.conforming import Checked, check_subject, golden_traces
+from broker_tck.properties.contracts.delayed_delivery.operations import Fill
 from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine import run as runs
-from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject
+from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject, until_all_came_up
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.findings import gathered
 from broker_tck.properties.findings.finding import Finding
@@ -193,6 +194,31 @@ def test_hang_while_laws_are_judged_is_a_complaint(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(runs, "Limit", lambda seconds: real(0.1))
     judge(run, good)
     assert run.complaints == [(good.seed, "hang", "no answer within the limit")]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_walk_that_does_much_in_bulk_is_made_and_not_counted(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
+    subject = subject_of(TimeBucketTracker)
+    fill = Fill(ledger=0, entry=0, step=1, n=runs.MOST_COUNTED + more, at=0, apart=0)
+    done = replace(kit.walked(subject, 0), operations=[fill])
+    monkeypatch.setattr(runs, "walks", lambda *asked: iter([done]))
+    run = Run(subject, IDEAL, 0)
+    assert [*checked(run, range(1), counted=1)] == [done]
+    assert (run.walks, run.counted) == (1, 1 - more)
+
+
+@pytest.mark.parametrize(
+    ("missing", "made", "judged"), [([], 0, 0), (["DD-13"], 3, 0), (["DD-08"], 3, 3), (["shift"], 3, 3)]
+)
+def test_reserve_is_judged_where_a_law_may_show_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, missing: list[str], made: int, judged: int
+) -> None:
+    seen: list[int | None] = []
+    monkeypatch.setattr(runs, "judge", lambda run, done: seen.append(done.seed))
+    monkeypatch.setattr(Run, "vacuous", property(lambda run: missing))
+    run = Run(subject_of(TimeBucketTracker), IDEAL, 0)
+    assert len([*until_all_came_up(run, 0, 3)]) == run.counted == made
+    assert len(seen) == judged
 
 
 # ---- Failing runs

@@ -89,7 +89,7 @@ def test_bundled_subjects_are_in_reach(cli: Cli, folder: Path, asked: Asked) -> 
         cli("check", "--json", *arguments)
         pairs, budget = asked.pop()
         assert {name for name, _ in pairs} == {s.name for s in bundled(CONTRACTS["active-cursors"])}, arguments
-        assert (budget.walks, budget.reserve) == (100, 1000)
+        assert (budget.walks, budget.examples, budget.reserve) == (20, 5, 1000)
     cli("check", "--json", "--subject", "heap")
     assert asked.pop()[0] == [("heap", "heap")]
 

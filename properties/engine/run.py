@@ -35,9 +35,9 @@ COUNTED = 16
 """One walk in so many counts which rules it exercises, where there are many walks."""
 SAMPLED = 4
 """One walk in so many does so in a check, and is judged by the laws, on the subject alone."""
-MOST_JUDGED = 2_000
-"""A walk that does more in bulk is not judged by laws: they make it once more, and varied, several times."""
-MOST_COUNTED = 64
+MOST_COUNTED, MOST_JUDGED = 20_000, 2_000
+"""A walk that does more in bulk is not counted, or judged: it is made once more for it, and for laws several times."""
+MOST_ASKED = 64
 """Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
 LAW_SECONDS = 10.0
 """How long an operation may take while a walk is judged."""
@@ -157,7 +157,7 @@ def checked(
     """Make the walks of these numbers; every walk is handed out as it ends.
 
     Of one in ``counted`` it is counted what it exercises. Those that fail are kept. Of the others one in ``judged`` is
-    judged by the laws; 0: none is.
+    judged by the laws; 0: none is. What does much in bulk is neither counted nor judged.
     """
     subject, model = run.subject, run.model
     counting = Exercised(model)
@@ -167,7 +167,7 @@ def checked(
         done = next(made)
         run.walks += 1
         run.operations += len(done.operations)
-        if number % counted == 0:
+        if number % counted == 0 and bulk(done.operations) <= MOST_COUNTED:
             count(run, counting, done)
         run.seconds += perf_counter() - began
         if done.difference:
@@ -187,7 +187,7 @@ def count(run: Run, counting: Exercised, done: Walk) -> None:
     abstract, dear, glimpse = contract.abstract, contract.dear, False
     for number, operation in enumerate(done.operations, 1):
         run.states[operation.tag, counting.aside(abstract, model)] += 1
-        with suppress(Fault), counting.but_for(bulk([operation]) > MOST_COUNTED):
+        with suppress(Fault), counting.but_for(bulk([operation]) > MOST_ASKED):
             concrete(operation.on(model))
         glimpse = dear and number % LOOKED > 0
         model.glimpsed() if glimpse else model.seen()
@@ -234,12 +234,15 @@ def run_subject(
 
 
 def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
-    """So many walks; then walks of a reserve, while a rule has not come up."""
+    """So many walks; then walks of a reserve, while a rule has not come up. They are judged where a law may show it."""
     yield from checked(run, range(count), SAMPLED, SAMPLED)
+    contract = run.subject.contract
+    of_laws = {law.number for law in contract.laws} | {variation.name for variation in contract.variations}
     for number in range(count, count + reserve):
-        if not run.vacuous:
+        missing = run.vacuous
+        if not missing:
             return
-        yield from checked(run, range(number, number + 1), 1, 1)
+        yield from checked(run, range(number, number + 1), 1, judged=not of_laws.isdisjoint(missing))
 
 
 def explained(run: Run) -> list[Finding]:
