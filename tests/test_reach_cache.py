@@ -48,6 +48,14 @@ def has_requeued(model: Any) -> bool:
     return any(entry.requeued for entry in model.store.queue if not entry.blank)
 
 
+def much(model: Any, operation: Any) -> bool:
+    return len(model.caches[operation.cache].entries) > 1_024
+
+
+def has_late(model: Any) -> bool:
+    return any(not entry.blank and entry.cache not in model.caches for entry in model.store.queue)
+
+
 def ends_at_a_page(model: Any, operation: Any) -> bool:
     """Whether a removal ends before a page begins, in a ledger of which more than a page is cached."""
     ledger, entries = operation.l2, model.caches[operation.cache].entries
@@ -109,6 +117,7 @@ POLICY: dict[str, Aimed] = {
     "reads that differ from item to item": lambda m, o: o.tag == "fill" and o.turns > 1 and o.expected_reads > 0,
     "more blanks than a queue keeps": lambda m, o: blanks(m) > 1_024,
     "as many, and left what was requeued": lambda m, o: blanks(m) > 1_024 and has_requeued(m),
+    "more taken out beside an entry of a reopened topic": lambda m, o: o.tag in OUT and much(m, o) and has_late(m),
     "a removal to a page of a full ledger": lambda m, o: o.tag == "remove" and ends_at_a_page(m, o),
     "an invalidation up to the last of a page": lambda m, o: o.tag == "invalidate" and ends_behind_a_page(m, o),
     "a time pass over hundreds": lambda m, o: o.tag == "ttl" and live(m) >= 100 and is_old(m, o),
@@ -190,13 +199,13 @@ def met(aim: Aimed, moment: Moment) -> object:
     return aim(moment.model, moment.operation)
 
 
-@pytest.mark.untraced
+@pytest.mark.deep
 @pytest.mark.parametrize("name", POLICY | READERS)
 def test_comes_up(name: str) -> None:
     assert found(READING)[name]
 
 
-@pytest.mark.untraced
+@pytest.mark.deep
 @pytest.mark.parametrize("name", OVERLAP)
 def test_comes_up_where_calls_overlap(name: str) -> None:
     assert found(STEPPED)[name]

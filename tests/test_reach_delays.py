@@ -30,6 +30,18 @@ def stepped_back(m: Moment) -> bool:
     return stepped and 0 < m.config.lookahead <= m.model.count() and m.model.fixed_delay.fixed is (tick == high)
 
 
+def falls_slowly(m: Moment) -> bool:
+    """Deliveries must not pause, as times of a batch fell by more than a tick, but in none of its thousands alone."""
+    batch, tick = batch_before(m), m.model.buckets.tick
+    fell = batch is not None and 999 * -batch.apart <= tick < (batch.n - 1) * -batch.apart
+    return fell and 0 < m.config.lookahead <= m.model.count() and not m.model.fixed_delay.fixed
+
+
+def is_again(m: Moment) -> bool:
+    """Many messages are added that were just added."""
+    return isinstance(m.operation, delays.Fill) and m.trail[-1:] == [m.operation]
+
+
 def pauses(m: Moment) -> bool:
     """Deliveries are about to pause."""
     model = m.model
@@ -91,6 +103,8 @@ DELAYS: dict[str, Reached] = {
     "memory around 4,096 entries": grows_beyond,
     "a pause behind a step back between two ticks": stepped_back,
     "a pause after a batch": lambda m: batch_before(m) is not None and pauses(m),
+    "a pause behind a step back over more than a thousand": falls_slowly,
+    "a thousand added once more": lambda m: is_again(m) and m.operation.n >= 999,
     "a clear of a thousand buckets": lambda m: (
         isinstance(m.operation, delays.Clear) and len(m.model.index.held) > 1_000
     ),
@@ -107,7 +121,7 @@ def found() -> Counter[str]:
     return reached(CONTRACTS["delayed-delivery"], DELAYS, lambda model: model.count(), before=True)
 
 
-@pytest.mark.untraced
+@pytest.mark.deep
 @pytest.mark.parametrize("what", DELAYS)
 def test_walks_go_as_far(what: str) -> None:
     assert found()[what] > 0

@@ -91,6 +91,7 @@ NEGATIVE_ACKS: dict[str, Reached] = {
     "a message in many chunks, and as many such": lambda m: in_chunks(m) > 16,
     "thousands due at once after a jump, few in each bucket": lambda m: is_a(m, nacks.Jump) and sparse(m) > 4_096,
     "a day back while buckets wait": lambda m: is_a(m, nacks.Jump) and m.operation.by <= -DAY and waiting(m) > 3,
+    "thousands nacked once more at the same moment": lambda m: is_again(m) and m.operation.n > 2_048,
     "several full requests, and no more": lambda m: emitted(m) in (2_000, 3_000),
 }
 DAY = 86_400_000
@@ -100,6 +101,11 @@ MOST_SPARSE = 24
 def waiting(m: Moment) -> int:
     """How many buckets are held."""
     return len(m.model.buckets.held)
+
+
+def is_again(m: Moment) -> bool:
+    """Many nacks are made that were made before, since when time has not moved."""
+    return is_a(m, nacks.Fill) and m.operation in m.trail[-m.still : -1]
 
 
 def in_chunks(m: Moment) -> int:
@@ -215,7 +221,7 @@ def found(name: str) -> Counter[str]:
     return reached(CONTRACTS[name], ALL[name], HELD[name])
 
 
-@pytest.mark.untraced
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "what"), [(name, what) for name in ALL for what in ALL[name]])
 def test_walks_go_as_far(name: str, what: str) -> None:
     assert found(name)[what] > 0

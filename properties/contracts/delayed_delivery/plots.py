@@ -39,6 +39,10 @@ GROWN = weighted([((8, 16, 32, 64), 4), ((128, 256, 1_000, 1_024), 2), ((4_096,)
 """So many entries of a ledger in a bucket are kept in one way, and one more in another."""
 AROUND = 3
 """So many messages are added one by one where that may happen, and taken again."""
+BATCHES, BATCHED = (1_002, 1_025, 1_099), 8
+"""Over so many messages of a batch times fall by about a tick, one time in so many; else over two or three."""
+AGAIN = 4
+"""One time in so many, many messages are added once more."""
 CROWD, CROWDS = 200, 9
 """So many scattered entries of a bucket are better kept as a bitmap; in so many buckets and one more."""
 
@@ -62,8 +66,11 @@ class Plots(plots.Plots):
         return self.play(one_of(self.choices, self.plots), self.adds.fill)
 
     def fill(self) -> Iterator[AnyOperation]:
-        """Many messages, whatever they are."""
-        yield self.adds.fill()
+        """Many messages, whatever they are; now and then once more."""
+        fill = self.adds.fill()
+        yield fill
+        if self.below(AGAIN) == 0:
+            yield fill
 
     def emptied(self) -> Iterator[AnyOperation]:
         """All times pass, and everything is handed out, in one piece or in two."""
@@ -87,14 +94,16 @@ class Plots(plots.Plots):
             yield from self.emptied()
         if below(2):
             yield ResetTick(self.ticks.next())
-        back, n = self.about_a_tick(), 2 + below(2)
-        at = max(self.first_time() + 2 * (back + model.buckets.tick), model.fixed_delay.highest)
+        few = below(BATCHED) > 0
+        back, n = self.about_a_tick(), 2 + below(2) if few else one_of(self.choices, BATCHES)
+        apart = back // (n - 1) if few else back // (n - 1) + 1
+        at = max(self.first_time() + 2 * (n * apart + model.buckets.tick), model.fixed_delay.highest)
         if at > LAST:
             return
         missing = model.lookahead - model.count() - below(n + 1)
         if missing > 0:
             yield Fill(*self.adds.position(missing), 1, missing, at)
-        yield Fill(*self.adds.position(n), 1, n, at, -(back // (n - 1)))
+        yield Fill(*self.adds.position(n), 1, n, at, -apart)
         yield Pause()
         yield from self.meanwhile()
         yield Pause()

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from msgspec import structs
 
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.operations import Clear, EvictSize, Fill, Invalidate, Remove, Trim
+from broker_tck.properties.contracts.entry_cache.operations import (
+    CACHES,
+    Clear,
+    EvictSize,
+    Fill,
+    Invalidate,
+    Late,
+    Remove,
+    Reopen,
+    Trim,
+)
 from broker_tck.properties.contracts.entry_cache.pools import LARGEST_ENTRY, LAST_ID, MOST_SPANNED
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
@@ -57,7 +67,7 @@ class Fills:
         self.model = model
         self.choices = choices
         self.last: Fill | None = None
-        self.due: list[Callable[[], EvictSize | Out]] = []
+        self.due: list[Callable[[], EvictSize | Out | Reopen | Late]] = []
         """What is to be done soon, before other passes have met them; the last of it first."""
         self.left = one_of(choices, IN_A_WALK)
 
@@ -74,7 +84,7 @@ class Fills:
         if kind and (kind == 1 or self.last.n <= MANY) and self.last.n // self.last.across > PAGE:
             self.due += [self.out_to_a_page] * 3
         elif kind > 1 and MANY < self.last.n <= BLANKS + FEW:
-            self.due.append(self.out)
+            self.due += [self.out, self.late, self.reopen] if choices.below(2) else [self.out]
         elif kind > 1 and self.last.n > BLANKS:
             self.last = structs.replace(self.last, across=1, expected_reads=1 + choices.below(3), turns=1)
             self.due += [self.out_but_few, self.pass_over]
@@ -93,6 +103,16 @@ class Fills:
         total = self.model.store.total
         before = total - sum(put.size for put in self.last.puts())
         return EvictSize(max(1, before + 1 + self.choices.below(self.last.size + 1)))
+
+    def reopen(self) -> Reopen:
+        """Another topic is reopened."""
+        assert self.last
+        return Reopen((self.last.cache + 1) % CACHES)
+
+    def late(self) -> Late:
+        """An insertion into the old cache of that one: it has to stay when the queue is rid of blanks."""
+        assert self.last
+        return Late((self.last.cache + 1) % CACHES, self.last.ledger, self.last.entry, self.last.size, 0)
 
     def out_but_few(self) -> Remove:
         """What takes the last of them out of their cache but for a few, which the pass has requeued."""

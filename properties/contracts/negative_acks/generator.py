@@ -125,6 +125,8 @@ to be several. Later ones go through them once."""
 IN_CHUNKS = 16
 """One of so many times many nacks are of messages in chunks."""
 MANY_IN_CHUNKS = (15, 16, 17, 40)
+AGAIN = 2
+"""Where many nacks went into many buckets, the next one is, one time in so many, all of them once more."""
 FEWEST_DIFFERENT, MOST_DIFFERENT = 7, 70
 """So many different delays a walk goes through, where they grow, at least and at most."""
 WAITING, WAITED = 100, 8
@@ -196,6 +198,7 @@ class Nacks:
         """A ledger in which all messages are in chunks: below all that many nacks go to."""
         self.alone += [twin for at in self.alone[:TWINNED] for twin in twins(at, one_of(choices, TWINS))]
         self.turns: Sequence[int] = TURNS
+        self.filled: Fill | None = None
         self.indexes = one_of(choices, INDEXES)
         self.chunks = 2 + choices.below(most)
         different = delays_of(model)
@@ -210,8 +213,11 @@ class Nacks:
         """A redelivery count."""
         return self.counts[self.choices.below(len(self.counts))]
 
-    def nack(self) -> Nack:
-        """A nack by message."""
+    def nack(self) -> Nack | Fill:
+        """A nack by message, or many once more."""
+        filled, self.filled = self.filled, None
+        if filled and self.choices.below(AGAIN) == 0:
+            return filled
         return Nack(*self.position(), self.count())
 
     def by_id(self) -> NackId:
@@ -245,7 +251,9 @@ class Nacks:
             n = min(n, MOST_IGNORED)
         if ledgers > 1:
             ledger, entry = min(ledger, 2**63 - ledgers), self.behind
-        return Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, count, ledgers, rising, turns)
+        fill = Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, count, ledgers, rising, turns)
+        self.filled = fill if turns else None
+        return fill
 
     def inside(self) -> Inside:
         """A nack or a close inside the next callback."""
