@@ -92,10 +92,11 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
     for subject in named:
         asked_with(trace, subject)
         if lacks := unasked(trace, subject):
+            step, operation = lacks
             able = trace.contract.can_ask(trace.operations, trace.contract.capabilities())
-            lacking = f"{subject.name} declares to lack what {lacks.tag!r} asks for"
-            why = lacking if able else f"no subject is asked for {lacks.tag!r} where it stands"
-            raise BadInput(f"{trace.where}: {why}")
+            lacking = f"{subject.name} declares to lack what {operation.tag!r} asks for"
+            why = lacking if able else f"no subject is asked for {operation.tag!r} where it stands"
+            raise BadInput(f"{trace.where}: step {step}: {why}")
     return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]
 
 

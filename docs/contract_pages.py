@@ -68,8 +68,12 @@ def operations(contract: Contract) -> Iterator[str]:
 
 
 def written(kind: type[Operation]) -> str:
-    """An operation as it is written in a trace, its fields by name."""
-    return " ".join((str(kind.__struct_config__.tag), *kind.__struct_fields__))
+    """An operation as it is written in a trace, its fields by name; those that have one with their default."""
+    defaults = kind.__struct_defaults__
+    names = kind.__struct_fields__
+    values = dict(zip(names[len(names) - len(defaults) :], map(msgspec.json.encode, defaults), strict=True))
+    fields = (f"{name}={values[name].decode()}" if name in values else name for name in names)
+    return " ".join((str(kind.__struct_config__.tag), *fields))
 
 
 def capabilities(contract: Contract) -> Iterator[str]:

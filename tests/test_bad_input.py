@@ -358,12 +358,12 @@ CASES = [
     Case(
         "operation that a subject lacks",
         ["replay", "--subject", "stepwise-queue", "entry-cache; fetch 0 0 1 0 5 0"],
-        "text: stepwise-queue declares to lack what 'fetch' asks for",
+        "text: step 1: stepwise-queue declares to lack what 'fetch' asks for",
     ),
     Case(
         "entry in chunks and by itself",
         ["replay", "--subject", "sorted-buckets", "negative-acks; chunked 1 5 3 0; nack 1 5 0"],
-        "text: no subject is asked for 'nack' where it stands",
+        "text: step 2: no subject is asked for 'nack' where it stands",
     ),
     # Trace files
     Case(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from broker_tck.model.reference import Allowed, Reference
@@ -61,12 +62,13 @@ def declaring(contract: Contract, profile: str) -> list[Subject]:
     return [s for s in bundled(contract) if profile in s.profiles]
 
 
-def unasked(trace: Trace, subject: Subject) -> Operation | None:
-    """The first operation of a trace that a subject declares to lack; None if it can be asked for all."""
+def unasked(trace: Trace, subject: Subject) -> tuple[int, Operation] | None:
+    """The first operation of a trace that a subject is not asked for, and its number; None: it is asked for all."""
     if subject.contract is not trace.contract:
         return None
     asks = trace.contract.asks(trace.operations, subject.capabilities)
-    return next((operation for operation, asked in zip(trace.operations, asks, strict=False) if not asked), None)
+    steps = zip(count(1), trace.operations, asks, strict=False)
+    return next(((number, operation) for number, operation, asked in steps if not asked), None)
 
 
 def on_model(trace: Trace, profile: str) -> Disagreement | None:
