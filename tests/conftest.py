@@ -22,7 +22,8 @@ Cli = Callable[..., tuple[int, str, str]]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `pytest -m smoke` runs."""
     for item in items:
-        if item.path.stem.removeprefix("test_") in SMOKE and not item.get_closest_marker("slow"):
+        long = any(item.get_closest_marker(name) for name in ("slow", "deep"))
+        if item.path.stem.removeprefix("test_") in SMOKE and not long:
             item.add_marker("smoke")
 
 

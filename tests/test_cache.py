@@ -141,7 +141,7 @@ def test_altered_outcome_is_found_where_it_is(which: int) -> None:
         assert (found.who, found.step, found.observed) == (MODEL, at, ("result", "caches", "references")[which])
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_recorded_files_end_in_0(cli: Cli) -> None:
     status, out, err = cli("replay", *fixtures.golden("entry-cache"))
     assert (status, err) == (0, "")
@@ -732,7 +732,7 @@ def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
 def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     model = CONTRACT.model(subject.profiles[0])

@@ -126,7 +126,7 @@ def test_check_of_what_conforms(cli: Cli) -> None:
     assert "conforms" in out
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
     status, out, err = cli("check", "--subject", "time-bucket-2025", "--profile", "timebucket-ideal", *QUICK)
     assert (status, err) == (1, "")

@@ -74,7 +74,7 @@ def test_broken_tracker_fails_with_the_story(folder: Path) -> None:
     assert "3 failed" in out
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
     arguments = ("-m", "broker_tck.cli.main", "check", "--subject", "tracker:MyTracker")
     done = python(*arguments, "--walks", "100", "--examples", "3", cwd=folder)
@@ -85,7 +85,7 @@ def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
     assert "DD-09 is broken by tracker:MyTracker" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
     arguments = (*PLUGIN, "-v", "--pyargs", "broker_tck.properties", "-p", "conftest")
     status, out = pytest_in(folder, *arguments, "--subject", "heap")

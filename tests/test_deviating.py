@@ -105,7 +105,7 @@ def test_rule_that_cannot_be_kept_is_refused(profile: str, line: str) -> None:
         NACKS.model(profile)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("case", DEFECTS, ids=lambda case: case[0])
 @pytest.mark.parametrize("seed", range(2))
 def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int) -> None:
@@ -130,7 +130,7 @@ def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
     assert behaves_as(resolve("mutant:a-bit-too-many"), 0) is None
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> None:
     words = ("check", "--subject", "java", "--walks", "160", "--examples", "2")
     status, out, err = cli(*words, "--profile", "pip-393-spec", "--json")
@@ -232,7 +232,7 @@ def java() -> tuple[Column, list[str]]:
     return column(JAVA, 60, 0, told.append), told
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_columns_say_what_is_kept_broken_and_open(java: tuple[Column, list[str]]) -> None:
     found, told = java
     broken = ["NA-06", "NA-23", "NA-41", "NA-42", "NA-16", "P8", "P9", "P10"]

@@ -113,7 +113,7 @@ def test_altered_file_ends_in_1(cli: Cli, tmp_path: Path, which: int) -> None:
     assert out.splitlines()[-1] == f"{total - lost} of {total} steps agreed"
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_recorded_files_end_in_0(cli: Cli) -> None:
     status, out, err = cli("replay", *fixtures.golden("delayed-delivery"))
     assert (status, err) == (0, "")

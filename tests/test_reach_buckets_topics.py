@@ -210,7 +210,7 @@ def found(name: str) -> Counter[str]:
     return reached(CONTRACTS[name], ALL[name], HELD[name])
 
 
-@pytest.mark.untraced
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "what"), [(name, what) for name in ALL for what in ALL[name]])
 def test_walks_go_as_far(name: str, what: str) -> None:
     assert found(name)[what] > 0

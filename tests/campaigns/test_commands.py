@@ -97,6 +97,7 @@ def test_bench_makes_rounds_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatc
     assert bench.calibrated(1_000) > FEW
 
 
+@pytest.mark.deep
 def test_bench_measures_every_way(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "calibrated", lambda seconds: FEW // 10)
     status, out, err = cli("bench", "campaign", "--seconds", "1", "--rounds", "1", "--turns", "1", "--json")

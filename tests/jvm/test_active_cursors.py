@@ -111,6 +111,7 @@ def test_list_caches_for_the_time_of_grace(version: str) -> None:
     assert seen == [True, True, False, True, True, False]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "profile", "rule", "most"), DEFECTS)
 def test_defect_is_found_from_nothing(name: str, profile: str, rule: str, most: int) -> None:
     subject = resolve(name)
@@ -120,6 +121,7 @@ def test_defect_is_found_from_nothing(name: str, profile: str, rule: str, most: 
     assert len(finding.operations) <= most
 
 
+@pytest.mark.deep
 def test_list_that_runs_in_a_circle_is_found_from_nothing() -> None:
     subject = with_null_updates(resolve(LINKED))
     finding = from_nothing(subject, "pulsar-list-2025", lambda done: unanswered(done.difference) == HANG, few=1)

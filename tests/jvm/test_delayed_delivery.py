@@ -77,6 +77,7 @@ def test_ledgers_of_4_0_1_are_taken_as_their_table_lists_them_however_many_there
     assert on_subject(trace, resolve("pulsar-4.0.1/in-memory"), trace.profile) is None
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("version", ["4.0.1", "4.0.5"])
 def test_against_the_specification_the_defects_of_4_0_show(version: str) -> None:
     subject = resolve(f"pulsar-{version}/in-memory")

@@ -85,6 +85,7 @@ def test_release_differs_from_another_profile(name: str) -> None:
     assert on_subject(trace, released(version), CONFORM[version]) is None
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("version", FOUND)
 def test_walks_find_what_a_release_does_otherwise_than_specified(version: str) -> None:
     run = run_subject(released(version), "ideal", seed=0, count=WALKS, most=1)

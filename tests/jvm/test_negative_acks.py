@@ -52,6 +52,7 @@ def test_a_release_does_as_was_recorded(release: str, profile: str) -> None:
     assert part_golden(resolve(f"pulsar-{release}/negative-acks"), profile) == ""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("release", "rule"), DEFECTS)
 def test_a_known_defect_is_found_by_its_rule(release: str, rule: str) -> None:
     subject = resolve(f"pulsar-{release}/negative-acks")
