@@ -29,7 +29,7 @@ SEEN = {
     "Interrupts": ("Exited", "KeyboardInterrupt was raised out of the harness: "),
 }
 CONFORMING, PROFILE = "time-bucket", "timebucket-ideal"
-SHARDS, OPERATIONS = 2, 2_000
+SHARDS, OPERATIONS = 2, 800
 
 
 @pytest.fixture(scope="module")
