@@ -732,7 +732,7 @@ def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     )
 
 
-@pytest.mark.deep
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
 def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     model = CONTRACT.model(subject.profiles[0])

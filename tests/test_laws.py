@@ -41,7 +41,7 @@ def test_every_law_is_a_rule() -> None:
     assert set(BREAKERS) == {*LAWS, *VARIATIONS}
 
 
-@pytest.mark.deep
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), BREAKERS.items())
 def test_law_is_seen_to_be_broken(name: str, way: str) -> None:
     assert broken(way, 60)[name] > 0
@@ -54,7 +54,7 @@ def test_specification_breaks_none() -> None:
     assert not counted.total(), counted
 
 
-@pytest.mark.deep
+@pytest.mark.slow
 @pytest.mark.parametrize("index", range(4))
 def test_profile_breaks_what_it_says_that_it_breaks(index: int) -> None:
     subject = bundled(CONTRACT)[index]
