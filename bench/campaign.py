@@ -126,7 +126,7 @@ def plain_shard(manifest: Manifest, number: int, shard: int) -> int:
     total = 0
     for lane in manifest.lanes:
         run = Run(resolve(lane.subject), lane.profile, shard_seed(manifest, number, shard))
-        for _ in checked(run, range(2**62), COUNTED, COUNTED, manifest.walk_seconds):
+        for _ in checked(run, range(2**62), COUNTED, COUNTED):
             if run.operations >= manifest.operations // len(manifest.lanes):
                 break
         total += run.operations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from os import cpu_count
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from broker_tck.cli import formats
-from broker_tck.cli.checking import Budget, Pair, Told, checked_apart, checked_here
+from broker_tck.cli.checking import Budget, Told, checked
 from broker_tck.cli.options import (
     SEEDS,
     chosen_contracts,
@@ -94,6 +94,7 @@ Examples:
 @output_option("Write the check as JUnit's XML too.", "--junit")
 @output_option("Write what is wrong as SARIF 2.1.0 too.", "--sarif")
 @click.option("--github", is_flag=True, help="Print what is wrong as annotations of a GitHub workflow too.")
+@click.option("--here", is_flag=True, help="Run subjects in this process, unguarded: for profilers and debuggers.")
 @click.option("--pdb", is_flag=True, help="Stop in the debugger where the first finding's subject raises, or differs.")
 @json_option
 def check(
@@ -128,16 +129,23 @@ def check(
     see_possible(named, own, bundled, as_json, given["pdb"])
     subjects = subjects_of(contracts, own, profile, life)
     pairs = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
-    budget = budget_of(settings, bool(own), life, given)
+    pairs = [*{(subject.name, name): (subject, name) for subject, name in pairs}.values()]
+    budget = budget_of(settings, bool(own), given)
     keeping = Keeping(budget.save)
     layout = None if as_json else Layout(pairs)
     jobs = first(given["jobs"], settings.jobs, 1 if own else cpu_count(), 1)
-    told = told_of_each(pairs, budget, jobs, apart=not own or (jobs > 1 and not budget.pdb))
-    found = told_and_kept(told, layout, keeping, budget.fail_fast)
-    document = check_document([each.document for each in found])
+    found: list[Told] = []
+    interrupted = False
+    try:
+        told_and_kept(checked(pairs, budget, jobs), found, layout, keeping, budget.fail_fast)
+    except KeyboardInterrupt:
+        interrupted = True
+    document = check_document([each.document for each in found], interrupted)
     print_json(document) if as_json else print_end(found, budget)
     also(document, junit, sarif, github)
     keeping.see_kept()
+    if interrupted:
+        raise KeyboardInterrupt
     return status_of(each.document.verdict for each in found)
 
 
@@ -149,7 +157,7 @@ def see_possible(named: Sequence[Subject], own: Sequence[Subject], bundled: bool
         raise BadInput("--pdb stops in one's own process, at a terminal: name a --subject, and leave out --json")
 
 
-def budget_of(settings: Settings, own: bool, life: str | None, given: dict[str, Any]) -> Budget:
+def budget_of(settings: Settings, own: bool, given: dict[str, Any]) -> Budget:
     """What subjects are put through: as options say, else as the settings do, else as it is usual for them."""
     many, few = (WALKS, EXAMPLES) if own else (SHARED_WALKS, SHARED_EXAMPLES)
     walks = first(given["walks"], settings.walks, 0)
@@ -159,8 +167,8 @@ def budget_of(settings: Settings, own: bool, life: str | None, given: dict[str, 
         reserve=0 if own or walks else RESERVE,
         examples=first(given["examples"], settings.examples, few),
         fail_fast=given["fail_fast"],
-        life=life,
         pdb=given["pdb"],
+        here=given["here"],
         save=given["save"] or settings.save,
     )
 
@@ -187,22 +195,17 @@ def within(contracts: Sequence[Contract], subject: Subject) -> Contract:
     return subject.contract if subject.contract in contracts else contracts[0]
 
 
-def told_of_each(pairs: Sequence[Pair], budget: Budget, jobs: int, apart: bool) -> Iterator[Told]:
-    """Check each subject, in this process or in others."""
-    return checked_apart(pairs, budget, jobs) if apart else checked_here(pairs, budget)
-
-
-def told_and_kept(told: Iterable[Told], layout: Layout | None, keeping: Keeping, fail_fast: bool) -> list[Told]:
-    """Tell of each subject as it ends, if there is a table, and keep its traces; answers with all of them."""
-    done: dict[tuple[str, str], Told] = {}
+def told_and_kept(
+    told: Iterable[Told], done: list[Told], layout: Layout | None, keeping: Keeping, fail_fast: bool
+) -> None:
+    """Tell of each subject as it ends, if there is a table, and keep its traces; all of them are added to ``done``."""
     for each in told:
-        done[each.name] = each
+        done.append(each)
         if layout:
             layout.tell(each.row, each.stories)
         keeping.keep(each.to_keep)
         if fail_fast and each.document.verdict != CONFORMS:
             break
-    return [*done.values()]
 
 
 class Keeping:

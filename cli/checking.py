@@ -1,26 +1,25 @@
-"""Subjects checked for ``check``: one after another in this process, or several at a time in processes of their own."""
+"""Subjects checked for ``check``: each in a guarded process, several at a time; or in this one, for debuggers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from broker_tck.cli.options import living
 from broker_tck.cli.output import progress
 from broker_tck.cli.table import row_of
 from broker_tck.cli.told import story_here
 from broker_tck.properties.check_document import SubjectDocument, subject_document
 from broker_tck.properties.conforming import Checked, check_subject, golden_traces
-from broker_tck.properties.engine.run import Progress, Run
-from broker_tck.properties.engine.subjects import Accepted, Subject, resolve
+from broker_tck.properties.engine.run import Progress
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.kept import Written, kept_in, written
+from broker_tck.properties.findings.kept import Kept, Written, kept_in, written
 from broker_tck.properties.findings.raised import debugged
-from broker_tck.properties.isolation.pool import processes
+from broker_tck.properties.guarding import Task, run_all
 
 Pair = tuple[Subject, str]
 """A subject, and the profile under which it is checked."""
@@ -34,8 +33,9 @@ class Budget(NamedTuple):
     reserve: int
     examples: int
     fail_fast: bool
-    life: str | None
     pdb: bool = False
+    here: bool = False
+    """Whether subjects run in this process, unguarded."""
     save: Path | None = None
     """The folder of kept traces."""
 
@@ -44,7 +44,6 @@ class Told(NamedTuple):
     """What there is to tell of a subject under a profile."""
 
     row: tuple[str, ...]
-    stories: list[str]
     document: SubjectDocument
     to_keep: tuple[Written, ...] = ()
 
@@ -53,46 +52,34 @@ class Told(NamedTuple):
         """The subject and the profile."""
         return self.document.subject, self.document.profile
 
-
-def checked_here(pairs: Sequence[Pair], budget: Budget) -> Iterator[Told]:
-    """Check one subject after another in this process."""
-    for subject, profile in pairs:
-        with progress(budget.walks, "checking") as tell:
-
-            def told(run: Run) -> None:
-                tell(run.walks, f"{run.subject.name} ({run.profile}), {run.operations:,} operations")
-
-            found = checked(subject, profile, budget, told)
-        yield found
+    @property
+    def stories(self) -> list[str]:
+        """What is wrong, each as text for this terminal."""
+        said = ["{} ({}): {}".format(*self.name, complaint) for complaint in self.document.complaints]
+        return [*map(story_here, self.document.findings), *said]
 
 
-def checked_apart(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
-    """Check subjects, so many at a time, in processes of their own; told of in their order as they end.
-
-    Where it is interrupted, those that have ended are told of all the same.
-    """
-    with processes(min(jobs, len(pairs))) as pool:
-        futures = [pool.submit(checked_by_name, s.name, s.accepts, profile, budget) for s, profile in pairs]
-        told = 0
-        try:
-            for each in futures:
-                found = each.result()
-                told += 1
-                yield found
-        except BaseException as ended:
-            pool.shutdown(wait=False, cancel_futures=True)
-            if isinstance(ended, KeyboardInterrupt):
-                yield from (each.result() for each in futures[told:] if each.done() and not each.cancelled())
-            raise
+def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
+    """Check subjects, so many at a time; told of in their order as they end."""
+    kept = kept_in(budget.save) if budget.save else []
+    tasks = [
+        Task(s, profile, partial(check, profile, budget, kept), told_of, budget.seed, kept) for s, profile in pairs
+    ]
+    with progress(budget.walks * len(tasks), "checking") as tell:
+        if budget.here or budget.pdb:
+            for task in tasks:
+                yield task.here(lambda run: None)
+            return
+        yield from run_all(tasks, jobs, partial(tell_of, tell, tasks, budget), partial(click.echo, err=True))
 
 
-def checked_by_name(name: str, accepts: tuple[Accepted, ...], profile: str, budget: Budget) -> Told:
-    """Check a subject in a process that knows its name alone, and what is accepted of it."""
-    (subject,) = living([replace(resolve(name), accepts=accepts)], budget.life)
-    return checked(subject, profile, budget)
+def tell_of(tell: Callable[..., None], tasks: Sequence[Task[Told]], budget: Budget, now: Task[Told]) -> None:
+    """Say how far tasks have come."""
+    done = sum(min(task.came.walks, budget.walks) for task in tasks)
+    tell(done, f"{now.subject.name} ({now.profile}), {now.came.operations:,} operations")
 
 
-def checked(subject: Subject, profile: str, budget: Budget, told: Progress | None = None) -> Told:
+def check(profile: str, budget: Budget, kept: Sequence[Kept], subject: Subject, progress: Progress) -> Told:
     """Check a subject under a profile."""
     found = check_subject(
         subject,
@@ -102,9 +89,9 @@ def checked(subject: Subject, profile: str, budget: Budget, told: Progress | Non
         budget.walks,
         budget.examples,
         budget.fail_fast,
-        told,
+        progress,
         budget.reserve,
-        kept_in(budget.save) if budget.save else (),
+        kept,
     )
     if budget.pdb and found.findings:
         first, note = found.findings[0]
@@ -115,8 +102,5 @@ def checked(subject: Subject, profile: str, budget: Budget, told: Progress | Non
 
 def told_of(found: Checked) -> Told:
     """What there is to tell of what was found."""
-    run = found.run
-    stories = [story_here(document(*each)) for each in found.findings]
-    stories += [f"{run.subject.name} ({run.profile}): {complaint}" for complaint in found.complaints]
-    to_keep = tuple(written(finding, run.profile) for finding, _ in found.findings)
-    return Told(row_of(found), stories, subject_document(found), to_keep)
+    to_keep = tuple(written(finding, found.run.profile) for finding, _ in found.findings)
+    return Told(row_of(found), subject_document(found), to_keep)

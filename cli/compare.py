@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -20,9 +21,10 @@ from broker_tck.cli.output import print_json, print_table, progress, written
 from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules
-from broker_tck.properties.findings.document import document, finding_json
+from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules, of_end
+from broker_tck.properties.findings.document import document_json
 from broker_tck.properties.findings.story import config_text
+from broker_tck.properties.guarding import Task, run_all
 from broker_tck.spark_fuzz.driver.session import need
 
 WALKS = 200
@@ -59,14 +61,13 @@ def compare(
         need("pages", ("jinja2",), "report")
     contract = chosen_contract(contract_name, named)
     subjects = chosen_subjects(contract, named)
-    columns: list[Column] = []
-    with progress(len(subjects), "comparing") as tell:
-        for subject in subjects:
+    tasks = [Task(subject, contract.default, partial(column, count, seed), of_end, seed) for subject in subjects]
+    with progress(count * len(tasks), "comparing") as tell:
 
-            def told(what: str, name: str = subject.name) -> None:
-                tell(len(columns), f"{name} {what}".strip())
+        def told(now: Task[Column]) -> None:
+            tell(sum(min(count, task.came.walks) for task in tasks), now.subject.name)
 
-            columns.append(column(subject, count, seed, told))
+        columns = [*run_all(tasks, 1, told, partial(click.echo, err=True))]
     if as_json:
         print_json({"contract": contract.name, "subjects": [column_json(each) for each in columns]})
     else:
@@ -81,7 +82,7 @@ def print_columns(contract: Contract, columns: Sequence[Column]) -> None:
     rows = [
         (rule.number, *(WORDS[each.verdicts[rule.number]] for each in columns)) for rule in compared_rules(contract)
     ]
-    print_table("", ["rule", *(each.subject.name for each in columns)], rows)
+    print_table("", ["rule", *(each.subject for each in columns)], rows)
     click.echo(f"\n-: not exercised. Specification: {contract.default}.")
     for each in columns:
         click.echo(summary(each))
@@ -91,18 +92,18 @@ def summary(each: Column) -> str:
     """What is known of a subject, in a line."""
     broken = [number for number, verdict in each.verdicts.items() if verdict is Verdict.BREAKS]
     behaves = f"behaves as profile {each.profile}" if each.profile else "behaves as no profile; the rest is not known"
-    return f"{each.subject.name}: {behaves}; breaks {', '.join(broken) or 'nothing'} ({each.walks:,} walks)"
+    return f"{each.subject}: {behaves}; breaks {', '.join(broken) or 'nothing'} ({each.walks:,} walks)"
 
 
 def column_json(each: Column) -> dict[str, Any]:
     """What is known of a subject as a JSON object."""
     return {
-        "subject": each.subject.name,
+        "subject": each.subject,
         "behaves_as": each.profile,
         "walks": each.walks,
         "operations": each.operations,
         "rules": {number: str(verdict) for number, verdict in each.verdicts.items()},
-        "findings": [finding_json(finding) for finding in each.findings.values()],
+        "findings": [document_json(finding) for finding in each.findings.values()],
     }
 
 
@@ -115,7 +116,7 @@ def page(contract: Contract, columns: Sequence[Column]) -> str:
 
 def told(each: Column, rule: Rule) -> dict[str, Any]:
     """The trace of a rule that is broken, as the page shows it."""
-    finding = document(each.findings[rule.number])
+    finding = each.findings[rule.number]
     return {
         "profile": finding.profile,
         "diagnosis": f"{finding.what} {finding.diagnosis}",

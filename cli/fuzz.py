@@ -18,8 +18,8 @@ from broker_tck.cli.options import (
     subject_option,
 )
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.walk import SECONDS
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.isolation.guard import SECONDS
 from broker_tck.spark_fuzz.driver.campaign import planned, resumable, stop
 from broker_tck.spark_fuzz.driver.driving import check_new, cores, driving, opened, store_at
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
@@ -115,7 +115,7 @@ findings_option = click.option(
     default=SECONDS,
     show_default=True,
     type=click.FloatRange(0.1),
-    help="A walk that takes longer hangs.",
+    help="A subject that takes longer for an operation hangs.",
 )
 @click.option(
     "--walk-memory",
@@ -123,7 +123,7 @@ findings_option = click.option(
     show_default=True,
     type=click.IntRange(16),
     metavar="MIB",
-    help="Memory is refused to a walk that wants more.",
+    help="Memory is refused to a subject that wants more.",
 )
 @seed_option
 @master_option

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import click
 
@@ -10,12 +11,15 @@ from broker_tck.cli.options import json_option, known_profile, one_subject_optio
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
 from broker_tck.implementations.naming import unknown
-from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
+from broker_tck.properties.conforming import Checked
+from broker_tck.properties.engine.contract import Scenario
+from broker_tck.properties.engine.interleaving import explore, sample, shortest_finding
 from broker_tck.properties.engine.operation import able
+from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import document, finding_json
-from broker_tck.properties.findings.finding import Finding
+from broker_tck.properties.findings.document import Document, document, document_json
+from broker_tck.properties.guarding import Task, run_one
 
 EXAMPLES = """\b
 Examples:
@@ -24,7 +28,18 @@ Examples:
 """
 SAMPLE = 2_000
 """How many orders are drawn where there are more than two threads."""
-Shown = tuple[Explored, Finding | None]
+
+
+class Shown(NamedTuple):
+    """What there is to tell of a scenario."""
+
+    name: str
+    sentence: str
+    orders: int
+    waiting: int
+    operations: int
+    failed: int
+    finding: Document | None
 
 
 @click.command(epilog=EXAMPLES)
@@ -48,49 +63,69 @@ def interleave(
     for name in names:
         if name not in known:
             raise BadInput(unknown("scenario", name, known))
-    model = subject.contract.model(known_profile(subject.contract, profile or subject.profiles[0]))
+    under = known_profile(subject.contract, profile or subject.profiles[0])
     shown: list[Shown] = []
     chosen = tuple(dict.fromkeys(names or known))
     with progress(len(chosen), "interleaving") as tell:
         for name in chosen:
-            scenario = known[name]
-            drawn = count or (SAMPLE if len(scenario.scripts) > 2 else 0)
-            tried = sample(scenario, subject, model, drawn, seed) if drawn else explore(scenario, subject, model)
-            shown.append((tried, shortest_finding(tried, subject, model)))
+            task = Task(subject, under, partial(interleaved, name, under, count, seed), partial(of_end, name))
+            shown.append(run_one(task, partial(click.echo, err=True)))
             tell(len(shown), name)
-    print_json({"scenarios": [scenario_json(*each) for each in shown]}) if as_json else print_scenarios(shown)
-    return 1 if any(tried.failing for tried, _ in shown) else 0
+    print_json({"scenarios": [scenario_json(each) for each in shown]}) if as_json else print_scenarios(shown)
+    return 1 if any(each.failed for each in shown) else 0
+
+
+def interleaved(name: str, profile: str, count: int | None, seed: int, subject: Subject, _progress: Progress) -> Shown:
+    """Try the orders of a scenario."""
+    model = subject.contract.model(profile)
+    scenario = scenario_of(subject, name)
+    drawn = count or (SAMPLE if len(scenario.scripts) > 2 else 0)
+    tried = sample(scenario, subject, model, drawn, seed) if drawn else explore(scenario, subject, model)
+    finding = shortest_finding(tried, subject, model)
+    found = document(finding) if finding else None
+    return Shown(name, scenario.sentence, tried.orders, tried.waiting, tried.operations, len(tried.failing), found)
+
+
+def of_end(name: str, found: Checked) -> Shown:
+    """What there is to tell of a scenario in which the subject has ended its process."""
+    (finding,) = found.findings
+    return Shown(name, scenario_of(found.run.subject, name).sentence, 0, 0, 0, 1, document(*finding))
+
+
+def scenario_of(subject: Subject, name: str) -> Scenario:
+    """A scenario by its name."""
+    return next(scenario for scenario in subject.contract.scenarios if scenario.name == name)
 
 
 def print_scenarios(shown: list[Shown]) -> None:
     """Say what became of each scenario."""
-    for tried, finding in shown:
-        if finding:
-            click.echo(f"{tried.scenario.name}: {tried.scenario.sentence}\n\n{story_here(document(finding))}\n")
+    for each in shown:
+        if each.finding:
+            click.echo(f"{each.name}: {each.sentence}\n\n{story_here(each.finding)}\n")
     rows = [
         (
-            tried.scenario.name,
-            f"{tried.orders:,}",
-            f"{tried.waiting:,}",
-            f"{len(tried.failing):,}",
-            ", ".join(finding.diagnosis.rules) if finding else "-",
-            tried.scenario.sentence,
+            each.name,
+            f"{each.orders:,}",
+            f"{each.waiting:,}",
+            f"{each.failed:,}",
+            ", ".join(each.finding.rules) if each.finding else "-",
+            each.sentence,
         )
-        for tried, finding in shown
+        for each in shown
     ]
     print_table("", ["scenario", "orders", "waiting", "failed", "rules", "what meets"], rows, right=(1, 2, 3))
-    orders, failed = sum(tried.orders for tried, _ in shown), sum(len(tried.failing) for tried, _ in shown)
+    orders, failed = sum(each.orders for each in shown), sum(each.failed for each in shown)
     click.echo("\nwaiting: orders that were left where a step waits for another call; another order does the same")
     click.echo(f"{orders:,} orders tried, {failed:,} failed")
 
 
-def scenario_json(tried: Explored, finding: Finding | None) -> dict[str, Any]:
+def scenario_json(each: Shown) -> dict[str, Any]:
     """What became of a scenario."""
     return {
-        "scenario": tried.scenario.name,
-        "orders": tried.orders,
-        "waiting": tried.waiting,
-        "operations": tried.operations,
-        "failed": len(tried.failing),
-        "finding": finding_json(finding) if finding else None,
+        "scenario": each.name,
+        "orders": each.orders,
+        "waiting": each.waiting,
+        "operations": each.operations,
+        "failed": each.failed,
+        "finding": document_json(each.finding) if each.finding else None,
     }

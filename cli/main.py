@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import traceback
 from contextlib import suppress
-from functools import partial
 
 import click
 
@@ -19,7 +18,6 @@ from broker_tck.cli.compare import compare
 from broker_tck.cli.fuzz import fuzz
 from broker_tck.cli.init import init
 from broker_tck.cli.interleave import interleave
-from broker_tck.cli.last_resort import give_up
 from broker_tck.cli.mutants import mutants_command
 from broker_tck.cli.power import power
 from broker_tck.cli.pulsar import pulsar
@@ -33,8 +31,7 @@ from broker_tck.cli.walk import walk_command
 from broker_tck.cli.watch import watch
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.naming import unknown
-from broker_tck.properties.errors import BadInput, Failed
-from broker_tck.properties.isolation.resident import HERE
+from broker_tck.properties.errors import BadInput, Failed, KitFailed
 from broker_tck.properties.rulebook import rulebook
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 
@@ -80,7 +77,6 @@ for command in (
 def main() -> None:
     """Run the command line and exit with its status."""
     as_json = "--json" in sys.argv
-    HERE.give_up = partial(give_up, as_json=as_json)
     tell_errors()
     if as_json:
         DOCUMENTS.set_apart()
@@ -110,11 +106,17 @@ def run(arguments: list[str]) -> int:
         return 130
     except Unwritten:
         raise
+    except KitFailed as error:
+        return kit_failed(str(error))
     except Exception:
-        traceback.print_exc()
-        click.echo("broker-tck: the kit failed; the lines above say where", err=True)
-        return 3
+        return kit_failed(traceback.format_exc())
     return result if isinstance(result, int) else 0
+
+
+def kit_failed(where: str) -> int:
+    """Say that the kit has a bug, and where it showed; answers with the exit status."""
+    click.echo(f"{where.rstrip()}\nbroker-tck: the kit failed; the lines above say where", err=True)
+    return 3
 
 
 def unwritten(error: Unwritten) -> int:

@@ -16,9 +16,10 @@ from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, having_profile, resolve
+from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, having_profile
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.unloaded import resolve_unloaded, safely
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -105,7 +106,7 @@ class Named(click.ParamType):  # type: ignore[type-arg] # older releases of clic
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Subject:
         """The subject; BadInput where there is none of this name."""
         try:
-            return resolve(value)
+            return resolve_unloaded(value)
         except BadInput:
             if ctx:  # nobody else closes a context whose options are not all taken
                 ctx.close()
@@ -220,10 +221,16 @@ def chosen_profile(contract: Contract, profile: str | None) -> str:
 
 def known_profile(contract: Contract, profile: str) -> str:
     """A profile of the contract."""
-    try:
-        contract.model(profile)
-    except ValueError as error:
-        raise BadInput(str(error)) from None
+    if profile in contract.profiles:
+        return profile
+
+    def see() -> None:
+        try:
+            contract.model(profile)
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+
+    safely(f"profile {profile}: it cannot be imported", see)
     return profile
 
 

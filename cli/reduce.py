@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from broker_tck.cli.options import asked_with, json_option, known_profile, one_subject_option, trace_profile_option
 from broker_tck.cli.output import print_json
 from broker_tck.cli.told import story_here
-from broker_tck.properties.engine.check import unanswered
-from broker_tck.properties.engine.replay import SECONDS
+from broker_tck.properties.conforming import Checked
+from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import document, finding_json
-from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.isolation.protected import probing, replayed, stays
+from broker_tck.properties.findings.document import Document, document, document_json
+from broker_tck.properties.findings.finding import find
+from broker_tck.properties.guarding import Task, run_one
 
 REDUCE_EXAMPLES = """\b
 Examples:
@@ -32,19 +34,21 @@ def reduce_command(trace: str, subject: Subject, profile: str | None, as_json: b
     """Reduce the first failing trace of a file, or a text, to the shortest that breaks the same rule."""
     for candidate in load(trace):
         asked_with(candidate, subject)
-        model = candidate.contract.model(known_profile(candidate.contract, profile or candidate.profile))
-        diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
-        finding = found_in(subject, diagnoser, candidate)
-        if finding:
-            print_json(finding_json(finding)) if as_json else click.echo(story_here(document(finding)))
+        under = known_profile(candidate.contract, profile or candidate.profile)
+        task = Task(subject, under, partial(reduced, candidate, under), told_of)
+        for told in run_one(task, partial(click.echo, err=True)):
+            print_json(document_json(told)) if as_json else click.echo(story_here(told))
             return 1
     raise BadInput(f"{trace}: {subject.name} does as the model on every step; there is nothing to reduce")
 
 
-def found_in(subject: Subject, diagnoser: Diagnoser, trace: Trace) -> Finding | None:
-    """The finding that a trace is reduced to. Where there is no answer, no replay is in this process if it can fork."""
-    failing = replayed(subject, diagnoser.model, trace.config, trace.operations, SECONDS)
-    if failing is None:
-        return None
-    elsewhere = probing(failing[1], SECONDS).failure if unanswered(failing[1]) and not stays(subject) else None
-    return find(subject, diagnoser, trace.config, list(trace.operations), None, elsewhere)
+def reduced(trace: Trace, profile: str, subject: Subject, _progress: Progress) -> list[Document]:
+    """The finding that a trace is reduced to; none if it does not fail."""
+    diagnoser = Diagnoser(subject.contract, subject.contract.model(profile), subject.rig, subject.capabilities)
+    finding = find(subject, diagnoser, trace.config, [*trace.operations], None)
+    return [document(finding)] if finding else []
+
+
+def told_of(found: Checked) -> list[Document]:
+    """What there is to tell if the subject ends its process."""
+    return [document(*each) for each in found.findings]

@@ -12,12 +12,15 @@ from broker_tck.cli.options import Named, asked_with, java_options, json_option,
 from broker_tck.cli.output import WIDTH, print_json, progress
 from broker_tck.cli.told import width_here
 from broker_tck.properties.engine.check import plain
-from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
+from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay_all, unasked
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.fatal import limits_of
 from broker_tck.properties.findings.judgement import Judgement, judgement
 from broker_tck.properties.findings.lines import lines, table
+from broker_tck.properties.isolation.guard import End, guarded
+from broker_tck.properties.unloaded import loaded
 
 subjects_option = click.option(
     "--subject",
@@ -58,11 +61,11 @@ def replay_command(
     loaded = [trace for source in traces for trace in load(source)]
     chosen = [(trace, subjects_of(trace, named, profile)) for trace in loaded]
     if law:
-        return tell_of([judgement(trace, subject, law) for trace, subjects in chosen for subject in subjects], as_json)
+        return tell_of([judged(trace, subject, law) for trace, subjects in chosen for subject in subjects], as_json)
     replays: list[Replay] = []
     with progress(len(loaded), "replaying") as tell:
-        for trace, subjects in chosen:
-            replays.append(replay(trace, subjects, profile))
+        for each in replay_all(chosen, profile):
+            replays.append(each)
             tell(len(replays))
     steps, agreed = sum(r.steps for r in replays), sum(r.agreed for r in replays)
     found = [d for r in replays for d in r.disagreements]
@@ -98,6 +101,14 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
             why = lacking if able else f"no subject is asked for {operation.tag!r} where it stands"
             raise BadInput(f"{trace.where}: step {step}: {why}")
     return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]
+
+
+def judged(trace: Trace, subject: Subject, law: str) -> Judgement:
+    """What a law says of a subject on a trace. One that ends its process breaks it there."""
+    found = guarded(lambda tell: judgement(trace, loaded(subject), law), limits_of(subject), name=subject.name)
+    if isinstance(found, End):
+        return Judgement(trace.where, subject.name, law, max(1, len(found.trace) - 1), found.message)
+    return found
 
 
 def tell_of(judged: Sequence[Judgement], as_json: bool) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -21,12 +23,14 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
+from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.check import record as recorded
-from broker_tck.properties.engine.run import Run, checked, findings
+from broker_tck.properties.engine.run import Progress, Run, checked, findings
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import document, finding_json
+from broker_tck.properties.findings.document import Document, document, document_json
+from broker_tck.properties.guarding import Task, run_all
 
 JUDGED = 64
 """One walk in so many is judged by the laws."""
@@ -70,12 +74,30 @@ def walk_command(
     subjects = living(chosen_subjects(contract, named), life)
     pairs = [(s, p) for s in subjects for p in chosen_profiles(s, profile)]
     recorder = Recorder(record) if record else None
-    runs = [walked(Run(s, p, seed), count or (10**9 if operations else 100), operations, recorder) for s, p in pairs]
+    most = count or (10**9 if operations else 100)
+    tasks = [Task(s, p, partial(walked, p, seed, most, operations, recorder), told_of, seed) for s, p in pairs]
+    total = operations or most
+    with progress(total * len(tasks), "walking") as tell:
+
+        def told(now: Task[Told]) -> None:
+            done = sum(min(total, task.came.operations if operations else task.came.walks) for task in tasks)
+            tell(done, f"{now.subject.name} ({now.profile})")
+
+        found = [*run_all(tasks, 1, told, partial(click.echo, err=True))]
     if as_json:
-        print_json({"walks": [walked_json(run) for run in runs]})
+        print_json({"walks": [each.document for each in found]})
     else:
-        print_walked(runs)
-    return 1 if any(run.failing or run.complaints for run in runs) else 0
+        print_walked(found)
+    return 1 if any(each.failed for each in found) else 0
+
+
+class Told(NamedTuple):
+    """What there is to tell of a subject's walks under a profile."""
+
+    row: tuple[str, ...]
+    document: dict[str, Any]
+    findings: list[Document]
+    failed: bool
 
 
 class Recorder:
@@ -102,50 +124,62 @@ class Recorder:
             raise BadInput(f"{self.path}: cannot be written: {error.strerror}") from None
 
 
-def walked(run: Run, count: int, operations: int | None, recorder: Recorder | None) -> Run:
+def walked(
+    profile: str,
+    seed: int,
+    count: int,
+    operations: int | None,
+    recorder: Recorder | None,
+    subject: Subject,
+    progress: Progress,
+) -> Told:
     """Walk until enough was checked or a walk fails."""
-    total = operations or count
-    with progress(total, f"{run.subject.name} ({run.profile})") as tell:
-        for done in checked(run, range(count), judged=JUDGED):
-            if recorder:
-                recorder.write(run, done.config, done.operations)
-            if done.difference:
-                run.findings = findings(run)
-                break
-            if run.walks % 16 == 1:
-                tell(
-                    run.operations if operations else run.walks, f"{run.operations / max(run.seconds, 1e-9):,.0f} op/s"
-                )
-            if operations and run.operations >= operations:
-                break
-    return run
+    run = Run(subject, profile, seed)
+    for done in checked(run, range(count), judged=JUDGED):
+        if recorder:
+            recorder.write(run, done.config, done.operations)
+        if done.difference:
+            run.looking = True
+            progress(run)
+            run.findings = findings(run)
+            break
+        if run.walks % 16 == 1:
+            progress(run)
+        if operations and run.operations >= operations:
+            break
+    return told_of(Checked(run, 0, 0, [], 0))
 
 
-def print_walked(runs: list[Run]) -> None:
+def told_of(found: Checked) -> Told:
+    """What there is to tell of a run."""
+    run = found.run
+    documents = [document(*each) for each in found.findings]
+    failed = bool(run.failing or run.complaints or run.findings)
+    row = (
+        run.subject.name,
+        run.profile,
+        f"{run.walks:,}",
+        f"{run.operations:,}",
+        f"{run.operations / max(run.seconds, 1e-9):,.0f}" if run.seconds else "-",
+        f"{len(run.exercised)} of {len(run.rules)}",
+        ", ".join(run.vacuous) or "-",
+        "failed" if failed else f"< {run.residual:.2g}",
+    )
+    return Told(row, walked_json(run, documents), documents, failed)
+
+
+def print_walked(found: Sequence[Told]) -> None:
     """Say what became of walks."""
-    for run in runs:
-        for finding in run.findings:
-            click.echo(story_here(document(finding)) + "\n")
-        for sentence in run.said:
-            click.echo(f"{run.subject.name} ({run.profile}): {sentence}\n")
-    rows = [
-        (
-            run.subject.name,
-            run.profile,
-            f"{run.walks:,}",
-            f"{run.operations:,}",
-            f"{run.operations / max(run.seconds, 1e-9):,.0f}",
-            f"{len(run.exercised)} of {len(run.rules)}",
-            ", ".join(run.vacuous) or "-",
-            "failed" if run.failing or run.complaints else f"< {run.residual:.2g}",
-        )
-        for run in runs
-    ]
+    for each in found:
+        for finding in each.findings:
+            click.echo(story_here(finding) + "\n")
+        for sentence in each.document["complaints"]:
+            click.echo("{subject} ({profile}): {}\n".format(sentence, **each.document))
     head = ["subject", "profile", "walks", "operations", "a second", "rules", "not exercised", "residual"]
-    print_table("", head, rows, right=(2, 3, 4, 5))
+    print_table("", head, [each.row for each in found], right=(2, 3, 4, 5))
 
 
-def walked_json(run: Run) -> dict[str, Any]:
+def walked_json(run: Run, documents: Sequence[Document]) -> dict[str, Any]:
     """What became of a subject's walks."""
     return {
         "subject": run.subject.name,
@@ -157,5 +191,5 @@ def walked_json(run: Run) -> dict[str, Any]:
         "exercised": run.exercised,
         "vacuous": run.vacuous,
         "complaints": run.said,
-        "findings": [finding_json(f) for f in run.findings],
+        "findings": [document_json(each) for each in documents],
     }

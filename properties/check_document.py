@@ -113,8 +113,8 @@ class CheckDocument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """That of the rules."""
     subjects: list[SubjectDocument]
     conform: bool
-    unanswered: dict[str, Any] | None = None
-    """The finding, not reduced, where a subject neither answered nor could be interrupted; it ended the command."""
+    interrupted: bool = False
+    """Whether the command was interrupted, so that not all subjects are here."""
 
 
 def schema() -> dict[str, Any]:
@@ -123,15 +123,15 @@ def schema() -> dict[str, Any]:
     return {"$schema": DRAFT, "title": "What `broker-tck check --json` prints", **found, "$defs": definitions}
 
 
-def check_document(subjects: Sequence[SubjectDocument], unanswered: dict[str, Any] | None = None) -> dict[str, Any]:
+def check_document(subjects: Sequence[SubjectDocument], interrupted: bool = False) -> dict[str, Any]:
     """The document of a check, as a JSON object."""
     document = CheckDocument(
         schema=VERSION,
         version=broker_tck.__version__,
         rulebook=rulebook(),
         subjects=[*subjects],
-        conform=not unanswered and all(each.verdict == CONFORMS for each in subjects),
-        unanswered=unanswered,
+        conform=bool(subjects) and not interrupted and all(each.verdict == CONFORMS for each in subjects),
+        interrupted=interrupted,
     )
     found: dict[str, Any] = msgspec.to_builtins(document)
     return found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from broker_tck import fixtures
-from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.replay import Disagreement, disagreements
@@ -44,7 +43,7 @@ class Checked:
     def findings(self) -> list[tuple[Finding, str]]:
         """A finding for each rule, the shortest, with a note; those of kept traces come first."""
         told = [(finding, f"The trace is kept in {kept.file}.") for kept, finding in self.again.failing]
-        told += [(finding, "") for finding in self.run.findings]
+        told += [(finding, self.run.notes.get(finding.rule, "")) for finding in self.run.findings]
         found: dict[str, tuple[Finding, str]] = {}
         for finding, note in told:
             known = found.get(finding.rule)
@@ -94,15 +93,15 @@ def check_subject(
     """Put a subject through kept and recorded traces, walks, laws and the Hypothesis machine.
 
     Walks of the ``reserve`` are made as long as a rule has not come up. Nothing is asked after a kept trace that fails
-    where the check is to ``fail_fast``, or the subject ends its process. BadInput where the subject cannot be made, or
+    where the check is to ``fail_fast``. BadInput where the subject cannot be made, or
     lacks a method.
     """
     see_made(subject)
     again = run_again(subject, profile, kept, fail_fast)
-    if again.fatal or (fail_fast and again.failing):
+    if fail_fast and again.failing:
         return Checked(Run(subject, profile, seed), 0, 0, [], 0, again)
     golden = [asked(trace, subject) for trace in golden]
-    found = [*until_unanswered(disagreements(golden, subject, profile))]
+    found = [*disagreements(golden, subject, profile)]
     steps = sum(len(trace.operations) for trace in golden)
     lost = sum(len(d.trace.operations) - d.step for d in found)
     known = [*witnesses(subject, profile), *([] if found else golden)]
@@ -114,14 +113,6 @@ def check_subject(
             run.failing.append(failed)
             run.findings = findings(run)
     return Checked(run, steps, steps - lost, found, machine_steps, again)
-
-
-def until_unanswered(found: Iterator[Disagreement]) -> Iterator[Disagreement]:
-    """Disagreements up to one at which there was no answer: the subject would end its process again and again."""
-    for each in found:
-        yield each
-        if unanswered(each.difference):
-            return
 
 
 @cache

@@ -7,3 +7,7 @@ class BadInput(Exception):
 
 class Failed(Exception):
     """The kit, or what it runs on, failed. Its text is the one line that is shown; the exit status is 3."""
+
+
+class KitFailed(Exception):
+    """The kit has a bug. Its text is the traceback, from the process in which it showed; the exit status is 3."""

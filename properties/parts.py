@@ -3,65 +3,116 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from contextlib import nullcontext
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 from broker_tck.model.rules import deviations_of
-from broker_tck.properties.conforming import asked, disagreement_text, golden_traces, witnesses
-from broker_tck.properties.engine.machine import run_machine
+from broker_tck.properties.conforming import Checked, asked, golden_traces, witnesses
+from broker_tck.properties.engine.check import unanswered
+from broker_tck.properties.engine.machine import described, run_machine
+from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.replay import disagreements
-from broker_tck.properties.engine.run import SAMPLED, Run, checked, complaint_text, deviations, findings
-from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
+from broker_tck.properties.engine.run import SAMPLED, Progress, Run, checked, complaint_text, deviations, findings
+from broker_tck.properties.engine.subjects import Subject, contract_named, declared
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.fitness import see_made
+from broker_tck.properties.findings.raised import debugged, own, raised
 from broker_tck.properties.findings.story import story
+from broker_tck.properties.guarding import Task, run_one
+from broker_tck.properties.unloaded import loaded, resolve_unloaded
 
 WALKS = 300
 EXAMPLES = 30
 
 
-@cache
-def walked(subject: Subject, profile: str, seed: int, count: int) -> Run:
-    """The walks of a subject, made once for all tests that look at them."""
-    run = Run(subject, profile, seed)
-    if any(done.difference for done in checked(run, range(count), SAMPLED, SAMPLED)):
-        run.findings = findings(run)
-    return run
+class Seen(NamedTuple):
+    """What a part came to."""
+
+    stories: tuple[tuple[tuple[str, ...], str], ...] = ()
+    """The findings: the rules of each, and its text."""
+    laws: tuple[tuple[str, str], ...] = ()
+    """The laws that did not hold, each with a sentence."""
+    said: tuple[str, ...] = ()
+    """What is wrong besides findings, a sentence each."""
+    vacuous: tuple[str, ...] = ()
+    """The rules that never came up; empty if a walk failed."""
+    statistics: str = ""
+    """What Hypothesis has to say."""
+    traces: tuple[tuple[Any, tuple[Operation, ...]], ...] = ()
+    """The configuration and the operations of each finding whose subject answers."""
+
+    @property
+    def text(self) -> str:
+        """All that is wrong."""
+        return "\n\n".join([*(text for _, text in self.stories), *self.said])
 
 
-def part_golden(subject: Subject, profile: str, _seed: int = 0) -> str:
+def seen(found: Checked) -> Seen:
+    """What a check came to."""
+    run = found.run
+    return Seen(
+        tuple((finding.diagnosis.rules, story(document(finding, note))) for finding, note in found.findings),
+        tuple((law, complaint_text(seed, law, text)) for seed, law, text in run.complaints),
+        tuple(found.complaints),
+        () if run.failing or run.findings else tuple(run.vacuous),
+        traces=tuple((f.config, f.operations) for f, _ in found.findings if not unanswered(f.difference)),
+    )
+
+
+class Asked(NamedTuple):
+    """What is asked of a subject, besides the part."""
+
+    profile: str
+    seed: int = 0
+    hypothesis_seed: int | str | None = None
+    """Another run of the machine than the fixed one."""
+
+
+Part = Callable[[Asked, Subject, Progress], Seen]
+
+
+def part_golden(asked_for: Asked, subject: Subject, _progress: Progress) -> Seen:
     """The traces that were recorded on the broker's own classes."""
+    profile = asked_for.profile
     parts = [asked(trace, subject) for trace in golden_traces(subject.contract.name, profile)]
     found = next(disagreements(parts, subject, profile), None)
-    return disagreement_text(found) if found else ""
+    return seen(Checked(Run(subject, profile, 0), 0, 0, [found] if found else [], 0))
 
 
-def part_walks(subject: Subject, profile: str, seed: int) -> str:
+def part_walks(asked_for: Asked, subject: Subject, progress: Progress) -> Seen:
     """Random walks, with the laws."""
-    return told(walked(subject, profile, seed, WALKS))
+    run = Run(subject, asked_for.profile, asked_for.seed)
+    if any(done.difference for done in checked(run, range(WALKS), SAMPLED, SAMPLED)):
+        run.looking = True
+        progress(run)
+        run.findings = findings(run)
+    return seen(Checked(run, 0, 0, [], 0))
 
 
-def part_machine(subject: Subject, profile: str, seed: int) -> str:
+def part_machine(asked_for: Asked, subject: Subject, progress: Progress) -> Seen:
     """The Hypothesis machine."""
-    run = Run(subject, profile, seed)
-    failed, _ = run_machine(subject, run.model, EXAMPLES)
-    if failed is None:
-        return ""
-    run.failing.append(failed)
-    run.findings = findings(run)
-    return told(run)
+    run = Run(subject, asked_for.profile, asked_for.seed)
+    with described() as statistics:
+        failed, _ = run_machine(subject, run.model, EXAMPLES, asked_for.hypothesis_seed)
+    if failed:
+        run.failing.append(failed)
+        run.looking = True
+        progress(run)
+        run.findings = findings(run)
+    return seen(Checked(run, 0, 0, [], 0))._replace(statistics="\n".join(statistics))
 
 
-def part_deviations(subject: Subject, profile: str, seed: int) -> str:
+def part_deviations(asked_for: Asked, subject: Subject, _progress: Progress) -> Seen:
     """Every deviation that the profile declares is seen to be one."""
-    run = Run(subject, profile, seed)
-    golden = [asked(trace, subject) for trace in golden_traces(subject.contract.name, profile)]
-    deviations(run, golden + witnesses(subject, profile))
-    return not_enough(run.gone_in_words)
+    run = Run(subject, asked_for.profile, asked_for.seed)
+    golden = [asked(trace, subject) for trace in golden_traces(subject.contract.name, run.profile)]
+    deviations(run, golden + witnesses(subject, run.profile))
+    return Seen(said=tuple(not_enough(run.gone_in_words)))
 
 
-PARTS: dict[str, Callable[[Subject, str, int], str]] = {
+PARTS: dict[str, Part] = {
     "golden": part_golden,
     "walks": part_walks,
     "machine": part_machine,
@@ -69,23 +120,32 @@ PARTS: dict[str, Callable[[Subject, str, int], str]] = {
 }
 
 
-def of_rule(subject: Subject, profile: str, number: str, seed: int) -> str:
+def made_first(part: str, asked_for: Asked, subject: Subject, progress: Progress) -> Seen:
+    """See that a subject can be made, then what a part comes to."""
+    see_made(subject)
+    return PARTS[part](asked_for, subject, progress)
+
+
+@cache
+def came_to(subject: Subject, part: str, asked_for: Asked) -> Seen:
+    """What a part comes to, in a guarded process; once for all tests that look at it."""
+    work = partial(made_first, part, asked_for)
+    try:
+        return run_one(Task(subject, asked_for.profile, work, seen, asked_for.seed))
+    except BadInput as error:
+        return Seen(said=(str(error),))
+
+
+def of_rule(found: Seen, number: str) -> str:
     """One rule, in the random walks: none breaks it, and it came up unless they ended early."""
-    run = walked(subject, profile, seed, WALKS)
-    stories = [story(document(finding)) for finding in run.findings if number in finding.diagnosis.rules]
-    laws = [complaint_text(*complaint) for complaint in run.complaints if complaint[1] == number]
-    never = not_enough([number]) if number in run.vacuous and not run.failing else ""
-    return "\n\n".join(stories or laws[:1]) or never
+    stories = [text for rules, text in found.stories if number in rules]
+    laws = [text for law, text in found.laws if law == number]
+    return "\n\n".join(stories or laws[:1] or not_enough([number] if number in found.vacuous else []))
 
 
-def not_enough(unseen: list[str]) -> str:
-    """What did not come up, as text; empty where all did."""
-    return f"NOT ENOUGH: {'; '.join(unseen)} never came up" if unseen else ""
-
-
-def told(run: Run) -> str:
-    """What a run found, as text."""
-    return "\n\n".join([*(story(document(finding)) for finding in run.findings), *run.said])
+def not_enough(unseen: list[str]) -> list[str]:
+    """What did not come up, in a line; nothing if all did."""
+    return [f"NOT ENOUGH: {'; '.join(unseen)} never came up"] if unseen else []
 
 
 def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:
@@ -100,17 +160,47 @@ def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:
     return found
 
 
-def run_part(subject: Subject, profile: str, part: str, seed: int = 0) -> None:
+def group(subject: Subject, profile: str, part: str) -> str:
+    """The tests that one process should make, where several make tests: those that look at the same walks."""
+    return f"{subject.name}-{profile}-{part if part in PARTS else 'walks'}"
+
+
+def run_part(subject: Subject, profile: str, part: str, seed: int, request: Any) -> None:
     """Run one part, or look at one rule, as a test, which fails with the story alone."""
     import pytest
 
-    try:
-        see_made(subject)
-        wrong = PARTS[part](subject, profile, seed) if part in PARTS else of_rule(subject, profile, part, seed)
-    except BadInput as error:
-        wrong = str(error)
+    config = request.config
+    asked_for = Asked(profile, seed, hypothesis_seed(config))
+    found = came_to(subject, part if part in PARTS else "walks", asked_for)
+    wrong = found.text if part in PARTS else of_rule(found, part)
+    if found.statistics and config.getoption("--hypothesis-show-statistics", False):
+        request.node.hypothesis_statistics = found.statistics
+    if wrong and config.getoption("usepdb", False):
+        for trace in found.traces[:1]:
+            stop_in(loaded(subject), trace, wrong, config)
     if wrong:
         pytest.fail(wrong, pytrace=False)
+
+
+def hypothesis_seed(config: Any) -> int | str | None:
+    """The seed of ``--hypothesis-seed``."""
+    given = config.getoption("--hypothesis-seed", None)
+    return int(given) if given is not None and str(given).isdecimal() else given
+
+
+def stop_in(subject: Subject, trace: tuple[Any, tuple[Operation, ...]], wrong: str, config: Any) -> None:
+    """Stop in the debugger, in this process: where a subject raises, else before the last operation is done.
+
+    What it raises is raised here, so that pytest's own debugger is in the subject's frame.
+    """
+    error = raised(subject, *trace)
+    if error and own(error):
+        error.add_note(wrong)
+        raise error
+    capturing = config.pluginmanager.getplugin("capturemanager")
+    with capturing.global_and_fixture_disabled() if capturing else nullcontext():
+        print(f"\n{wrong}\n")  # noqa: T201 # pytest shows what it has captured after the test
+        debugged(subject, *trace)
 
 
 def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: str | None = None, seed: int = 0) -> Any:
@@ -125,11 +215,20 @@ def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: st
 
     kit = contract_named(contract)
     name = f"{getattr(factory, '__module__', '?')}:{getattr(factory, '__qualname__', '?')}"
-    subject = resolve(factory) if isinstance(factory, str) else declared(name, factory, kit)
-    chosen = cases(subject, profile)
+    subject = resolve_unloaded(factory) if isinstance(factory, str) else declared(name, factory, kit)
 
-    @pytest.mark.parametrize(("profile", "part"), chosen, ids=["-".join(case) for case in chosen])
-    def test_conformance(profile: str, part: str) -> None:
-        run_part(subject, profile, part, seed)
+    @pytest.mark.parametrize(("profile", "part"), as_parameters(subject, profile))
+    def test_conformance(profile: str, part: str, request: Any) -> None:
+        run_part(subject, profile, part, seed, request)
 
     return test_conformance
+
+
+def as_parameters(subject: Subject, profile: str | None) -> list[Any]:
+    """The cases of a subject as parameters of a test. Tests of one group are made by one process, see :func:`group`."""
+    import pytest
+
+    return [
+        pytest.param(*case, id="-".join(case), marks=pytest.mark.xdist_group(group(subject, *case)))
+        for case in cases(subject, profile)
+    ]

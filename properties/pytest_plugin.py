@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pluggy import HookimplMarker
+
 if TYPE_CHECKING:
     import pytest
+
+
+hookimpl = HookimplMarker("pytest")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,6 +23,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     says = "Subject that broker-tck checks; default: those of pyproject.toml."
     group.addoption("--subject", action="append", default=[], metavar="S", help=says)
     group.addoption("--profile", default=None, metavar="P", help="Profile; default: those that the subject declares.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the mark of tests that one process makes, also where nothing else does."""
+    config.addinivalue_line("markers", "xdist_group(name): tests of one name are made by one process of pytest-xdist")
+
+
+@hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Let ``-n`` keep tests together that look at the same walks. Other tests are handed out as they always are."""
+    if getattr(config.option, "numprocesses", None) and getattr(config.option, "dist", "") == "no":
+        config.option.dist = "loadgroup"
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
@@ -29,14 +46,15 @@ def pytest_generate_tests(metafunc: Any) -> None:
     import pytest
 
     from broker_tck.properties.contracts import CONTRACTS
-    from broker_tck.properties.engine.subjects import bundled, having_profile, resolve
+    from broker_tck.properties.engine.subjects import bundled, having_profile
     from broker_tck.properties.errors import BadInput
-    from broker_tck.properties.parts import cases
+    from broker_tck.properties.parts import cases, group
     from broker_tck.properties.settings import settings_of
+    from broker_tck.properties.unloaded import resolve_unloaded
 
     try:
         settings = settings_of(Path.cwd())
-        named = [resolve(name) for name in metafunc.config.getoption("--subject")] or settings.resolved()
+        named = [resolve_unloaded(name) for name in metafunc.config.getoption("--subject")] or settings.resolved()
         profile = metafunc.config.getoption("--profile")
         every = list(CONTRACTS.values())
         contracts = having_profile(profile or "") or (every[:1] if profile else every)
@@ -45,4 +63,8 @@ def pytest_generate_tests(metafunc: Any) -> None:
         found = [(subject, *case, seed) for subject in subjects for case in cases(subject, profile)]
     except (BadInput, ValueError) as error:
         raise pytest.UsageError(f"broker-tck: {error}") from None
-    metafunc.parametrize("conformance_case", found, ids=[f"{s.name}-{p}-{part}" for s, p, part, _ in found])
+    parameters = [
+        pytest.param((s, p, part, n), id=f"{s.name}-{p}-{part}", marks=pytest.mark.xdist_group(group(s, p, part)))
+        for s, p, part, n in found
+    ]
+    metafunc.parametrize("conformance_case", parameters)

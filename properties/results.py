@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import broker_tck
 from broker_tck.properties.conforming import Checked, check_subject, golden_traces
-from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
+from broker_tck.properties.engine.run import Progress
+from broker_tck.properties.engine.subjects import Subject, contract_named, declared
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.finding import Finding as Found
 from broker_tck.properties.findings.story import story
+from broker_tck.properties.guarding import Task, run_all
 from broker_tck.properties.rulebook import rulebook
+from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 WALKS, EXAMPLES = 1000, 60
@@ -150,11 +154,9 @@ def check(
     for name, number, least in (("walks", walks, 1), ("examples", examples, 0), ("seed", seed, 0)):
         see_number(name, number, least)
     found = subject_of(subject, contract, profile, accepts)
-    checked = (
-        check_subject(found, each, golden_traces(found.contract.name, each), seed, walks, examples, fail_fast)
-        for each in found.profiles
-    )
-    results = tuple(map(result_of, checked))
+    budget = Budget(seed, walks, examples, fail_fast)
+    tasks = [Task(found, each, partial(checked, each, budget), result_of, seed) for each in found.profiles]
+    results = tuple(run_all(tasks, 1))
     return Result(found.name, found.contract.name, results, broker_tck.__version__, rulebook())
 
 
@@ -170,9 +172,25 @@ def subject_of(subject: Callable[..., Any] | str, contract: str | None, profile:
     profiles = None if profile is None else (profile,)
     said = accepts if accepts is not None or profile is None else {}
     if isinstance(subject, str):
-        return resolve(subject, kit, profiles, said)
+        return resolve_unloaded(subject, kit, profiles, said)
     name = f"{getattr(subject, '__module__', '?')}:{getattr(subject, '__qualname__', '?')}"
     return declared(name, subject, kit, profiles, said)
+
+
+class Budget(NamedTuple):
+    """What a subject is put through."""
+
+    seed: int
+    walks: int
+    examples: int
+    fail_fast: bool
+
+
+def checked(profile: str, budget: Budget, subject: Subject, progress: Progress) -> ProfileResult:
+    """Check a subject under a profile, in its own process."""
+    golden = golden_traces(subject.contract.name, profile)
+    seed, walks, examples, fail_fast = budget
+    return result_of(check_subject(subject, profile, golden, seed, walks, examples, fail_fast, progress))
 
 
 def result_of(checked: Checked) -> ProfileResult:

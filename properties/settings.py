@@ -13,8 +13,9 @@ import msgspec
 from msgspec import Meta
 
 from broker_tck.implementations.naming import unknown
-from broker_tck.properties.engine.subjects import Subject, contract_named, resolve
+from broker_tck.properties.engine.subjects import Subject, contract_named
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.unloaded import resolve_unloaded
 
 FILE = "pyproject.toml"
 TABLE = "[tool.broker-tck]"
@@ -76,7 +77,9 @@ class Settings:
         if self.subjects and folder not in sys.path:
             sys.path.insert(0, folder)
         try:
-            return tuple(resolve(each.name, profiles=each.profiles, accepts=each.accepts) for each in self.subjects)
+            return tuple(
+                resolve_unloaded(each.name, profiles=each.profiles, accepts=each.accepts) for each in self.subjects
+            )
         except BadInput as error:
             raise BadInput(f"{self.file}: {TABLE}: {error}") from None
 

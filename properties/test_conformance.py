@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.parts import run_part
 
 
-def test_conformance(conformance_case: tuple[Subject, str, str, int]) -> None:
+def test_conformance(conformance_case: tuple[Subject, str, str, int], request: Any) -> None:
     """A subject conforms to its contract under a profile."""
-    run_part(*conformance_case)
+    run_part(*conformance_case, request)

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,8 +14,10 @@ from typing import Any, ClassVar
 import pytest
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.interface import Hang
 from broker_tck.model.rules import Way, ways_of
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.replay import Replay, replay_all
 from broker_tck.properties.engine.subjects import Subject, as_subject, declared
 from broker_tck.properties.engine.trace import Trace, from_text
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
@@ -57,12 +60,18 @@ def emptied_at_once() -> Trace:
 CROWDED = [*map(crowded, range(8)), emptied_at_once()]
 
 
+def replay(trace: Trace, subjects: Sequence[Subject], profile: str | None = None) -> Replay:
+    """One trace, replayed."""
+    (found,) = replay_all([(trace, subjects)], profile)
+    return found
+
+
 class Hanging(TimeBucketTracker):
-    """Never comes back from a get for more than one while anything is held."""
+    """Says that it has ended a get for more than one that did not come back, while anything is held."""
 
     def get_scheduled_messages(self, max_messages: int) -> Any:
-        while self._count and max_messages > 1:
-            pass
+        if self._count and max_messages > 1:
+            raise Hang
         return super().get_scheduled_messages(max_messages)
 
 
@@ -81,11 +90,10 @@ class Unmakeable:
 
 
 class NeverMade:
-    """Never comes back from being made."""
+    """Says that it did not come back from being made."""
 
     def __init__(self, config: Any, clock: Any, timer: Any) -> None:
-        while True:
-            pass
+        raise Hang
 
 
 class Exiting(TimeBucketTracker):

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from kit import replay
 from rare_turns import RARE
 
 from broker_tck import fixtures
@@ -21,7 +22,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import Capabilit
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.choices import SeededChoices
-from broker_tck.properties.engine.replay import MODEL, declaring, replay
+from broker_tck.properties.engine.replay import MODEL, declaring
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
 from broker_tck.properties.engine.walk import generated, walk_seed, walks
 from broker_tck.properties.engine.written import operation_text

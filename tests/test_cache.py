@@ -15,7 +15,7 @@ import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import on_linux, plots
+from kit import on_linux, plots, replay
 
 from broker_tck import fixtures
 from broker_tck.bench import cache as cache_bench
@@ -33,7 +33,7 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
 from broker_tck.properties.contracts.entry_cache.rig import Rig
 from broker_tck.properties.engine.check import record
-from broker_tck.properties.engine.replay import MODEL, declaring, replay
+from broker_tck.properties.engine.replay import MODEL, declaring
 from broker_tck.properties.engine.run import Run, count, to_exercise
 from broker_tck.properties.engine.subjects import Subject, bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load

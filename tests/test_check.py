@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from signal import ITIMER_REAL, SIGALRM, getitimer, getsignal
-from threading import Event, Thread
-from time import monotonic, perf_counter
+from signal import ITIMER_PROF, getitimer
+from threading import Thread
+from time import process_time
 from typing import Any
-from weakref import finalize
 
 import pytest
 from hypothesis import given
@@ -43,8 +41,9 @@ from broker_tck.properties.engine.check import (
     record,
     unanswered,
 )
+from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.timer import MOST_FIRINGS
-from broker_tck.properties.isolation.watchdog import Limit, patience
+from broker_tck.properties.isolation.limit import Limit
 from broker_tck.properties.worth.deviating import broken_by
 
 HAS, GET = Has(), Get(10)
@@ -238,13 +237,8 @@ def test_hang_and_interrupt_pass(error: BaseException) -> None:
 
 
 def test_hang_is_what_a_trace_fails_with() -> None:
-    class Loops:
-        def has(self) -> None:
-            while True:
-                pass
-
-    with Limit(0.05):
-        found = first_difference([HAS, HAS], Side(True), Loops())
+    """A wrapper raises it that has ended what it wraps."""
+    found = first_difference([HAS, HAS], Side(True), Side(raising(Hang())))
     assert found is not None
     assert found[0] == 0
     assert unanswered(found[1])
@@ -500,15 +494,31 @@ def test_clock_step_in_two_parts_comes_to_the_same(number: int, data: st.DataObj
         assert before[at + 1 :] == after[at + 2 :]
 
 
-# ---- The watchdog
+# ---- The limit of the kit's own models
 
 
-def test_no_limit_is_no_limit() -> None:
-    before = getsignal(SIGALRM)
-    with Limit(1):
-        assert getsignal(SIGALRM) != before
-    with Limit(0):
-        assert getsignal(SIGALRM) == before
+def forever() -> None:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize("bulk", [0, 3000])
+def test_model_that_comes_to_no_end_is_limited_and_bulk_is_given_time(bulk: int) -> None:
+    began = process_time()
+    with pytest.raises(Hang, match="no answer within the limit"), Limit(0.05, [Fill(1, 0, 1, bulk, 5)]):
+        forever()
+    assert 0.05 * (1 + bulk / 1000) <= process_time() - began < 2
+    assert getitimer(ITIMER_PROF) == (0, 0)
+
+
+def test_each_operation_has_the_limit_for_itself() -> None:
+    begun: list[Operation] = []
+    with Limit(0.05, begun):
+        for _ in range(8):
+            begun.append(HAS)
+            until = process_time() + 0.03
+            while process_time() < until:
+                pass
 
 
 def test_limit_elsewhere_than_in_the_main_thread_is_none() -> None:
@@ -522,80 +532,6 @@ def test_limit_elsewhere_than_in_the_main_thread_is_none() -> None:
     thread.start()
     thread.join()
     assert ended == [True]
-
-
-def forever() -> None:
-    while True:
-        pass
-
-
-def test_subject_that_waits_is_given_longer_than_one_that_works() -> None:
-    began = monotonic()
-    with pytest.raises(Hang, match="no answer within the limit"), Limit(0.05):
-        Event().wait(30)
-    assert monotonic() - began < 5
-    with pytest.raises(Hang), Limit(0.05):
-        forever()
-
-
-@pytest.mark.slow
-def test_limit_that_ends_as_it_bites_leaves_nothing_behind() -> None:
-    def lasts(seconds: float) -> None:
-        end = perf_counter() + seconds
-        with Limit(2e-4):
-            while perf_counter() < end:
-                pass
-
-    before = getsignal(SIGALRM)
-    for number in range(5_000):
-        with suppress(Hang):
-            lasts(1e-4 + number % 20 * 1e-5)
-        assert (getitimer(ITIMER_REAL), getsignal(SIGALRM)) == ((0, 0), before)
-
-
-def test_hang_is_not_told_to_a_callback_of_hypothesis() -> None:
-    ended = []
-    names: dict[str, Any] = {"__name__": "hypothesis.internal"}
-    exec("def callback(): [0 for _ in range(10_000_000)]", names)
-
-    def called_back() -> None:
-        names["callback"]()
-        ended.append(True)
-        forever()
-
-    with pytest.raises(Hang), Limit(0.05):
-        called_back()
-    assert ended == [True]
-
-
-def test_hang_is_not_lost_in_the_callback_of_an_object_that_goes() -> None:
-    class Thing:
-        pass
-
-    def called_back() -> None:
-        sum(range(10_000_000))
-        ended.append(True)
-
-    def goes_and_hangs() -> None:
-        finalize(Thing(), called_back)
-        forever()
-
-    ended: list[bool] = []
-    with pytest.raises(Hang), Limit(0.05):
-        goes_and_hangs()
-    assert ended == [True]
-
-
-def test_what_came_at_once_may_come_out_at_once() -> None:
-    with Limit(2.0):
-        Limit.follow([Fill(1, 0, 1, 3000, 5), Advance(5)])
-        assert Limit.around is not None
-        assert Limit.around.allowed == patience(2.0, 3000)
-
-
-def test_bulk_is_given_time() -> None:
-    assert patience(2.0, 0) == 2.0
-    assert patience(2.0, 3000) == 8.0
 
 
 class Addressed(TimeBucketTracker):

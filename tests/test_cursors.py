@@ -10,7 +10,7 @@ import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import plots
+from kit import plots, replay
 from msgspec import structs
 
 from broker_tck import fixtures
@@ -42,7 +42,7 @@ from broker_tck.properties.contracts.active_cursors.operations import Capabiliti
 from broker_tck.properties.engine.check import Recorded, first_difference, kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Step
-from broker_tck.properties.engine.replay import declaring, replay, unasked
+from broker_tck.properties.engine.replay import declaring, unasked
 from broker_tck.properties.engine.subjects import bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed

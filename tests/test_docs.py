@@ -15,13 +15,14 @@ import click
 import jsonschema
 import msgspec
 import pytest
+from kit import replay
 
 from broker_tck import check, fixtures
 from broker_tck.cli.main import cli, run
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.replay import declaring, replay
+from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.engine.trace import from_text, load, to_json
 

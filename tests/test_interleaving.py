@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import Cli
+from kit import replay
 
 from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
 from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
@@ -25,7 +26,6 @@ from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
 from broker_tck.properties.engine.operation import belongings
-from broker_tck.properties.engine.replay import replay
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed

@@ -12,6 +12,7 @@ from conftest import Cli
 from kit import CONTRACT, OneTooMany, subject_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties.conforming import check_subject
 from broker_tck.properties.engine.subjects import declared, resolve
@@ -40,11 +41,10 @@ class Crashing(TimeBucketTracker):
 
 
 class Hanging(TimeBucketTracker):
-    """Never comes back when it is asked for messages."""
+    """Says that it has ended what did not come back when it is asked for messages."""
 
     def get_scheduled_messages(self, max_messages: int) -> Any:
-        while True:
-            pass
+        raise Hang
 
 
 @pytest.fixture
@@ -223,13 +223,10 @@ def test_first_that_fails_may_be_the_last_that_is_run(folder: Path) -> None:
     assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both, fail_fast=True).failing] == both[:1]
 
 
-@pytest.mark.untraced
-def test_hang_is_a_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_tck.properties.findings.again.SECONDS", 0.3)
+def test_hang_is_a_finding(folder: Path) -> None:
     again = run_again(subject_of(Hanging), IDEAL, [kept(folder, "mine.jsonl")])
     ((_, finding),) = again.failing
     assert finding.difference.seen["error"] == "Hang"
-    assert not again.fatal
 
 
 def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,8 +234,8 @@ def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: p
 
     trace = kept(folder, FILE.replace("OneTooMany", "TimeBucketTracker"))
     wrong, model = subject_of(OneTooMany), CONTRACT.model(IDEAL)
-    failed = again.replayed(wrong, model, trace.trace.config, trace.trace.operations, 5.0)
-    monkeypatch.setattr(again, "replayed", lambda *arguments: failed)
+    failed = again.failure(wrong, model, trace.trace.config, trace.trace.operations)
+    monkeypatch.setattr(again, "failure", lambda *arguments: failed)
     ((_, finding),) = run_again(subject_of(TimeBucketTracker), IDEAL, [trace]).failing
     assert (finding.rule, len(finding.operations)) == ("DD-20", 3)
 

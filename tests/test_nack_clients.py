@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import ClassVar
 
 import pytest
+from kit import replay
 
 from broker_tck import fixtures
 from broker_tck.implementations.negative_acks.clients import PairMap
@@ -22,7 +23,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
 )
 from broker_tck.properties.engine.check import plain
 from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.engine.replay import declaring, replay
+from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.subjects import declared, resolve
 from broker_tck.properties.engine.trace import from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed

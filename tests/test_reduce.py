@@ -79,14 +79,6 @@ def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
 # ---- Subjects that do worse than answer wrongly
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings, "PROBE_SECONDS", 0.2)
-    monkeypatch.setattr(findings, "SECONDS", 1.0)
-
-
-@pytest.mark.untraced
-@pytest.mark.usefixtures("impatient")
 def test_subject_that_hangs_is_a_finding() -> None:
     subject = subject_of(kit.Hanging)
     trace = trace_of("add 1 0 +5000; has; add 1 1 +6000; pause; adv 3; memory; get 1; get 7; has; close")
@@ -104,17 +96,15 @@ def test_subject_that_hangs_is_a_finding() -> None:
 
 def test_walk_of_a_subject_that_hangs_ends() -> None:
     subject = subject_of(kit.Hanging)
-    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities, seconds=0.2)
+    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities)
     assert done.difference is not None
     assert unanswered(done.difference)
     assert done.operations[-1].tag == "get"
 
 
-@pytest.mark.untraced
-@pytest.mark.usefixtures("impatient")
 def test_subject_that_never_gets_made_is_a_finding() -> None:
     subject = subject_of(kit.NeverMade)
-    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities, seconds=0.1)
+    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities)
     assert done.difference is not None
     assert unanswered(done.difference)
     finding = found(subject, done)

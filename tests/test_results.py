@@ -8,14 +8,13 @@ from typing import Any
 
 import kit
 import pytest
-from kit import OneTooMany, python
+from kit import OneTooMany, python, replay
 
 import broker_tck
 from broker_tck import BadInput, check
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties import rulebook
-from broker_tck.properties.engine.replay import replay
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
 

@@ -186,16 +186,6 @@ def test_law_that_is_broken_where_no_walk_differs_gets_a_trace(
     assert (run.said, run.verdict) == ([], BROKEN)
 
 
-def test_hang_while_laws_are_judged_is_a_complaint(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = subject_of(kit.Hanging)
-    run = Run(subject, IDEAL, 0)
-    good = kit.walked(subject_of(TimeBucketTracker), 0)
-    real = runs.Limit
-    monkeypatch.setattr(runs, "Limit", lambda seconds: real(0.1))
-    judge(run, good)
-    assert run.complaints == [(good.seed, "hang", "no answer within the limit")]
-
-
 @pytest.mark.parametrize("more", [0, 1])
 def test_walk_that_does_much_in_bulk_is_made_and_not_counted(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     subject = subject_of(TimeBucketTracker)
@@ -261,11 +251,7 @@ def test_walks_that_say_nothing_new_are_not_reduced(
     assert [finding.rule for finding in run.findings] == [rule]
 
 
-@pytest.mark.untraced
-def test_run_ends_at_the_first_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checked, "__defaults__", (*(checked.__defaults__ or ())[:-1], 2.0))
-    monkeypatch.setattr("broker_tck.properties.findings.finding.PROBE_SECONDS", 0.2)
-    monkeypatch.setattr("broker_tck.properties.findings.finding.SECONDS", 1.0)
+def test_run_ends_at_the_first_hang() -> None:
     run = run_subject(subject_of(kit.Hanging), IDEAL, 0, 100)
     assert len(run.failing) == 1
     assert [finding.rule for finding in run.findings] == ["DD-20"]
@@ -303,15 +289,6 @@ def test_golden_traces_count() -> None:
     assert checked.golden_agreed < checked.golden_steps
     assert ": step " in checked.complaints[0]
     assert "expected" in checked.complaints[0]
-
-
-@pytest.mark.untraced
-def test_golden_traces_end_at_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_tck.properties.engine.replay.SECONDS", 1.0)
-    monkeypatch.setattr(conforming, "run_subject", lambda *a, **k: Run(subject_of(kit.Hanging), "timebucket-2026", 0))
-    golden = golden_traces("delayed-delivery", "timebucket-2026")
-    checked = check_subject(subject_of(kit.Hanging), "timebucket-2026", golden, 0, 1, 0)
-    assert len(checked.disagreements) == 1
 
 
 def test_machine_s_failure_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,9 +186,7 @@ def test_other_answers_and_observables_are_told_in_words() -> None:
     )
 
 
-@pytest.mark.untraced
-def test_hang_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_tck.properties.findings.finding.SECONDS", 1.0)
+def test_hang_is_told_in_words() -> None:
     hanging = found(subject_of(kit.Hanging), "delayed-delivery; add 0 0 +2000; get 2")
     assert hanging.what == "Your tracker does not come back from `get most=2`."
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit import replay
 
 from broker_tck import fixtures
 from broker_tck.implementations.interface import Position
@@ -25,7 +26,7 @@ from broker_tck.properties.contracts.topic_delivery.operations import Capabiliti
 from broker_tck.properties.engine.check import Difference, first_difference, record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.replay import MODEL, declaring, on_subject, replay
+from broker_tck.properties.engine.replay import MODEL, declaring, on_subject
 from broker_tck.properties.engine.subjects import as_subject, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed

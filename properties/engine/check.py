@@ -15,8 +15,7 @@ from broker_tck.model.reference import UNDEFINED, Allowed, Fault
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Step, Variation
 from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.isolation.resident import noted
-from broker_tck.properties.isolation.watchdog import Limit
+from broker_tck.properties.isolation.blackbox import BOX
 
 RESULT = "result"
 HANG = "Hang"
@@ -38,7 +37,7 @@ class Difference(NamedTuple):
     seen: Any
 
 
-class Look(Operation, frozen=True):
+class Look(Operation, frozen=True, tag="look"):
     """Does nothing: only what is seen is compared."""
 
     def on(self, to: Any) -> None:
@@ -182,14 +181,15 @@ def first_difference(
 
     With ``glimpse``, it is looked at what is dear to ask when all is done, and not before.
     """
-    begun: list[Operation] = []
-    Limit.follow(begun)
-    for operation in noted(operations, rig, model):
-        begun.append(operation)
-        if bad := answered(operation, model, rig, glimpse):
-            return len(begun) - 1, bad
-    bad = answered(Look(), model, rig) if glimpse and begun else None
-    return (len(begun) - 1, bad) if bad else None
+    done = -1
+    try:
+        for done, operation in enumerate(BOX.noted(operations, rig)):
+            if bad := answered(operation, model, rig, glimpse):
+                return done, bad
+        bad = answered(Look(), model, rig) if glimpse and done >= 0 else None
+        return (done, bad) if bad else None
+    finally:
+        BOX.rest()
 
 
 def answered(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
@@ -201,15 +201,15 @@ def answered(operation: Operation, model: Any, rig: Any, glimpse: bool = False) 
 
 
 def replay_differs(
-    operations: Callable[[], Iterable[Operation]], model: Callable[[], Any], rig: Callable[[], Any], dear: bool
+    operations: Sequence[Operation], model: Callable[[], Any], rig: Callable[[], Any], dear: bool
 ) -> tuple[int, Difference] | None:
-    """Replay a trace, all of it made anew for that, up to the first difference; None: there is none.
+    """Replay a trace up to the first difference; None: there is none.
 
     It is looked at everything after each operation. Where something is ``dear`` to ask, walks do not ask it each
     time; and a subject may go wrong where it was not asked. So a trace that does not fail is replayed once more so.
     """
-    found = first_difference(operations(), model(), rig())
-    return first_difference(operations(), model(), rig(), glimpse=True) if dear and not found else found
+    found = first_difference(operations, model(), rig())
+    return first_difference(operations, model(), rig(), glimpse=True) if dear and not found else found
 
 
 def no_answer(error: str, message: str) -> Difference:
@@ -244,10 +244,7 @@ class Recorded:
 def record(operations: Iterable[Operation], on: Any) -> list[Step]:
     """Perform operations on a fresh rig or model alone, and write down every outcome, of an error its name alone."""
     steps = []
-    begun: list[Operation] = []
-    Limit.follow(begun)
-    for operation in noted(operations, on):
-        begun.append(operation)
+    for operation in BOX.noted(operations, on):
         try:
             result = plain(concrete(operation.on(on)))
         except BaseException as error:
@@ -257,6 +254,7 @@ def record(operations: Iterable[Operation], on: Any) -> list[Step]:
         except BaseException as error:
             seen = (named(error),)
         steps.append(Step(operation, result, seen))
+    BOX.rest()
     return steps
 
 

@@ -22,15 +22,12 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk, walk_seed
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.isolation.resident import noted
-from broker_tck.properties.isolation.watchdog import Limit
+from broker_tck.properties.isolation.blackbox import BOX
 
 ENDS, WAITS = "ends", "waits"
 """The first words of what a step answers with where its call has ended, and where it has to wait."""
 MOST_STEPS = 1_000
 """No order has more."""
-SECONDS = 5.0
-"""How long one order may take."""
 
 Choose = Callable[[Sequence[int]], int]
 """Picks one of the threads that can go on."""
@@ -117,7 +114,7 @@ class Order:
 
     def perform(self, operations: Sequence[Operation]) -> None:
         """Check operations, up to the first difference."""
-        for operation in noted(operations, self.subject, self.model):
+        for operation in BOX.noted(operations, self.subject):
             if self.difference is None:
                 self.operations.append(operation)
                 self.difference = check(operation, self.model, self.rig)
@@ -127,10 +124,10 @@ def tried(explored: Explored, subject: Subject, model: type[Reference], choose: 
     """Try one order, and count it."""
     order, ended = Order(explored.scenario, subject, model), True
     try:
-        with Limit(SECONDS):
-            ended = order.made(choose)
+        ended = order.made(choose)
     except Hang as hang:
         order.difference = no_answer(HANG, str(hang))
+    BOX.rest()
     explored.orders += ended
     explored.waiting += not ended
     explored.operations += len(order.operations)

@@ -7,28 +7,27 @@ Hypothesis only generates here; what fails is reduced by the kit's own reducer, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.statistics import collector, describe_statistics
 
-from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
-from broker_tck.properties.engine.check import HANG, first_difference, no_answer
+from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.choices import ByteChoices, one_of
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk, to_draw_from
-from broker_tck.properties.isolation.watchdog import Limit
 
 STEPS = 25
 """How many steps an example of the machine has."""
 FOLLOWING = 9
 """How many operations may follow the first one of a step."""
-SECONDS = 5.0
-"""How long one operation may take."""
 ENTROPY = st.binary(min_size=64, max_size=64)
 
 
@@ -53,8 +52,7 @@ class Machine(RuleBasedStateMachine):
         self.choices = ByteChoices(entropy)
         self.config: Any = contract.configured(self.choices, self.subject.capabilities)
         self.reference: Any = self.model(self.config)
-        with Limit(SECONDS):
-            self.rig = self.subject.rig(self.config, self.subject.capabilities)
+        self.rig = self.subject.rig(self.config, self.subject.capabilities)
         makers = contract.offered(self.reference, self.choices, self.subject.capabilities)
         self.makes = {maker.name: maker.make for maker in makers}
         self.following = to_draw_from(makers, self.choices)
@@ -72,12 +70,7 @@ class Machine(RuleBasedStateMachine):
     def perform(self, operation: Operation) -> None:
         """Check an operation."""
         self.done.append(operation)
-        try:
-            with Limit(SECONDS):
-                found = first_difference([operation], self.reference, self.rig)
-        except Hang as hang:
-            found = 0, no_answer(HANG, str(hang))
-        if found:
+        if found := first_difference([operation], self.reference, self.rig):
             self.failed = type(self).failed = Walk(None, self.config, self.done, found[1])
             raise Broken("the subject left the specification")
 
@@ -121,8 +114,16 @@ def machine_settings(examples: int, steps: int = STEPS, derandomize: bool = True
     )
 
 
+@contextmanager
+def described() -> Iterator[list[str]]:
+    """Collects what Hypothesis says of the runs in the block, as ``--hypothesis-show-statistics`` shows it."""
+    told: list[str] = []
+    with collector.with_value(lambda statistics: told.append(describe_statistics(statistics))):  # type: ignore[arg-type] # its type is that of its first value
+        yield told
+
+
 def run_machine(
-    subject: Subject, model: type[Reference], examples: int, seed: int | None = None, steps: int = STEPS
+    subject: Subject, model: type[Reference], examples: int, seed: int | str | None = None, steps: int = STEPS
 ) -> tuple[Walk | None, int]:
     """Run the machine; answers with the example that failed, if one did, and the number of checked operations.
 

@@ -14,10 +14,9 @@ from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.findings.diagnose import observable
-from broker_tck.properties.isolation.protected import all_replayed, replayed
+from broker_tck.properties.findings.fatal import Asked, all_apart
+from broker_tck.properties.findings.finding import failure
 
-SECONDS = 5.0
-"""How long a subject may take over an operation."""
 MODEL = "model"
 
 
@@ -49,12 +48,21 @@ class Replay:
     disagreements: tuple[Disagreement, ...]
 
 
-def replay(trace: Trace, subjects: Sequence[Subject], profile: str | None = None) -> Replay:
-    """Replay a trace on the model of its profile, or of another, and on subjects."""
-    chosen = profile or trace.profile
-    found = [d for d in [on_model(trace, chosen), *(on_subject(trace, s, chosen) for s in subjects)] if d]
-    agreed = min((d.step for d in found), default=len(trace.operations))
-    return Replay(len(trace.operations), agreed, (MODEL, *(s.name for s in subjects)), tuple(found))
+def replay_all(chosen: Sequence[tuple[Trace, Sequence[Subject]]], profile: str | None = None) -> Iterator[Replay]:
+    """Replay each trace on the model of its profile, or of another, and on its subjects, which are guarded."""
+    asked: dict[str, tuple[Subject, list[Asked]]] = {}
+    for trace, subjects in chosen:
+        model = trace.contract.model(profile or trace.profile)
+        for subject in subjects:
+            asked.setdefault(subject.name, (subject, []))[1].append((model, trace.config, trace.operations))
+    failing = {name: all_apart(*each) for name, each in asked.items()}
+    for trace, subjects in chosen:
+        under = profile or trace.profile
+        failed = [(subject.name, next(failing[subject.name])) for subject in subjects]
+        found = [Disagreement(trace, under, name, *failure) for name, failure in failed if failure]
+        found = [d for d in [on_model(trace, under)] if d] + found
+        agreed = min((d.step for d in found), default=len(trace.operations))
+        yield Replay(len(trace.operations), agreed, (MODEL, *(s.name for s in subjects)), tuple(found))
 
 
 def declaring(contract: Contract, profile: str) -> list[Subject]:
@@ -106,15 +114,10 @@ def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) ->
 
 def on_subject(trace: Trace, subject: Subject, profile: str) -> Disagreement | None:
     """Replay on a subject beside the model."""
-    found = replayed(subject, trace.contract.model(profile), trace.config, trace.operations, SECONDS)
+    found = failure(subject, trace.contract.model(profile), trace.config, trace.operations)
     return Disagreement(trace, profile, subject.name, *found) if found else None
 
 
 def disagreements(traces: Sequence[Trace], subject: Subject, profile: str) -> Iterator[Disagreement]:
     """Replay traces on a subject beside the model: those on which they disagree, as they are found."""
-    if traces:
-        asked = [(trace.config, trace.operations) for trace in traces]
-        model = traces[0].contract.model(profile)
-        for trace, found in zip(traces, all_replayed(subject, model, asked, SECONDS), strict=True):
-            if found:
-                yield Disagreement(trace, profile, subject.name, *found)
+    return (found for trace in traces if (found := on_subject(trace, subject, profile)))

@@ -13,20 +13,20 @@ from typing import Any
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import AS_SPECIFIED, Rule, deviations_of, rules_of
-from broker_tck.properties.engine.check import HANG, concrete, kept, record, recorder, unanswered
+from broker_tck.properties.engine.check import concrete, kept, record, recorder, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Law
 from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
-from broker_tck.properties.engine.walk import LOOKED, SECONDS, Walk, walk, walks
+from broker_tck.properties.engine.walk import LOOKED, Walk, walk, walks
 from broker_tck.properties.findings.cheapest import cheapest
 from broker_tck.properties.findings.diagnose import Diagnoser, back_models
 from broker_tck.properties.findings.fickle import fickle
 from broker_tck.properties.findings.finding import Finding, find, find_breach
 from broker_tck.properties.findings.fitness import see_whole
 from broker_tck.properties.findings.gathered import Gathered
-from broker_tck.properties.isolation.watchdog import Limit
+from broker_tck.properties.isolation.limit import Limit
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 from broker_tck.properties.worth.deviating import breaks, broken_by, happens, peeled
 from broker_tck.properties.worth.exercised import Exercised, deviating
@@ -39,10 +39,8 @@ MOST_COUNTED, MOST_JUDGED = 20_000, 2_000
 """A walk that does more in bulk is not counted, or judged: it is made once more for it, and for laws several times."""
 MOST_ASKED = 64
 """Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
-LAW_SECONDS = 10.0
-"""How long an operation may take while a walk is judged."""
-TOO_LONG = "hang"
-"""The complaint, in place of a law's name, of a walk that took longer."""
+MODEL_SECONDS = 10.0
+"""How long a model may take that is judged by laws alone. With a rule done otherwise it may come to no end."""
 MOST_FINDINGS = 12
 """A run ends after so many failing walks."""
 Progress = Callable[["Run"], None]
@@ -72,6 +70,10 @@ class Run:
     findings: list[Finding] = field(default_factory=list)
     fickle: list[str] = field(default_factory=list)
     """What became of walks that did not fail again, a sentence each."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """Why the finding of a rule is not as findings are, if it is not."""
+    looking: bool = False
+    """Whether the walks are over, and those that failed are being looked at."""
     deviations: dict[str, bool] = field(default_factory=dict)
     """Each declared deviation, and whether it was seen to be one."""
 
@@ -151,9 +153,7 @@ def residual(walks: float) -> float:
     return float(1 - 0.05 ** (1 / walks)) if walks else 1.0
 
 
-def checked(
-    run: Run, numbers: range, counted: int = COUNTED, judged: int = 0, seconds: float = SECONDS
-) -> Iterator[Walk]:
+def checked(run: Run, numbers: range, counted: int = COUNTED, judged: int = 0) -> Iterator[Walk]:
     """Make the walks of these numbers; every walk is handed out as it ends.
 
     Of one in ``counted`` it is counted what it exercises. Those that fail are kept. Of the others one in ``judged`` is
@@ -161,7 +161,7 @@ def checked(
     """
     subject, model = run.subject, run.model
     counting = Exercised(model)
-    made = walks(subject.contract, run.seed, numbers, subject.rig, model, subject.capabilities, seconds)
+    made = walks(subject.contract, run.seed, numbers, subject.rig, model, subject.capabilities, marked=True)
     for number in numbers:
         began = perf_counter()
         done = next(made)
@@ -226,6 +226,9 @@ def run_subject(
             progress(run)
     if fail_fast and run.failing:
         run.failing = [cheapest(run.failing[0], made)]
+    run.looking = True
+    if progress and run.failing:
+        progress(run)
     run.findings = findings(run) if fail_fast else explained(run)
     run.findings = run.findings or breaches(run)
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
@@ -257,10 +260,7 @@ def explained(run: Run) -> list[Finding]:
 
 
 def findings(run: Run) -> list[Finding]:
-    """One finding for each rule that the failing walks break, the shortest trace of each.
-
-    A walk whose hang is not confirmed was slow, and has not failed.
-    """
+    """One finding for each rule that the failing walks break, the shortest trace of each."""
     diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
     gathered = Gathered(diagnoser)
     for failed in sorted(run.failing, key=lambda walk: walk.effort):
@@ -269,8 +269,6 @@ def findings(run: Run) -> list[Finding]:
         finding = find(run.subject, diagnoser, failed.config, failed.operations, failed.seed)
         if finding:
             gathered.add(failed, finding)
-        elif failed.difference and unanswered(failed.difference) == HANG:
-            run.failing.remove(failed)
         else:
             run.fickle.append(fickle(run.subject, run.model, failed))
     return gathered.findings
@@ -280,7 +278,7 @@ def breaches(run: Run) -> list[Finding]:
     """One finding for each law and variation that walks break where model and subject agree: of the first such walk."""
     subject, model, first = run.subject, run.model, dict[str, int]()
     for seed, name, _ in run.complaints:
-        if seed is not None and name != TOO_LONG:
+        if seed is not None:
             first.setdefault(name, seed)
     found = []
     for name, seed in sorted(first.items()):
@@ -297,23 +295,19 @@ def judge(run: Run, done: Walk) -> None:
     contract, subject = run.subject.contract, run.subject
     exempt = {*run.model.BREAKS, *run.model.MOOT}
     recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
-    try:
-        with Limit(LAW_SECONDS):
-            steps = recorded(done.config, done.operations)
-            for law in contract.laws:
-                met, _, complaint = law.check(done.config, steps)
-                run.met[law.number] += met
-                run.met_in[law.number] += bool(met)
-                if complaint and law.number not in exempt and not itself(run.model, law, done):
-                    run.complaints.append((done.seed, law.number, complaint))
-            choices = SeededChoices(done.seed or 0)
-            for variation in contract.variations:
-                held = kept(variation, done.config, done.operations, choices, recorded)
-                run.met[variation.name] += held is not None
-                if held is False and variation.name not in exempt and not run.model.ACCEPTS:
-                    run.complaints.append((done.seed, variation.name, variation.sentence))
-    except Hang:
-        run.complaints.append((done.seed, TOO_LONG, "no answer within the limit"))
+    steps = recorded(done.config, done.operations)
+    for law in contract.laws:
+        met, _, complaint = law.check(done.config, steps)
+        run.met[law.number] += met
+        run.met_in[law.number] += bool(met)
+        if complaint and law.number not in exempt and not itself(run.model, law, done):
+            run.complaints.append((done.seed, law.number, complaint))
+    choices = SeededChoices(done.seed or 0)
+    for variation in contract.variations:
+        held = kept(variation, done.config, done.operations, choices, recorded)
+        run.met[variation.name] += held is not None
+        if held is False and variation.name not in exempt and not run.model.ACCEPTS:
+            run.complaints.append((done.seed, variation.name, variation.sentence))
 
 
 def itself(model: type[Reference], law: Law, done: Walk) -> bool:
@@ -350,14 +344,14 @@ def laws_broken(
 ) -> Counter[str]:
     """How many of so many traces, made with the model, break each law and variation on a subject that runs alone.
 
-    ``wanted`` names those to be judged; None: all. ``until_all``: no more traces once each of them was broken. Where
-    the subject does not come to an end, a trace breaks none.
+    ``wanted`` names those to be judged; None: all. ``until_all``: no more traces once each of them was broken. If the
+    subject, a model, does not come to an end, a trace breaks none.
     """
     broken: Counter[str] = Counter()
     for done in walks_of_model(contract, model, capabilities, count, seed):
         if until_all and wanted is not None and len(broken) == len(wanted):
             break
-        with suppress(Hang), Limit(LAW_SECONDS):
+        with suppress(Hang), Limit(MODEL_SECONDS):
             broken.update(broken_by(contract, done, rigged, capabilities, wanted))
     return broken
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
 from broker_tck.implementations.bundled import BUNDLED
+from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.implementations.mutants.mutant import Mutant
@@ -25,7 +25,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
 from broker_tck.properties.engine.wanted import refusal
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.isolation.resident import HERE
+from broker_tck.properties.isolation.blackbox import BOX
 
 GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
@@ -64,22 +64,30 @@ class Subject:
     capabilities: Any
     accepts: tuple[Accepted, ...] = ()
     """What it does otherwise by its own word. Its profiles are changed accordingly."""
+    seconds: ClassVar[float] = 0
+    """How long an operation may work in this process, in seconds of the processor; 0: a guard sees to it."""
 
     def rig(self, config: Any, capabilities: Any) -> Any:
         """A fresh subject on a rig. Where the factory raises, or hangs, every operation does so."""
-        make = partial(self.contract.rig, self.factory, config, capabilities)
+        BOX.begin(config)
         try:
-            return make() if self.forks else HERE.make(self, config, make)
-        except KeyboardInterrupt:
+            rig = self.contract.rig(self.factory, config, capabilities)
+        except (Hang, KeyboardInterrupt):
             raise
         except Unavailable as error:
             raise BadInput(f"{self.name}: {error}") from None
         except BaseException as error:
-            return Unmade(error)
+            rig = Unmade(error)
+        BOX.made(rig)
+        return rig
 
     @property
     def forks(self) -> bool:
-        """Whether a process in which the subject lives may be forked, as it may unless the factory says otherwise."""
+        """Whether the subject is a Python object like any other, as it is unless the factory says otherwise.
+
+        One that is not lives in its process for good, as whatever runs in a Java does: it takes long to be made there
+        first, it reserves more memory than it takes, and its process is not forked.
+        """
         return bool(getattr(self.factory, "forks", True))
 
     @property
@@ -122,6 +130,8 @@ class Subject:
 
 class Modelled(Subject):
     """A model as a subject."""
+
+    seconds = 5.0
 
     def rig(self, config: Any, capabilities: Any) -> Any:
         """A fresh model."""

@@ -13,8 +13,8 @@ from broker_tck.properties.engine.check import HANG, Difference, Look, check, no
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.engine.contract import Contract, Maker
 from broker_tck.properties.engine.operation import Operation, bulk
-from broker_tck.properties.isolation.resident import noted
-from broker_tck.properties.isolation.watchdog import Limit
+from broker_tck.properties.isolation.blackbox import BOX
+from broker_tck.properties.isolation.limit import Limit
 
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
@@ -25,11 +25,6 @@ EBBING = 5
 MOST_EBBS = 3
 LOOKED = 16
 """After one operation of so many it is looked at what is dear to ask."""
-SECONDS = 5.0
-"""How long an operation may take before its subject counts as hanging; longer if it does much in bulk."""
-
-Watch = Callable[[Any, Iterator[Operation]], Iterator[Operation]]
-"""Sees the model before each operation, and passes the operations on."""
 
 
 @dataclass(frozen=True)
@@ -91,24 +86,28 @@ def walk(
     model: type[Reference],
     capabilities: Any,
     steps: int = OPERATIONS,
-    seconds: float = SECONDS,
-    watch: Watch | None = None,
+    seconds: float = 0,
+    marked: bool = False,
 ) -> Walk:
-    """Walk a subject along its model. ``subject`` puts a fresh one on a rig: ``subject(config, capabilities)``."""
+    """Walk a subject along its model. ``subject`` puts a fresh one on a rig: ``subject(config, capabilities)``.
+
+    ``seconds`` limits each operation of a subject that is a model; others have a guard. For this, each operation is
+    written down, or, if ``marked``, the seed alone, which costs nothing.
+    """
+    if marked:
+        BOX.walk(seed)
     choices = SeededChoices(seed)
     config = contract.configured(choices, capabilities)
     reference: Any = model(config)
     operations: list[Operation] = []
     difference: Difference | None = None
     try:
-        with Limit(seconds):
+        with Limit(seconds, operations):
             rig = subject(config, capabilities)
-            Limit.follow(operations)
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
-            watched = watch(reference, made) if watch else made
             glimpse, dear = False, contract.dear
-            for operation in noted(watched, rig, reference):
+            for operation in BOX.marked(made, operations):
                 operations.append(operation)
                 if dear:
                     glimpse = len(operations) % LOOKED > 0
@@ -118,6 +117,7 @@ def walk(
                 difference = check(Look(), reference, rig)
     except Hang as hang:
         difference = no_answer(HANG, str(hang))
+    BOX.rest()
     return Walk(seed, config, operations, difference)
 
 
@@ -128,8 +128,9 @@ def walks(
     subject: Callable[[Any, Any], Any],
     model: type[Reference],
     capabilities: Any,
-    seconds: float = SECONDS,
+    seconds: float = 0,
+    marked: bool = False,
 ) -> Iterator[Walk]:
     """The walks of a run that have these numbers, one after the other; see :func:`walk`."""
     for number in numbers:
-        yield walk(contract, walk_seed(seed, number), subject, model, capabilities, seconds=seconds)
+        yield walk(contract, walk_seed(seed, number), subject, model, capabilities, seconds=seconds, marked=marked)

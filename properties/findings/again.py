@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from broker_tck.properties.engine.check import HANG, unanswered
-from broker_tck.properties.engine.replay import SECONDS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.finding import Failure, Finding, find, find_breach, unreduced
+from broker_tck.properties.findings.finding import Failure, Finding, failure, find, find_breach, unreduced
 from broker_tck.properties.findings.kept import Kept
-from broker_tck.properties.isolation.protected import probing, replayed, stays
 
 
 @dataclass
@@ -23,12 +20,6 @@ class Again:
     passing: list[Kept] = field(default_factory=list)
     unasked: list[Kept] = field(default_factory=list)
     """Those that ask for what the subject declares to lack by now."""
-
-    @property
-    def fatal(self) -> bool:
-        """Whether the subject ends its process, so that nothing else can be asked of it here."""
-        ends = (unanswered(finding.difference) for _, finding in self.failing)
-        return any(error and error != HANG for error in ends)
 
 
 def run_again(subject: Subject, profile: str, kept: Iterable[Kept], fail_fast: bool = False) -> Again:
@@ -52,7 +43,7 @@ def finding_of(subject: Subject, kept: Kept) -> Finding | None:
     """What a kept trace shows now, reduced and diagnosed anew; None: nothing is wrong."""
     trace, contract = kept.trace, subject.contract
     model = contract.model(trace.profile)
-    failed = replayed(subject, model, trace.config, trace.operations, SECONDS)
+    failed = failure(subject, model, trace.config, trace.operations)
     if failed:
         return reduced(subject, Diagnoser(contract, model, subject.rig, subject.capabilities), kept, failed)
     if kept.law:
@@ -60,16 +51,9 @@ def finding_of(subject: Subject, kept: Kept) -> Finding | None:
     return None
 
 
-def reduced(subject: Subject, diagnoser: Diagnoser, kept: Kept, failed: Failure) -> Finding | None:
-    """The finding of a kept trace that failed. What does not fail again is told as it was, but for a hang: it was slow.
-
-    Where there is no answer, each replay has a process of its own, if the subject may be forked.
-    """
+def reduced(subject: Subject, diagnoser: Diagnoser, kept: Kept, failed: Failure) -> Finding:
+    """The finding of a kept trace that failed. What does not fail again is told as it was."""
     trace, (at, difference) = kept.trace, failed
-    apart = bool(unanswered(difference)) and not stays(subject)
-    elsewhere = probing(difference, SECONDS).failure if apart else None
-    finding = find(subject, diagnoser, trace.config, trace.operations, None, elsewhere)
-    if finding or unanswered(difference) == HANG:
-        return finding
     walk = Walk(None, trace.config, [*trace.operations[: at + 1]], difference)
-    return unreduced(subject, trace.profile, walk, kept.rule)
+    found = find(subject, diagnoser, trace.config, trace.operations, None)
+    return found or unreduced(subject, trace.profile, walk, kept.rule)

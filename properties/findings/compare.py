@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from broker_tck.model.rules import Rule, rules_of
+from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import SAMPLED, Run, checked, findings, run_subject
+from broker_tck.properties.engine.run import SAMPLED, Progress, Run, checked, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.findings.document import rule_named
+from broker_tck.properties.findings.document import Document, document, rule_named
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.worth.deviating import behaves_as, broken_rules, deviation
 from broker_tck.properties.worth.exercised import deviating
-
-Told = Callable[[str], None]
-"""Is told what is being looked at: a rule, or how many walks there were."""
 
 
 class Verdict(StrEnum):
@@ -32,11 +29,11 @@ class Verdict(StrEnum):
 class Column:
     """What is known of one subject."""
 
-    subject: Subject
+    subject: str
     profile: str | None
     """The profile as which it behaves; None: as none, so that no rule is said to be kept."""
     verdicts: dict[str, Verdict]
-    findings: dict[str, Finding] = field(default_factory=dict)
+    findings: dict[str, Document] = field(default_factory=dict)
     """The shortest trace for each rule that it breaks."""
     walks: int = 0
     operations: int = 0
@@ -49,32 +46,46 @@ def compared_rules(contract: Contract) -> list[Rule]:
     return [rule_named(contract, contract.specification, name) for name in names]
 
 
-def column(subject: Subject, count: int, seed: int, told: Told) -> Column:
+def column(count: int, seed: int, subject: Subject, progress: Progress) -> Column:
     """See what a subject keeps and breaks, in so many walks and in those that show what it breaks."""
     contract = subject.contract
-    verdicts = {rule.number: Verdict.NOT_EXERCISED for rule in compared_rules(contract)}
-    told("")
     profile = behaves_as(subject, seed)
     if profile is None:
-        run = run_subject(subject, contract.default, seed, count, progress=lambda run: told(so_far(run)))
-        found = {finding.rule: finding for finding in run.findings}
-        return Column(subject, None, verdicts | dict.fromkeys(found, Verdict.BREAKS), found, run.walks, run.operations)
+        return of_run(run_subject(subject, contract.default, seed, count, progress=progress))
     run = Run(subject, profile, seed)
     for _ in checked(run, range(count), SAMPLED, SAMPLED):
         if run.walks % 8 == 1:
-            told(so_far(run))
+            progress(run)
+    verdicts = not_exercised(subject)
     exercised = {*run.exercised, *(v.name for v in contract.variations if run.met[v.name])} - {*run.model.MOOT}
     verdicts |= dict.fromkeys(exercised - deviating(run.model), Verdict.KEEPS)
     found = {finding.rule: finding for finding in findings(run)}
     complained = [name for _, name, _ in run.complaints if name in verdicts]
     for number in dict.fromkeys([*broken_rules(contract, profile), *complained]):
-        told(number)
+        progress(run)
         finding = deviation(subject, profile, number, seed)
         found |= {number: finding} if finding else {}
-    verdicts |= dict.fromkeys(found, Verdict.BREAKS)
-    return Column(subject, profile, verdicts, found, run.walks, run.operations)
+    return told(Column(subject.name, profile, verdicts, walks=run.walks, operations=run.operations), found)
 
 
-def so_far(run: Run) -> str:
-    """How many walks there were."""
-    return f"{run.walks:,} walks"
+def not_exercised(subject: Subject) -> dict[str, Verdict]:
+    """The verdicts on a subject of which nothing is known."""
+    return {rule.number: Verdict.NOT_EXERCISED for rule in compared_rules(subject.contract)}
+
+
+def of_end(checked: Checked) -> Column:
+    """What is known of a subject that has ended its process."""
+    return of_run(checked.run)
+
+
+def of_run(run: Run) -> Column:
+    """What is known of a subject that behaves as no profile."""
+    column = Column(run.subject.name, None, not_exercised(run.subject), walks=run.walks, operations=run.operations)
+    return told(column, {finding.rule: finding for finding in run.findings})
+
+
+def told(column: Column, found: dict[str, Finding]) -> Column:
+    """A column with what was found."""
+    column.verdicts |= dict.fromkeys(found, Verdict.BREAKS)
+    column.findings |= {number: document(finding) for number, finding in found.items()}
+    return column

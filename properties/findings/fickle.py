@@ -8,7 +8,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.engine.written import named_text
 from broker_tck.properties.findings.diagnose import observable
-from broker_tck.properties.findings.finding import confirmed
+from broker_tck.properties.findings.finding import failure
 from broker_tck.properties.findings.lines import value_text
 
 REPLAYS = 3
@@ -18,7 +18,7 @@ def fickle(subject: Subject, model: type[Reference], failed: Walk) -> str:
     """In what a failing walk, replayed, differs from itself, as a sentence."""
     assert failed.difference
     first = len(failed.operations) - 1, failed.difference
-    replays = (confirmed(subject, model, failed.config, failed.operations) for _ in range(REPLAYS))
+    replays = (failure(subject, model, failed.config, failed.operations) for _ in range(REPLAYS))
     other = next((found for found in replays if found != first), first)
     if other == first:
         return "the subject does not always do the same: a walk fails again, and its shorter traces not always"

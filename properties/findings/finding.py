@@ -25,18 +25,14 @@ from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.walk import SECONDS, Walk
+from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.diagnose import Diagnoser, Diagnosis, WrongModel, blame, observable
 from broker_tck.properties.findings.raised import raised_at
 from broker_tck.properties.findings.reduction.prober import Fails
 from broker_tck.properties.findings.reduction.reducer import Reducer
 from broker_tck.properties.findings.reduction.shorter import Shorter
-from broker_tck.properties.isolation.watchdog import Limit
+from broker_tck.properties.isolation.limit import Limit
 
-PROBE_SECONDS = 0.3
-"""How long a subject may take over an operation while a finding is reduced."""
-RESIDENT_SECONDS = 5.0
-"""The same for one that lives in its process for good: it may collect garbage, or compile itself first."""
 VARIED = 12
 """In how many ways a trace is varied while a breach is reduced."""
 LONG = 10
@@ -90,19 +86,12 @@ Keeps = Callable[[Any, Sequence[Operation], Difference], bool]
 """Whether a shorter trace, which fails with its last operation, still is what is looked for."""
 
 
-def probe(subject: Subject, seconds: float = 0) -> Limit:
-    """The limit on each operation of a replay in this process; ``seconds``: another one than that of a reduction."""
-    return Limit(seconds or (PROBE_SECONDS if subject.forks else RESIDENT_SECONDS))
-
-
-def failure(
-    subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation], seconds: float = 0
-) -> Failure | None:
-    """Where a trace fails, and how, replayed in this process under :func:`probe`."""
+def failure(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
+    """Where a trace fails, and how, replayed in this process."""
+    made = partial(subject.rig, config, subject.capabilities)
     try:
-        with probe(subject, seconds):
-            made = partial(subject.rig, config, subject.capabilities)
-            return replay_differs(lambda: operations, partial(model, config), made, subject.contract.dear)
+        with Limit(subject.seconds):
+            return replay_differs(operations, partial(model, config), made, subject.contract.dear)
     except Hang as hang:
         return 0, no_answer(HANG, str(hang))
 
@@ -112,15 +101,10 @@ def fails_unasked(subject: Subject, model: type[Reference], config: Any, operati
     if not subject.contract.dear:
         return False
     try:
-        with probe(subject):
+        with Limit(subject.seconds):
             return first_difference(operations, model(config), subject.rig(config, subject.capabilities)) is None
     except Hang:
         return False
-
-
-def confirmed(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
-    """Where a trace fails, and how, replayed in this process with as much time for each operation as in a walk."""
-    return failure(subject, model, config, operations, SECONDS)
 
 
 def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer:
@@ -131,7 +115,7 @@ def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer
 def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
     """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
     try:
-        with probe(subject):
+        with Limit(subject.seconds):
             return tuple(step.result for step in record(operations, subject.rig(config, subject.capabilities)))
     except Hang:
         return ()
@@ -156,7 +140,7 @@ def find(
     another process, for a subject that ends its own; what it answered on the way is not known then.
     """
     contract = subject.contract
-    first = (elsewhere or confirmed)(subject, diagnoser.model, config, operations)
+    first = (elsewhere or failure)(subject, diagnoser.model, config, operations)
     if first is None:
         return None
     failing = operations[: first[0] + 1]
@@ -199,7 +183,7 @@ class Reduction:
         contract = self.subject.contract
         reducing = reducer(contract, self.diagnoser.model, fails)
         plain, short = reducing.reduce(self.config, self.failing)
-        found = (self.elsewhere or confirmed)(self.subject, self.diagnoser.model, plain, short)
+        found = (self.elsewhere or failure)(self.subject, self.diagnoser.model, plain, short)
         if found is None or found[0] != len(short) - 1:
             return None
         return Finding(
@@ -280,7 +264,7 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
         if not subject.contract.can_ask(operations, subject.capabilities):
             return None, ""
         try:
-            with probe(subject):
+            with Limit(subject.seconds):
                 return breach_of(subject, name, config, operations)
         except Hang:
             return None, ""

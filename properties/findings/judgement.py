@@ -6,11 +6,10 @@ import msgspec
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.naming import unknown
-from broker_tck.properties.engine.replay import SECONDS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.finding import breach_of, probe
+from broker_tck.properties.findings.finding import breach_of
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -31,8 +30,7 @@ def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
     if law not in known:
         raise BadInput(unknown("law", law, known, of=trace.contract.name))
     try:
-        with probe(subject, SECONDS):
-            at, complaint = breach_of(subject, law, trace.config, tuple(trace.operations))
+        at, complaint = breach_of(subject, law, trace.config, tuple(trace.operations))
     except Hang as hang:
         at, complaint = 0, str(hang)
     return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)

@@ -15,9 +15,7 @@ from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.walk import SECONDS
-from broker_tck.properties.isolation.resident import noted
-from broker_tck.properties.isolation.watchdog import Limit
+from broker_tck.properties.isolation.blackbox import BOX
 
 KIT = "broker_tck.properties."
 """The modules that call a subject. Operations are made of text, and have no module."""
@@ -28,13 +26,10 @@ MOST_FRAMES = 12
 def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> BaseException | None:
     """What a subject, alone, raises at the last operation of a trace, or when it is looked at after it."""
     error: BaseException | None = None
-    begun: list[Operation] = []
-    with Limit(SECONDS):
-        rig = subject.rig(config, subject.capabilities)
-        Limit.follow(begun)
-        for operation in noted(operations, rig):
-            begun.append(operation)
-            error = error_of(operation.on, rig) or error_of(rig.seen)
+    rig = subject.rig(config, subject.capabilities)
+    for operation in BOX.noted(operations, rig):
+        error = error_of(operation.on, rig) or error_of(rig.seen)
+    BOX.rest()
     return error
 
 

@@ -17,7 +17,6 @@ from broker_tck.implementations.jvm.jars import folder
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.verdict import BROKEN
 
 CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--isolated", "--json", "--examples", "0")
 UNKNOWN = "no verdict"
@@ -112,17 +111,8 @@ def answer(question: Question, walks: int, seed: int) -> Answer:
     asked = [*CHECK, *(str(word) for option in options.items() for word in option)]
     ended = subprocess.run(asked, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     try:
-        checked = checked_in(json.loads(ended.stdout))
+        checked: dict[str, Any] = json.loads(ended.stdout)["subjects"][0]
     except (ValueError, LookupError):
         last = ended.stderr.strip().rpartition("\n")[2]
         return Answer(question, UNKNOWN, {}, f"its process ended with status {ended.returncode}: {last}")
     return Answer(question, checked["verdict"], checked)
-
-
-def checked_in(document: dict[str, Any]) -> dict[str, Any]:
-    """What ``check --json`` says of its one subject, also where that was given up as it did not answer."""
-    if found := document.get("unanswered"):
-        known = [found] if "rules" in found else []
-        return {"verdict": BROKEN, "findings": known, "complaints": [found["message"]], "operations": 0}
-    checked: dict[str, Any] = document["subjects"][0]
-    return checked

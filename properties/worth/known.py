@@ -8,12 +8,12 @@ from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.finding import Finding, confirmed
+from broker_tck.properties.findings.finding import Finding, failure
 
 
 def fails_again(subject: Subject, model: type[Reference], seed: int, number: int) -> bool:
     """Whether the walk of this number fails."""
-    (done,) = walks(subject.contract, seed, (number,), subject.rig, model, subject.capabilities)
+    (done,) = walks(subject.contract, seed, (number,), subject.rig, model, subject.capabilities, subject.seconds)
     return done.difference is not None
 
 
@@ -24,7 +24,7 @@ def found_again(text: str, subject: Subject, diagnoser: Diagnoser) -> Finding | 
     except BadInput:  # it is of other operations than there are now
         return None
     config, operations = trace.config, tuple(trace.operations)
-    found = confirmed(subject, diagnoser.model, config, operations)
+    found = failure(subject, diagnoser.model, config, operations)
     if found is None or found[0] < len(operations) - 1:
         return None
     diagnosis = diagnoser.diagnose((config, operations), found[1])

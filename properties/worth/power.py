@@ -77,7 +77,7 @@ def power_of(wanted: Wanted, seed: int) -> Power:
     if wanted.known and killed_as_known(wanted.known, subject, diagnoser, seed):
         return wanted.known
     number, made, finding = 0, 0, None
-    on = walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities)
+    on = walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities, subject.seconds)
     for done in on:
         number += 1
         made += len(done.operations)

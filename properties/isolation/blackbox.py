@@ -1,0 +1,160 @@
+"""The black box of a guarded process: the trace that its subject is on, in memory that outlives the process.
+
+The process writes down each operation before the subject is asked for it. Whoever guards the process reads how far it
+has come, and, once it has ended, on which trace.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import msgspec
+
+from broker_tck.properties.engine.operation import Operation
+
+ROOM = 2**24
+"""How many bytes of a trace are kept; the memory is taken as it is written."""
+HEAD = 40
+AT, TRACES, DONE, FORKS, TWICE = range(5)
+"""What the head holds: the end of the trace, below 0 while the subject is asked nothing; how many traces were begun;
+how many operations of a walk were; how often the process was forked; where a call came back in a second process."""
+WALK = b"walk "
+"""A walk's trace is this and its seed."""
+MARKED = 32
+"""After so many operations it is written down how far a walk is."""
+
+
+class Memory:
+    """Shared memory for one guarded process."""
+
+    def __init__(self) -> None:
+        shared = memoryview(mmap.mmap(-1, HEAD + ROOM))
+        self.head = shared[:HEAD].cast("q")
+        self.body = shared[HEAD:]
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """How far the process has come: another value each time that it begins or ends a few operations."""
+        return self.head[AT], self.head[TRACES], self.head[DONE]
+
+    @property
+    def asked(self) -> bool:
+        """Whether the subject is being asked for something, or being made."""
+        return self.head[AT] > 0
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The trace: its configuration, then its operations, each as JSON. Empty where none was begun."""
+        return bytes(self.body[: abs(self.head[AT])]).splitlines()
+
+
+class BlackBox:
+    """Writes down what the subject of this process does. It does nothing in a process that is not guarded."""
+
+    def __init__(self) -> None:
+        self.memory: Memory | None = None
+        self.rig: Any = None
+        """The rig that was made last. The kit is done with one before it makes the next."""
+        self.end = 0
+        self.walking = False
+        """Whether a walk is being made of which the seed is written down, and not each operation."""
+        self.careful = False
+        """Whether each operation of walks is written down as well."""
+        self.second = False
+        """Whether this process is a fork of the guarded one."""
+        self.encode = msgspec.json.Encoder().encode
+
+    def install(self, memory: Memory, careful: bool) -> None:
+        """Write to this memory from here on; for a process that was forked to be guarded."""
+        self.memory, self.rig, self.second, self.careful = memory, None, False, careful
+        os.register_at_fork(after_in_parent=self.forked, after_in_child=self.is_second)
+
+    def forked(self) -> None:
+        """The process was forked by its subject."""
+        if self.memory:
+            self.memory.head[FORKS] += 1
+
+    def is_second(self) -> None:
+        """Remember that this process is a fork. It may do what it likes, but for coming back to the kit."""
+        self.second = True
+
+    def begin(self, config: Any) -> None:
+        """A subject is about to be made for a configuration."""
+        if self.memory and not self.walking:
+            self.rig, self.end = None, 0
+            self.memory.head[TRACES] += 1
+            self.write(config)
+
+    def made(self, rig: Any) -> None:
+        """The subject stands on this rig."""
+        self.rig = rig if self.memory else None
+
+    def noted(self, operations: Iterable[Operation], rig: Any) -> Iterable[Operation]:
+        """The operations, each written down before it is done, if the subject stands on this rig."""
+        return self.writing(operations) if self.rig is rig and self.memory and not self.walking else operations
+
+    def writing(self, operations: Iterable[Operation]) -> Iterator[Operation]:
+        """The operations, each written down before it is done."""
+        for operation in operations:
+            self.write(operation)
+            yield operation
+
+    def walk(self, seed: int) -> None:
+        """A walk is about to be made. Its operations are not written down: whoever knows its seed can make it again."""
+        if self.memory and not self.careful:
+            self.rig, self.end, self.walking = None, 0, True
+            self.memory.head[TRACES] += 1
+            self.put(b"%s%d\n" % (WALK, seed))
+
+    def marked(self, made: Iterator[Operation], done: Sequence[Operation]) -> Iterator[Operation]:
+        """The operations of a walk; how far it is, is written down now and then. ``done`` are those that have begun."""
+        if self.walking:
+            return chain.from_iterable(self.marking(made, done))
+        return self.writing(made) if self.memory else made
+
+    def marking(self, made: Iterator[Operation], done: Sequence[Operation]) -> Iterator[Iterator[Operation]]:
+        """The operations, some at a time."""
+        before = -1
+        while len(done) != before:
+            before = len(done)
+            if self.second:
+                self.came_back()
+            assert self.memory
+            self.memory.head[DONE] = before
+            yield islice(made, MARKED)
+
+    def write(self, record: Any) -> None:
+        """Write down an operation that the subject is about to be asked for."""
+        if self.second:
+            self.came_back()
+        self.put(self.encode(record) + b"\n")
+
+    def put(self, line: bytes) -> None:
+        """Add a line to the trace; not if there is no room for it."""
+        assert self.memory
+        end = self.end + len(line)
+        if end <= ROOM:
+            self.memory.body[self.end : end] = line
+            self.memory.head[AT] = self.end = end
+
+    def rest(self) -> None:
+        """The subject is asked for nothing more for now."""
+        if self.memory:
+            if self.second:
+                self.came_back()
+            self.memory.head[AT] = -self.end
+            self.walking = False
+
+    def came_back(self) -> None:
+        """End this process, in which a call came back a second time. Whoever guards the first sees it."""
+        assert self.memory
+        self.memory.head[TWICE] = max(1, self.end)
+        os._exit(1)
+
+
+BOX = BlackBox()
+"""That of this process."""

@@ -1,0 +1,415 @@
+"""The guard: a function that runs a subject, in a process of its own that may hang, crash, exit or eat memory.
+
+The process is a fork, so the function and what it needs are not sent. Whoever guards it must not have made a subject
+itself. A result exists only if the process sent it; all else is an :class:`End`.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import io
+import os
+import resource
+import signal
+import sys
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from ctypes import CDLL
+from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
+from time import monotonic
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+
+from broker_tck.implementations.interface import NOT_ANSWERED
+from broker_tck.properties.errors import BadInput, KitFailed
+from broker_tck.properties.isolation.blackbox import BOX, FORKS, TRACES, TWICE, WALK, Memory
+
+T = TypeVar("T")
+
+MIB = 2**20
+LOOK = 0.25
+"""How often a process is looked at, in seconds."""
+SECONDS = 5.0
+"""How long an operation may take: of the processor's time, or asleep."""
+MEMORY = 512
+"""How many MiB a process may grow by."""
+BETWEEN = 24
+"""So many times as long may pass of the processor's time while the subject is asked nothing: the kit works."""
+SOON = 0.8
+"""A walk that is not written down is ended so much sooner: it has to be made again before more is said of it."""
+IDLE = 0.02
+"""A process that used less of the processor between two looks, in seconds, was idle."""
+HEARD = 2**16
+"""How many bytes that a process prints are passed on."""
+GRACE = 1.0
+"""How long a process may take to end after its last word, in seconds."""
+PR_SET_PDEATHSIG = 1
+Tell = Callable[[Any], None]
+"""Sends something on the way to the result."""
+
+
+class Limits(NamedTuple):
+    """What a guarded process may take."""
+
+    seconds: float = SECONDS
+    """How long one operation may take: of the processor's time, or asleep. 0: as long as it likes."""
+    memory: int | None = MEMORY
+    """How many MiB it may grow by. None: it has no limit, as a subject needs that reserves more than it takes."""
+    making: float = 1
+    """So many times as long may the first subject take to be made, as one does that starts a Java."""
+    careful: bool = False
+    """Whether each operation of a walk has the limit for itself, and not a few together."""
+
+
+USUAL = Limits()
+FREE = Limits(0, None)
+"""For a process in which no subject lives: it guards others."""
+
+
+class End(NamedTuple):
+    """How a process ended that sent no result; ``error`` is one of :data:`.engine.check.NO_ANSWERS`."""
+
+    error: str
+    message: str
+    trace: tuple[bytes, ...] = ()
+    """What the subject was on: a configuration, then operations, as JSON. Empty: none was being made."""
+
+
+class Orphaned(Exception):
+    """Nobody waits for this process's work any more."""
+
+
+class Guarded(Generic[T]):
+    """A function that runs in a process of its own.
+
+    ``function`` is called there with a :data:`Tell`; ``told`` is called here with what it tells. ``bulk`` says how much
+    an operation, given as JSON, does in bulk: it has as much time again for each thousand. ``name`` is that of whoever
+    prints too much.
+    """
+
+    result: T | End
+
+    def __init__(
+        self,
+        function: Callable[[Tell], T],
+        limits: Limits = USUAL,
+        told: Tell = lambda message: None,
+        bulk: Callable[[bytes], int] = lambda line: 0,
+        name: str = "the subject",
+    ) -> None:
+        self.function = function
+        self.limits = limits
+        self.told = told
+        self.bulk = bulk
+        self.name = name
+        self.ended = False
+        self.status: int | None = None
+        """How the process ended; a signal is below 0. None: it has not been reaped."""
+        self.heard = 0
+        self.every = min(LOOK, limits.seconds / 4) if limits.seconds else LOOK
+
+    # ---- The process itself
+
+    def start(self) -> None:
+        """Fork the process."""
+        self.memory = Memory()
+        self.answers, answering = Pipe(duplex=False)
+        self.output, printing = os.pipe()
+        os.set_blocking(self.output, False)
+        self.sources: list[Any] = [self.answers, self.output]
+        self.place, self.looked = self.memory.place, monotonic()
+        self.used = self.last = self.asleep = 0.0
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        guard = os.getpid()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the fork uses nothing of theirs
+            self.pid = os.fork()
+        if self.pid == 0:
+            self.live(answering, printing, guard)
+        answering.close()
+        os.close(printing)
+        with suppress(OSError):  # whoever is first
+            os.setpgid(self.pid, self.pid)
+
+    def live(self, answering: Connection, printing: int, guard: int) -> NoReturn:
+        """Run the function, send what it comes to, and end. Whatever the subject has left behind ends with it."""
+        status = 1
+        try:
+            own_process(printing, self.limits, guard)
+            deep = sys.getrecursionlimit()
+            try:
+                BOX.install(self.memory, self.limits.careful)
+                message: tuple[str, Any] = "result", self.function(lambda told: send(answering, ("told", told)))
+            except BadInput as error:
+                message = "bad", str(error)
+            except BaseException as error:
+                message = self.failure(error)
+            sys.setrecursionlimit(deep)
+            BOX.rest()
+            send(answering, message)
+            status = 0
+        finally:
+            os._exit(status)
+
+    def failure(self, error: BaseException) -> tuple[str, Any]:
+        """What is sent of an error that went through the kit: its subject's doing, or the kit's own."""
+        if isinstance(error, MemoryError):
+            BOX.rig = None
+            if self.limits.memory is not None:
+                resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            return "end", ("MemoryError", "it takes too much memory")
+        if isinstance(error, RecursionError):
+            return "end", ("Exited", "it left a limit of recursion that is too low for the kit")
+        if not isinstance(error, Exception):
+            return "end", ("Exited", f"it raised {type(error).__name__}, which ends a process")
+        return "failed", "".join(traceback.format_exception(error))
+
+    # ---- Seen from outside
+
+    def receive(self, ready: Iterable[Any]) -> None:
+        """Take what the process printed and sent."""
+        if self.output in ready:
+            self.hear()
+        if self.answers in ready:
+            try:
+                kind, message = self.answers.recv()
+            except Exception:  # the process has ended, or what it wrote there is no message
+                self.end(None)
+                return
+            if kind == "told":
+                self.told(message)
+            else:
+                self.finish(kind, message)
+
+    def hear(self) -> None:
+        """Pass on what the process printed, as far as there is room for it."""
+        try:
+            text = os.read(self.output, HEARD)
+        except BlockingIOError:
+            return
+        if not text:
+            self.sources.remove(self.output)
+        passed = text[: max(0, HEARD - self.heard)]
+        self.heard += len(text)
+        if passed:
+            sys.stderr.write(passed.decode(errors="replace"))
+        if passed and self.heard >= HEARD:
+            sys.stderr.write(f"\nbroker-tck: {self.name} prints more than {HEARD // 1024} KiB; the rest is left out\n")
+
+    def finish(self, kind: str, message: Any) -> None:
+        """Take the last word of the process."""
+        if kind == "end":
+            self.end(End(*message))
+            return
+        self.wait_for_seconds()
+        twice = kind == "result" and self.memory.head[TWICE]
+        self.close()
+        if kind == "bad":
+            raise BadInput(message)
+        if kind == "failed":
+            raise KitFailed(message)
+        self.result = self.twice() if twice else message
+
+    def wait_for_seconds(self) -> None:
+        """Wait for processes that the subject has forked, which may be about to come back to the kit."""
+        until = monotonic() + GRACE
+        while self.memory.head[FORKS] and not self.memory.head[TWICE] and monotonic() < until:
+            if self.reap(LOOK / 10) is not None and not group_lives(self.pid):
+                return
+            wait([], LOOK / 10)
+
+    def twice(self) -> End:
+        """How a process ended in which a call came back twice."""
+        lines = bytes(self.memory.body[: self.memory.head[TWICE]]).splitlines()
+        return End("Exited", "it came back in two processes: it has forked its own", tuple(lines))
+
+    def end(self, end: End | None) -> None:
+        """The process has ended, or is ended, without a result. None: its status says how."""
+        status = None if end else self.reap(GRACE)
+        self.close()
+        self.result = self.twice() if self.memory.head[TWICE] else (end or ending(status))
+        if not self.result.trace:
+            self.result = self.result._replace(trace=tuple(self.memory.lines))
+
+    def close(self) -> None:
+        """End the process and all that it has started."""
+        if self.ended:
+            return
+        self.ended = True
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self.reap(None)
+        if self.output in self.sources:
+            self.hear()
+        os.close(self.output)
+        self.answers.close()
+
+    def reap(self, seconds: float | None) -> int | None:
+        """How the process ended, waited for so long; None: until it does."""
+        until = None if seconds is None else monotonic() + seconds
+        while self.status is None:
+            pid, status = os.waitpid(self.pid, 0 if until is None else os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+            elif until is not None and monotonic() >= until:
+                break
+            else:
+                wait([], LOOK / 50)
+        return self.status
+
+    def look(self) -> None:
+        """See whether the process stands still, and end it if it does. One that was stopped does not sleep."""
+        now, place, seen = monotonic(), self.memory.place, state_of(self.pid)
+        if self.memory.head[TWICE]:
+            self.end(End("Exited", ""))
+            return
+        if place != self.place:
+            self.place, self.used, self.asleep = place, seen.used, 0.0
+        elif seen.sleeps and seen.used - self.last < IDLE:
+            self.asleep += min(now - self.looked, 2 * self.every)
+        self.looked, self.last = now, seen.used
+        if self.limits.seconds and max(self.asleep, seen.used - self.used) >= SOON * self.limits.seconds:
+            self.end_if_still(seen.used - self.used)
+
+    def end_if_still(self, worked: float) -> None:
+        """End a process that has had its limit since it began its last operation."""
+        lines = self.memory.lines
+        first = self.memory.head[TRACES] <= 1 and len(lines) <= 1
+        limit = self.limits.seconds * (SOON if lines and lines[0].startswith(WALK) else 1)
+        limit *= (self.limits.making if first else 1) * (1 + sum(map(self.bulk, lines[1:])) / 1000)
+        if self.asleep >= limit or worked >= limit * (1 if self.memory.asked else BETWEEN):
+            self.end(End("Hang", NOT_ANSWERED))
+
+
+def all_guarded(waiting: deque[Guarded[T]], at_a_time: int, parent: Any = None) -> Iterator[Guarded[T]]:
+    """Run those that wait, so many at a time; each is handed out once it has ended. Others may be added meanwhile.
+
+    ``parent``, a stream, tells by its end that nobody waits any more: Orphaned.
+    """
+    living, looked = list[Guarded[T]](), monotonic()
+    try:
+        while True:
+            while len(living) < at_a_time and waiting:
+                living.append(waiting.popleft())
+                living[-1].start()
+            if not living:
+                return
+            every = min(one.every for one in living)
+            ready = wait([*(source for one in living for source in one.sources), *([parent] if parent else [])], every)
+            if parent in ready and parent:
+                raise Orphaned
+            due = monotonic() - looked >= every
+            looked = monotonic() if due else looked
+            for one in [*living]:
+                one.receive(ready)
+                if due and not one.ended:
+                    one.look()
+                if one.ended:
+                    living.remove(one)
+                    yield one
+    finally:
+        for one in living:
+            one.close()
+
+
+def guarded(
+    function: Callable[[Tell], T],
+    limits: Limits = USUAL,
+    told: Tell = lambda message: None,
+    bulk: Callable[[bytes], int] = lambda line: 0,
+    name: str = "the subject",
+    parent: Any = None,
+) -> T | End:
+    """What a function comes to in a process of its own, or how that ended. See :class:`Guarded`.
+
+    BadInput that it raises is raised here, and KitFailed if it raises another error.
+    """
+    (one,) = all_guarded(deque([Guarded(function, limits, told, bulk, name)]), 1, parent)
+    return one.result
+
+
+# ---- Processes, as the system shows them
+
+
+def own_process(printing: int, limits: Limits, guard: int) -> None:
+    """Make a process that was just forked one of its own: its group, streams, signals and limits."""
+    os.setpgid(0, 0)
+    with suppress(AttributeError):  # a system without it leaves a process behind if its guard is killed
+        CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != guard:
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the guard ends it
+    for handled in (signal.SIGTERM, signal.SIGALRM, signal.SIGPROF, signal.SIGVTALRM):
+        signal.signal(handled, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if limits.memory is not None:
+        limit_growth(limits.memory)
+    faulthandler.disable()  # the guard tells how it died, once
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for stream, number in ((nothing, 0), (printing, 1), (printing, 2)):
+        os.dup2(stream, number)
+    os.close(nothing)
+    os.close(printing)
+    sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
+    sys.stdout = sys.stderr = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
+
+
+def limit_growth(memory: int) -> None:
+    """Let this process grow by so many MiB, if the system tells how large it is."""
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        size = int(pages.read_text().split()[0]) * resource.getpagesize() + memory * MIB
+        resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def send(answering: Connection, message: Any) -> None:
+    """Send a message to the guard, whole; nothing from a process that is a fork of the guarded one."""
+    if BOX.second:
+        BOX.came_back()
+    answering.send(message)
+
+
+class State(NamedTuple):
+    """What a process does: the seconds of the processor that it has used, and whether it waits for something."""
+
+    used: float
+    sleeps: bool
+
+
+def state_of(pid: int) -> State:
+    """What a process does. Where the system does not tell, it sleeps."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return State(0.0, True)
+    return State((int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] == "S")
+
+
+def group_lives(leader: int) -> bool:
+    """Whether a process is left of a group whose leader has been reaped."""
+    try:
+        os.killpg(leader, 0)
+    except OSError:
+        return False
+    return True
+
+
+def ending(status: int | None) -> End:
+    """How a process ended, by its exit status; the negative ones are signals."""
+    if status is None:
+        return End("Exited", "it has closed the descriptors of its process")
+    if status >= 0:
+        return End("Exited", f"it ended its process with status {status}")
+    return End("Killed", f"its process died of {signal.Signals(-status).name}")
+
+
+def can_fork() -> bool:
+    """Whether a process can be forked off here: not from one in which a Java runs."""
+    jpype = sys.modules.get("jpype")
+    return hasattr(os, "fork") and not (jpype and jpype.isJVMStarted())

@@ -1,0 +1,95 @@
+"""Subjects of other people's modules, as far as they must be known here, without importing a module here.
+
+To import a module runs it: it may exit, hang, or start threads, which no fork has. So a guarded process imports it and
+says what the factory declares. Each process in which the subject runs imports it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from broker_tck.implementations.bundled import BUNDLED
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import (
+    Accepted,
+    Subject,
+    contract_named,
+    factory_named,
+    found_released,
+    resolve,
+)
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.isolation.guard import End, can_fork, guarded
+
+T = TypeVar("T")
+
+COPIED = "forks", "untried", "libraries", "__module__"
+"""What is asked of a factory where its subject does not run."""
+
+
+class Described(NamedTuple):
+    """A subject without its factory, to be sent from one process to another."""
+
+    name: str
+    contract: str
+    profiles: tuple[str, ...]
+    capabilities: Any
+    accepts: tuple[Accepted, ...]
+    attributes: dict[str, Any]
+
+
+class Unloaded:
+    """The factory of a subject whose module has not been imported here. Called, or asked for more, it is."""
+
+    def __init__(self, name: str, attributes: dict[str, Any]) -> None:
+        self.name = name
+        vars(self).update(attributes)
+
+    @cached_property
+    def loaded(self) -> Callable[..., Any]:
+        """The factory itself."""
+        found: Callable[..., Any] = factory_named(self.name)[1]
+        return found
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Make what the factory makes."""
+        return self.loaded(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.loaded, name)
+
+
+def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any = None, accepts: Any = None) -> Subject:
+    """As :func:`.engine.subjects.resolve`, but nothing of other people's is imported in this process."""
+    if name in BUNDLED or name.startswith("mutant:") or not can_fork() or found_released(name):
+        return resolve(name, contract, profiles, accepts)
+    found = safely(f"{name}: it cannot be imported", lambda: described(resolve(name, contract, profiles, accepts)))
+    factory = Unloaded(found.name, found.attributes)
+    kit = contract or contract_named(found.contract)
+    return Subject(found.name, kit, factory, found.profiles, found.capabilities, found.accepts)
+
+
+def described(subject: Subject) -> Described:
+    """A subject without its factory."""
+    attributes = {name: getattr(subject.factory, name) for name in COPIED if hasattr(subject.factory, name)}
+    accepts = subject.accepts
+    return Described(subject.name, subject.contract.name, subject.profiles, subject.capabilities, accepts, attributes)
+
+
+def loaded(subject: Subject) -> Subject:
+    """A subject with its factory, for the process in which it runs."""
+    factory = subject.factory
+    return replace(subject, factory=factory.loaded) if isinstance(factory, Unloaded) else subject
+
+
+def safely(what: str, function: Callable[[], T]) -> T:
+    """What a function answers that imports other people's modules, in a process of its own. BadInput if that ends."""
+    if not can_fork():
+        return function()
+    found = guarded(lambda tell: function())
+    if isinstance(found, End):
+        raise BadInput(f"{what}: {found.message}")
+    return found
