@@ -22,12 +22,12 @@ from broker_tck.properties.engine.subjects import (
     resolve,
 )
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.isolation.guard import End, can_fork, guarded
+from broker_tck.properties.isolation.guard import End, Limits, can_fork, guarded
 
 T = TypeVar("T")
 
-COPIED = "forks", "untried", "libraries", "__module__"
-"""What is asked of a factory where its subject does not run."""
+IMPORTING = Limits()
+"""What a process may take that imports a module."""
 
 
 class Described(NamedTuple):
@@ -39,6 +39,7 @@ class Described(NamedTuple):
     capabilities: Any
     accepts: tuple[Accepted, ...]
     attributes: dict[str, Any]
+    """What is asked of the factory where its subject does not run."""
 
 
 class Unloaded:
@@ -74,7 +75,8 @@ def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any 
 
 def described(subject: Subject) -> Described:
     """A subject without its factory."""
-    attributes = {name: getattr(subject.factory, name) for name in COPIED if hasattr(subject.factory, name)}
+    attributes = {name: getattr(subject, name) for name in ("forks", "untried", "libraries")}
+    attributes["__module__"] = getattr(subject.factory, "__module__", "")
     accepts = subject.accepts
     return Described(subject.name, subject.contract.name, subject.profiles, subject.capabilities, accepts, attributes)
 
@@ -89,7 +91,7 @@ def safely(what: str, function: Callable[[], T]) -> T:
     """What a function answers that imports other people's modules, in a process of its own. BadInput if that ends."""
     if not can_fork():
         return function()
-    found = guarded(lambda tell: function())
+    found = guarded(lambda tell: function(), IMPORTING)
     if isinstance(found, End):
         raise BadInput(f"{what}: {found.message}")
     return found

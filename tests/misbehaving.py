@@ -1,6 +1,6 @@
 """Subjects that misbehave, each in one way, when they are asked for messages while they hold two or more.
 
-The docstring of each says in a few words what it does. `python docs/generate.py` shows them, with what is seen of each.
+The docstring of each says what it does, that of its base what kind this is: `docs/misbehaviour.md` shows them.
 """
 
 from __future__ import annotations
@@ -36,73 +36,86 @@ class Misbehaving(TimeBucketTracker, ABC):
         return super().get_scheduled_messages(max_messages)
 
 
-# ---- It ends its process
+class Ends(Misbehaving):
+    """It ends its process"""
 
 
-class ExitsWithZero(Misbehaving):
+class Stays(Misbehaving):
+    """It does not come back"""
+
+
+class Takes(Misbehaving):
+    """It takes too much"""
+
+
+class Leaves(Misbehaving):
+    """It leaves something behind, or changes its process"""
+
+
+class ExitsWithZero(Ends):
     """calls `os._exit(0)`"""
 
     def misbehave(self) -> None:
         os._exit(0)
 
 
-class ExitsWithSeven(Misbehaving):
+class ExitsWithSeven(Ends):
     """calls `os._exit(7)`"""
 
     def misbehave(self) -> None:
         os._exit(7)
 
 
-class LeavesBySysExit(Misbehaving):
+class LeavesBySysExit(Ends):
     """calls `sys.exit(0)`"""
 
     def misbehave(self) -> None:
         sys.exit(0)
 
 
-class ReadsNull(Misbehaving):
+class ReadsNull(Ends):
     """reads address 0"""
 
     def misbehave(self) -> None:
         ctypes.string_at(0)
 
 
-class Aborts(Misbehaving):
+class Aborts(Ends):
     """calls `os.abort()`"""
 
     def misbehave(self) -> None:
         os.abort()
 
 
-class KillsItself(Misbehaving):
+class KillsItself(Ends):
     """sends itself SIGKILL"""
 
     def misbehave(self) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-class TerminatesItsGroup(Misbehaving):
+class TerminatesItsGroup(Ends):
     """sends its process group SIGTERM"""
 
     def misbehave(self) -> None:
         os.killpg(0, signal.SIGTERM)
 
 
-class Interrupts(Misbehaving):
+class Interrupts(Ends):
     """raises KeyboardInterrupt"""
 
     def misbehave(self) -> None:
         raise KeyboardInterrupt
 
 
-class BecomesAnother(Misbehaving):
+class BecomesAnother(Ends):
     """becomes another program by `os.execv`"""
 
     def misbehave(self) -> None:
         os.execv("/bin/true", ["true"])
 
 
-class HasNoTimeLeft(Misbehaving):
+class HasNoTimeLeft(Ends):
     """limits its own processor time, and spins"""
 
     def misbehave(self) -> None:
@@ -111,17 +124,14 @@ class HasNoTimeLeft(Misbehaving):
             pass
 
 
-# ---- It does not come back
-
-
-class Sleeps(Misbehaving):
+class Sleeps(Stays):
     """sleeps for an hour"""
 
     def misbehave(self) -> None:
         FOREVER.wait(3600)
 
 
-class WaitsDeaf(Misbehaving):
+class WaitsDeaf(Stays):
     """waits for a byte that nobody sends, with all signals blocked"""
 
     def misbehave(self) -> None:
@@ -129,7 +139,7 @@ class WaitsDeaf(Misbehaving):
         os.read(os.pipe()[0], 1)
 
 
-class Spins(Misbehaving):
+class Spins(Stays):
     """loops for ever"""
 
     def misbehave(self) -> None:
@@ -137,7 +147,7 @@ class Spins(Misbehaving):
             pass
 
 
-class SpinsAndCatchesAll(Misbehaving):
+class SpinsAndCatchesAll(Stays):
     """loops for ever, and catches every exception"""
 
     def misbehave(self) -> None:
@@ -147,14 +157,14 @@ class SpinsAndCatchesAll(Misbehaving):
                     pass
 
 
-class SpinsInC(Misbehaving):
+class SpinsInC(Stays):
     """loops for ever where no Python code runs"""
 
     def misbehave(self) -> None:
         sum(range(10**18))
 
 
-class LocksItself(Misbehaving):
+class LocksItself(Stays):
     """takes a lock twice"""
 
     def misbehave(self) -> None:
@@ -163,10 +173,7 @@ class LocksItself(Misbehaving):
         lock.acquire()
 
 
-# ---- It takes too much
-
-
-class EatsMemory(Misbehaving):
+class EatsMemory(Takes):
     """takes memory until none is left"""
 
     def misbehave(self) -> None:
@@ -175,7 +182,7 @@ class EatsMemory(Misbehaving):
             eaten.append(bytearray(2**24))
 
 
-class KeepsMemory(Misbehaving):
+class KeepsMemory(Takes):
     """takes memory until none is left, and keeps it"""
 
     kept: list[bytearray] = []  # noqa: RUF012 # it is kept
@@ -186,39 +193,36 @@ class KeepsMemory(Misbehaving):
                 self.kept.append(bytearray(2**20))
 
 
-class PrintsForEver(Misbehaving):
+class PrintsForEver(Takes):
     """prints without end"""
 
     def misbehave(self) -> None:
         while True:
-            print("and on")
+            sys.stdout.write("and on\n")
 
 
-class PrintsMuch(Misbehaving):
+class PrintsMuch(Takes):
     """prints a megabyte each time"""
 
     def misbehave(self) -> None:
-        print("and on\n" * 150_000)
+        sys.stdout.write("and on\n" * 150_000)
 
 
-class RecursesForEver(Misbehaving):
+class RecursesForEver(Takes):
     """calls itself without end"""
 
     def misbehave(self) -> None:
         self.misbehave()
 
 
-# ---- It leaves something behind, or changes its process
-
-
-class ForksAndComesBack(Misbehaving):
+class ForksAndComesBack(Leaves):
     """forks, and both processes come back"""
 
     def misbehave(self) -> None:
         os.fork()
 
 
-class ForksAWorker(Misbehaving):
+class ForksAWorker(Leaves):
     """forks a process that ends by itself"""
 
     def misbehave(self) -> None:
@@ -228,7 +232,7 @@ class ForksAWorker(Misbehaving):
         os.waitpid(child, 0)
 
 
-class LeavesAThread(Misbehaving):
+class LeavesAThread(Leaves):
     """leaves a thread that never ends"""
 
     started = False
@@ -239,7 +243,7 @@ class LeavesAThread(Misbehaving):
             threading.Thread(target=FOREVER.wait).start()
 
 
-class LeavesAnExitHandler(Misbehaving):
+class LeavesAnExitHandler(Leaves):
     """leaves an exit handler that sleeps"""
 
     left = False
@@ -250,7 +254,7 @@ class LeavesAnExitHandler(Misbehaving):
             atexit.register(FOREVER.wait)
 
 
-class ClosesItsStreams(Misbehaving):
+class ClosesItsStreams(Leaves):
     """closes its standard streams"""
 
     def misbehave(self) -> None:
@@ -259,28 +263,28 @@ class ClosesItsStreams(Misbehaving):
                 os.close(number)
 
 
-class HasNoStreams(Misbehaving):
+class HasNoStreams(Leaves):
     """sets `sys.stdout` and `sys.stderr` to None"""
 
     def misbehave(self) -> None:
         sys.stdout = sys.stderr = None
 
 
-class ClosesAllDescriptors(Misbehaving):
+class ClosesAllDescriptors(Leaves):
     """closes every descriptor"""
 
     def misbehave(self) -> None:
         os.closerange(0, 1024)
 
 
-class GoesElsewhere(Misbehaving):
+class GoesElsewhere(Leaves):
     """changes the current folder"""
 
     def misbehave(self) -> None:
         os.chdir("/")
 
 
-class SpeaksTurkish(Misbehaving):
+class SpeaksTurkish(Leaves):
     """changes the locale"""
 
     def misbehave(self) -> None:
@@ -288,28 +292,24 @@ class SpeaksTurkish(Misbehaving):
             locale.setlocale(locale.LC_ALL, "C.UTF-8")
 
 
-class IsShallow(Misbehaving):
+class IsShallow(Leaves):
     """lowers the recursion limit"""
 
     def misbehave(self) -> None:
-        with contextlib.suppress(RecursionError):
-            depth = 1
-            while True:  # as low as it can be here
-                try:
-                    sys.setrecursionlimit(depth)
-                    return
-                except RecursionError:
-                    depth += 1
+        for depth in range(1, 1000):  # as low as it can be here
+            with contextlib.suppress(RecursionError):
+                sys.setrecursionlimit(depth)
+                return
 
 
-class HasNoFiles(Misbehaving):
+class HasNoFiles(Leaves):
     """limits its open files to none"""
 
     def misbehave(self) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
 
 
-class HandlesSignals(Misbehaving):
+class HandlesSignals(Leaves):
     """handles all signals, by doing nothing"""
 
     def misbehave(self) -> None:
@@ -318,22 +318,27 @@ class HandlesSignals(Misbehaving):
                 signal.signal(number, lambda *_: None)
 
 
-class Seeds(Misbehaving):
+class Seeds(Leaves):
     """calls `random.seed(0)`"""
 
     def misbehave(self) -> None:
         random.seed(0)
 
 
-class CollectsNothing(Misbehaving):
+class CollectsNothing(Leaves):
     """switches the garbage collector off"""
 
     def misbehave(self) -> None:
         gc.disable()
 
 
-class StopsTheClock(Misbehaving):
+class StopsTheClock(Leaves):
     """replaces `time.monotonic` and `time.perf_counter`"""
 
     def misbehave(self) -> None:
         time.monotonic = time.perf_counter = lambda: 0.0  # type: ignore[assignment]
+
+
+def subjects() -> list[type[Misbehaving]]:
+    """All of them."""
+    return [each for kind in Misbehaving.__subclasses__() for each in kind.__subclasses__()]

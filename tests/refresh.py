@@ -6,28 +6,37 @@ That is the digest of many walks, the schemas of traces and of a check, and what
 from __future__ import annotations
 
 import json
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
+from unittest import mock
 
+import misbehaving
 import msgspec
 
+from broker_tck.cli import replay
 from broker_tck.cli.main import run
-from broker_tck.properties import check_document
+from broker_tck.properties import check_document, guarding
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.schema import schema
-from broker_tck.properties.engine.subjects import bundled
+from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.findings import fatal
+from broker_tck.properties.findings.fatal import limits_of
+from broker_tck.properties.isolation.guard import Limits
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
+from broker_tck.spark_fuzz.worker import shard
 from broker_tck.spark_fuzz.worker.shard import shard_rows
 
 HERE = Path(__file__).parent
 DIGESTS = HERE / "digests.json"
 EXPECTED = HERE / "expected"
 SCHEMAS = HERE.parent / "fixtures" / "schema"
+MISBEHAVIOUR = HERE.parent / "docs" / "misbehaviour.json"
 WALKS = 6
 SEED = 20_251_120
 
@@ -93,8 +102,44 @@ def printed(name: str) -> str:
     return out.getvalue()
 
 
+def quick(subject: Subject, seconds: float = 0.5, memory: int | None = 128) -> Limits:
+    """The limits of tests: what takes half a second hangs."""
+    return limits_of(subject, min(seconds, 0.5), memory)
+
+
+@contextmanager
+def quickly() -> Iterator[None]:
+    """A block in which what takes half a second hangs."""
+    with ExitStack() as patched:
+        for module in (guarding, fatal, replay, shard):
+            patched.enter_context(mock.patch.object(module, "limits_of", quick))
+        for name, few in (("PROBE_SECONDS", 0.1), ("MOST_UNANSWERED", 6)):
+            patched.enter_context(mock.patch.object(fatal, name, few))
+        yield
+
+
+def misbehaviour(each: type[misbehaving.Misbehaving], cli: Callable[..., tuple[int, str, str]]) -> dict[str, str]:
+    """What a subject does that misbehaves, of what kind this is, and what is seen of it; nothing: a check goes on."""
+    words = "--walks", "3", "--examples", "0", "--isolated", "--json"
+    status, out, _ = cli("check", "--subject", f"misbehaving:{each.__name__}", *words)
+    (checked,) = json.loads(out)["subjects"]
+    found = ["{error}: {message}".format(**finding["seen"]) for finding in checked["findings"][:1]]
+    assert status == (1 if found else 4)
+    return {"kind": str(each.__base__.__doc__), "does": str(each.__doc__), "seen": "".join(found)}
+
+
+def called(*arguments: str) -> tuple[int, str, str]:
+    """The command line, its exit status and what it prints."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        status = run([*arguments])
+    return status, out.getvalue(), err.getvalue()
+
+
 def main() -> None:
     """Write all of it."""
+    with quickly():
+        seen = {each.__name__: misbehaviour(each, called) for each in misbehaving.subjects()}
+    MISBEHAVIOUR.write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
     DIGESTS.write_text(json.dumps({**digests(), "shard": shard_digest()}, indent=2) + "\n", encoding="utf-8")
     for contract in CONTRACTS.values():
         file = SCHEMAS / f"{contract.name}.trace.schema.json"

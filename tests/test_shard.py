@@ -22,13 +22,12 @@ from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.document import Document
 from broker_tck.properties.findings.story import story
-from broker_tck.properties.isolation.process import Death
+from broker_tck.properties.isolation.guard import Limits
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
-from broker_tck.spark_fuzz.worker import shard
 from broker_tck.spark_fuzz.worker.findings import UNREPEATED, Finder
 from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING
-from broker_tck.spark_fuzz.worker.shard import BATCH, COUNTED, KIT, shard_rows, shard_seed
+from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_rows, shard_seed
 
 MUTANT = Lane("mutant:strict-rounded-down", "timebucket-ideal")
 PLAIN = Lane("time-bucket", "timebucket-ideal")
@@ -106,12 +105,11 @@ def test_rounds_and_shards_make_other_walks() -> None:
 
 @pytest.mark.slow
 def test_isolation_changes_nothing_of_what_is_walked() -> None:
-    found = rows(PLAIN, operations=240_000)
+    found = rows(PLAIN, operations=60_000)
     subject = resolve(PLAIN.subject)
     run = Run(subject, PLAIN.profile, shard_seed(refresh.manifest([PLAIN], 1), 0, 0))
     for _ in checked(run, range(figures(found)["walks"]), COUNTED):
         pass
-    assert run.walks > BATCH
     assert figures(found) | {"milliseconds": 0} == {
         "walks": run.walks,
         "operations": run.operations,
@@ -162,21 +160,21 @@ def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [(r.name, r.key, r.length) for r in findings(died)] == [("DD-30", "clear [result]", 1)]
     assert [(r.name, r.key, r.length) for r in findings(raised)] == [("DD-30", "clear [result]", 1)]
     seen = msgspec.json.decode(findings(died)[0].text)["seen"]
-    assert seen == {"error": "Exited", "message": "the process ended itself with status 3"}
+    assert seen == {"error": "Exited", "message": "it ended its process with status 3"}
     first = findings(raised)[0].walk
     assert findings(died)[0].walk == first
 
 
 def finder(subject: Any) -> Finder:
-    return Finder(subject, MODEL, 2.0, 256, None)
+    return Finder(subject, MODEL, Limits(2.0, 256), None)
 
 
 @pytest.mark.untraced
 def test_death_is_reduced_though_it_takes_as_long_as_a_walk_may() -> None:
     trace = trace_of("add 1 0 +2000; clear")
-    death = no_answer("Exited", "the process ended itself with status 3")
+    death = no_answer("Exited", "it ended its process with status 3")
     failed = Walk(5, trace.config, list(trace.operations), death)
-    row = Finder(subject_of(LeavesLate), MODEL, 1.0, 256, None).of_fatal(failed)
+    row = Finder(subject_of(LeavesLate), MODEL, Limits(1.0, 256), None).of_fatal(failed)
     assert (row.name, row.key, row.length) == ("DD-30", "clear [result]", 1)
     assert msgspec.json.decode(row.text)["seen"]["error"] == "Exited"
 
@@ -240,33 +238,3 @@ def test_abstract_states_are_few_and_tell_what_differs() -> None:
     many = abstract(model)
     model.add(1, 200, model.timer.now + 5000 + 512 * 200)
     assert abstract(model) == many
-
-
-@pytest.mark.parametrize("first", [0, 1, COUNTED - 1])
-def test_walk_that_is_counted_has_longer(first: int) -> None:
-    class Marks(list[tuple[int, int]]):
-        def alive(self, number: int, times: int = 1) -> None:
-            self.append((number, times))
-
-    marks: Any = Marks()
-    walker = shard.LaneWalker(refresh.manifest([PLAIN], 100_000), PLAIN, 5)
-    walker.number = first
-    walker.batch(marks, first + 3)
-    assert dict(marks) == {n: KIT if n in (0, COUNTED) else 1 for n in range(first, first + 4)}
-
-
-def test_batch_that_always_dies_behind_its_walks_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard, "BATCH", 4)
-    walker = shard.LaneWalker(refresh.manifest([PLAIN], 1), PLAIN, 5)
-    again: list[int] = []
-
-    def dies(batch: Any) -> Death:
-        again.append(batch.args[1])
-        walker.isolation.mark.set(batch.args[1])
-        return Death("Killed", "the process died of SIGKILL")
-
-    monkeypatch.setattr(walker.isolation, "run", dies)
-    walker.follow(Death("Killed", "the process died of SIGKILL"), 4)
-    assert again == [3, 2, 1]
-    assert (walker.number, walker.work.fatal, walker.work.figures["failing"]) == (1, 1, 1)
-    assert [row.key for row in walker.work.findings.values()] == [UNREPEATED]

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.implementations.mutants.mutant import Mutant
@@ -72,7 +71,7 @@ class Subject:
         BOX.begin(config)
         try:
             rig = self.contract.rig(self.factory, config, capabilities)
-        except (Hang, KeyboardInterrupt):
+        except KeyboardInterrupt:
             raise
         except Unavailable as error:
             raise BadInput(f"{self.name}: {error}") from None

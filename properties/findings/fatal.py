@@ -102,13 +102,15 @@ def all_apart(subject: Subject, asked: Sequence[Asked]) -> Iterator[Failure | No
     judge = Apart(subject, limits)
     while done < len(asked):
         found: list[Failure | None] = []
-        guarded(
+        end = guarded(
             partial(replay_each, subject, asked[done:]),
             limits,
             found.append,
             partial(does_in_bulk, subject.contract),
             subject.name,
         )
+        if isinstance(end, End) and len(found) == len(asked) - done:  # it ended behind the last one
+            found.pop()
         for number, each in enumerate(found, done):
             yield judge.failure(subject, *asked[number]) if each else None
         done += len(found)

@@ -29,12 +29,9 @@ def see_made(subject: Subject) -> None:
 
     One that says itself that it hangs is for a walk to find.
     """
-    try:
-        made = (rigged(subject, SeededChoices(n)) for n in range(TRIED))
-        errors = [rig.error for rig in takewhile(lambda rig: isinstance(rig, Unmade), made)]
-    except Hang:
-        return
-    if len(errors) == TRIED:
+    made = (rigged(subject, SeededChoices(n)) for n in range(TRIED))
+    errors = [rig.error for rig in takewhile(lambda rig: isinstance(rig, Unmade), made)]
+    if len(errors) == TRIED and not isinstance(errors[0], Hang):
         error = errors[0]
         where = "; ".join(line.strip() for line in traceback_of(error)[1:-1]) if own(error) else ""
         called = f"its factory is called as {subject.contract.call}"

@@ -21,7 +21,8 @@ ROOM = 2**24
 HEAD = 40
 AT, TRACES, DONE, FORKS, TWICE = range(5)
 """What the head holds: the end of the trace, below 0 while the subject is asked nothing; how many traces were begun;
-how many operations of a walk were; how often the process was forked; where a call came back in a second process."""
+how many operations of a walk were; how often the process was forked; how much was written down before a fork that came
+back."""
 WALK = b"walk "
 """A walk's trace is this and its seed."""
 MARKED = 32
@@ -32,9 +33,10 @@ class Memory:
     """Shared memory for one guarded process."""
 
     def __init__(self) -> None:
-        shared = memoryview(mmap.mmap(-1, HEAD + ROOM))
+        shared = memoryview(mmap.mmap(-1, HEAD + 2 * ROOM))
         self.head = shared[:HEAD].cast("q")
-        self.body = shared[HEAD:]
+        self.body = shared[HEAD : HEAD + ROOM]
+        self.forked = shared[HEAD + ROOM :]
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -51,6 +53,11 @@ class Memory:
         """The trace: its configuration, then its operations, each as JSON. Empty where none was begun."""
         return bytes(self.body[: abs(self.head[AT])]).splitlines()
 
+    @property
+    def lines_twice(self) -> list[bytes]:
+        """The trace up to the operation that came back in a second process."""
+        return bytes(self.forked[: self.head[TWICE]]).splitlines()
+
 
 class BlackBox:
     """Writes down what the subject of this process does. It does nothing in a process that is not guarded."""
@@ -62,6 +69,8 @@ class BlackBox:
         self.end = 0
         self.walking = False
         """Whether a walk is being made of which the seed is written down, and not each operation."""
+        self.trace = b""
+        """What had been written down when this process was forked."""
         self.careful = False
         """Whether each operation of walks is written down as well."""
         self.second = False
@@ -71,12 +80,13 @@ class BlackBox:
     def install(self, memory: Memory, careful: bool) -> None:
         """Write to this memory from here on; for a process that was forked to be guarded."""
         self.memory, self.rig, self.second, self.careful = memory, None, False, careful
-        os.register_at_fork(after_in_parent=self.forked, after_in_child=self.is_second)
+        os.register_at_fork(before=self.forks, after_in_child=self.is_second)
 
-    def forked(self) -> None:
-        """The process was forked by its subject."""
+    def forks(self) -> None:
+        """The process is being forked, by its subject."""
         if self.memory:
             self.memory.head[FORKS] += 1
+            self.trace = bytes(self.memory.body[: self.end])
 
     def is_second(self) -> None:
         """Remember that this process is a fork. It may do what it likes, but for coming back to the kit."""
@@ -152,7 +162,8 @@ class BlackBox:
     def came_back(self) -> None:
         """End this process, in which a call came back a second time. Whoever guards the first sees it."""
         assert self.memory
-        self.memory.head[TWICE] = max(1, self.end)
+        self.memory.forked[: len(self.trace)] = self.trace
+        self.memory.head[TWICE] = max(1, len(self.trace))
         os._exit(1)
 
 

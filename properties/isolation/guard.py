@@ -224,8 +224,8 @@ class Guarded(Generic[T]):
 
     def twice(self) -> End:
         """How a process ended in which a call came back twice."""
-        lines = bytes(self.memory.body[: self.memory.head[TWICE]]).splitlines()
-        return End("Exited", "it came back in two processes: it has forked its own", tuple(lines))
+        trace = tuple(self.memory.lines_twice)
+        return End("Exited", "it came back in two processes: it has forked its own", trace)
 
     def end(self, end: End | None) -> None:
         """The process has ended, or is ended, without a result. None: its status says how."""
@@ -268,6 +268,9 @@ class Guarded(Generic[T]):
         now, place, seen = monotonic(), self.memory.place, state_of(self.pid)
         if self.memory.head[TWICE]:
             self.end(End("Exited", ""))
+            return
+        if self.reap(0) is not None and not self.answers.poll():  # what it has forked may hold the connection open
+            self.end(None)
             return
         if place != self.place:
             self.place, self.used, self.asleep = place, seen.used, 0.0
