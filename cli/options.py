@@ -219,12 +219,11 @@ def chosen_profile(contract: Contract, profile: str | None) -> str:
 
 
 def known_profile(contract: Contract, profile: str) -> str:
-    """A profile of the contract."""
+    """A profile of the contract, each way in it spelled as in names of profiles."""
     try:
-        contract.model(profile)
+        return contract.model(profile).PROFILE
     except ValueError as error:
         raise BadInput(str(error)) from None
-    return profile
 
 
 def chosen_contracts(names: Sequence[str], profile: str | None = None) -> list[Contract]:
