@@ -220,18 +220,15 @@ def chosen_profile(contract: Contract, profile: str | None) -> str:
 
 
 def known_profile(contract: Contract, profile: str) -> str:
-    """A profile of the contract."""
-    if profile in contract.profiles:
-        return profile
+    """A profile of the contract, each way in it spelled as in names of profiles."""
 
-    def see() -> None:
+    def spelled() -> str:
         try:
-            contract.model(profile)
+            return contract.model(profile).PROFILE
         except ValueError as error:
             raise BadInput(str(error)) from None
 
-    safely(f"profile {profile}: it cannot be imported", see)
-    return profile
+    return profile if profile in contract.profiles else safely(f"profile {profile}: it cannot be imported", spelled)
 
 
 def chosen_contracts(names: Sequence[str], profile: str | None = None) -> list[Contract]:

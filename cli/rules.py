@@ -14,8 +14,8 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.model.rules import Rule, Strength, by_number, embodiments, rules_of, standing_before, ways_of
 from broker_tck.model.said import words_of
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.profiles import names_of
 from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.engine.ways import names_of
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.worth.exercised import deviating
@@ -67,7 +67,7 @@ def families(known: Iterable[str]) -> str:
 def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
     """All that is known of a rule."""
     parts = [e for e in embodiments(model) if e.rule == rule]
-    accepted = names_of([way for way in ways_of(model) if way.rule == rule])
+    accepted = names_of(ways_of(model, rule.number))
     further = [way.name for way in standing_before(model) if way.rule == rule]
     return {
         "number": rule.number,

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any, TypeVar
 
 Clause = Callable[..., Any]
@@ -211,13 +212,15 @@ def clause_of(model: type, path: str) -> Clause:
 
 
 def embodiments(model: type) -> Iterator[Embodiment]:
-    """Every clause of the model that embodies a rule, in the order of their declaration, those of its parts last."""
+    """Every clause of the model that embodies a rule, in the order of their declaration, those of its parts last.
+
+    A clause that a subclass takes back is the same one.
+    """
     for path, part in tree_of(model):
-        for base in reversed(part.__mro__):
-            for clause in vars(base).values():
-                if callable(clause) and clause in _EMBODIMENTS:
-                    found = _EMBODIMENTS[clause]
-                    yield replace(found, clause=f"{path}{found.clause}")
+        clauses = (clause for base in reversed(part.__mro__) for clause in vars(base).values())
+        for clause in dict.fromkeys(c for c in clauses if callable(c) and c in _EMBODIMENTS):
+            found = _EMBODIMENTS[clause]
+            yield replace(found, clause=f"{path}{found.clause}")
 
 
 def rules_of(model: type) -> list[Rule]:
@@ -233,31 +236,45 @@ def by_number(number: str) -> tuple[str, int]:
     return letters, int(number[len(letters) :] or 0)
 
 
-def ways_of(model: type) -> list[Way]:
-    """Every known wrong way of the model's rules, but for what its profile replaces."""
-    replacing = [
-        Way(e.rule, e.clause, name, instead)
-        for e in embodiments(model)
-        if not deviates(model, e)
-        for name, instead in e.ways.items()
-    ]
-    return [*replacing, *standing_before(model)]
+@cache
+def ways_of(model: type, number: str = "") -> tuple[Way, ...]:
+    """Every known wrong way of the model's rules, or of one, but for what its profile replaces."""
+    return tuple(way for way, replacing in known_ways(model, number) if not replacing)
+
+
+def known_ways(model: type, number: str = "") -> Iterator[tuple[Way, list[str]]]:
+    """Every known wrong way of the model's rules, or of one, each with the paths of what its profile has in its place.
+
+    Those that are classes come last.
+    """
+    for e in embodiments(model):
+        if number in ("", e.rule.number):
+            replacing = [e.clause] if e.ways and deviates(model, e) else []
+            yield from ((Way(e.rule, e.clause, name, instead), replacing) for name, instead in e.ways.items())
+    yield from known_classes(model, number)
 
 
 def standing_before(model: type) -> Iterator[Way]:
     """The wrong ways that are classes, but for those that change what the model's profile changes."""
-    rules = {rule.number: rule for rule in rules_of(model)}
+    return (way for way, replacing in known_classes(model) if not replacing)
+
+
+def known_classes(model: type, number: str = "") -> Iterator[tuple[Way, list[str]]]:
+    """The wrong ways that are classes, likewise."""
+    rules = {rule.number: rule for rule in rules_of(model) if number in ("", rule.number)}
     for path, part in tree_of(model):
         for base in reversed(part.__mro__):
-            for number, name, way in _WRONG.get(base, ()):
-                if all(getattr(part, attribute) is getattr(base, attribute) for attribute in changed_by(way, base)):
-                    yield Way(rules[number], f"{path}{way.__name__}", name, way)
+            for of_rule, name, way in _WRONG.get(base, ()):
+                if of_rule in rules:
+                    changed = (each for each in changed_by(way, base) if getattr(part, each) is not getattr(base, each))
+                    yield Way(rules[of_rule], f"{path}{way.__name__}", name, way), [f"{path}{each}" for each in changed]
 
 
-def changed_by(way: type, base: type) -> set[str]:
+def changed_by(way: type, base: type) -> list[str]:
     """What a wrong way changes of the class that it stands before."""
     own = way.__mro__[: way.__mro__.index(base)]
-    return {name for each in own for name in vars(each) if name in vars(base) and not name.startswith("_")}
+    names = dict.fromkeys(name for each in own for name in vars(each))
+    return [name for name in names if name in vars(base) and not name.startswith("_")]
 
 
 def deviates(model: type, embodiment: Embodiment) -> bool:

@@ -17,7 +17,7 @@ from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.conforming import check_subject
 from broker_tck.properties.engine.accepted import accepted
-from broker_tck.properties.engine.subjects import Accepted
+from broker_tck.properties.engine.subjects import Accepted, resolve
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document
@@ -55,7 +55,7 @@ class NoPause(DelayedDelivery):
 @pytest.mark.untraced
 def test_subject_that_does_as_it_says_conforms() -> None:
     subject = subject_of(RoundsDown)
-    assert subject.accepts == (Accepted("DD-05", "rounded_down", "our clients wait"),)
+    assert subject.accepts == (Accepted("DD-05", "rounded down", "our clients wait"),)
     assert subject.profiles == (EARLY,)
     checked = check_subject(subject, EARLY, (), 0, 100, 5)
     assert checked.verdict == CONFORMS, checked.complaints
@@ -96,6 +96,15 @@ def test_word_for_a_flow_is_held_as_well() -> None:
     assert document(checked.run.findings[0]).what.startswith(
         "Your tracker does not do DD-27 in the way that it accepts (a new tick brings the timer up to date), but "
     )
+
+
+@pytest.mark.untraced
+def test_word_for_a_part_is_held_of_a_subject_that_does_something_else() -> None:
+    heap = resolve("pulsar-heap", profiles=["ideal"], accepts={"CC-11": "a removal loses sight of the last cursor"})
+    (profile,) = heap.profiles
+    checked = check_subject(heap, profile, (), 0, 40, 0)
+    assert checked.verdict == BROKEN
+    assert {finding.rule for finding in checked.run.findings} >= {"CC-04", "CC-11"}
 
 
 @pytest.mark.untraced

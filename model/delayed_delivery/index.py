@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import groupby, islice
 from typing import ClassVar
 
+from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Part, also, rule
 from broker_tck.model.said import said
 
@@ -57,7 +58,9 @@ class Index(Part):
         return sum(map(len, self.held.values())) + self.counted_in_vain
 
     def first(self) -> int:
-        """The smallest key."""
+        """The smallest key. Fault where nothing is held, as who counts in vain finds out."""
+        if not self.held:
+            raise Fault("NoSuchElementException")
         return min(self.held)
 
     # ---- Adding

@@ -11,7 +11,6 @@ from broker_tck.model.delayed_delivery.memory import BYTES, MemoryEstimate
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.java_collections import LongHashOrder
 from broker_tck.model.parts.timer import Timer
-from broker_tck.model.reference import Fault
 
 
 class WakingAtTheKey(Buckets):
@@ -148,15 +147,10 @@ class TimeBucket401(TimeBucket404):
 
 
 class CountsAgain(Index):
-    """An index that counts a repeated add again, and then cannot tell its first bucket."""
+    """An index that counts a repeated add again."""
 
     def counts_again(self) -> bool:
         return True
-
-    def first(self) -> int:
-        if not self.held:
-            raise Fault("NoSuchElementException")
-        return super().first()
 
 
 class AnyEstimate(MemoryEstimate):

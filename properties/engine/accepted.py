@@ -9,8 +9,9 @@ from typing import NamedTuple
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.profiles import base_of, called, imported, in_words
+from broker_tck.properties.engine.profiles import base_of, imported
 from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.ways import called
 
 
 class Deviation(NamedTuple):
@@ -27,7 +28,7 @@ def accepted(subject: Subject, profile: str) -> list[Deviation]:
     """What is accepted of a subject under a profile."""
     reasons = {each.rule: each.reason for each in subject.accepts}
     ways = subject.contract.model(profile).ACCEPTS
-    found = [(way.rule.number, str(way), reasons.get(way.rule.number, ""), in_words(called(way)[0])) for way in ways]
+    found = [(way.rule.number, str(way), reasons.get(way.rule.number, ""), called(way)) for way in ways]
     found += own(subject.contract, profile)
     return [Deviation(rule, way, reason, text_of(rule, name, reason)) for rule, way, reason, name in found]
 

@@ -220,9 +220,10 @@ class Contract:
     def model(self, profile: str) -> type[Reference]:
         """The reference model of a profile, see :mod:`~broker_tck.properties.engine.profiles`.
 
-        ValueError names the profiles, or the rules, or the ways, that there are.
+        There is one, however the ways in the name are written. ValueError names the profiles, or the rules, or the
+        ways, that there are, or says why a way cannot be accepted.
         """
-        return _model(self, profile)
+        return _model(self, _model(self, profile).PROFILE)
 
     def living(self, name: str) -> Contract:
         """The contract with walks that are lives of one kind; ValueError names the kinds."""

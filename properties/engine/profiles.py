@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from broker_tck.implementations.naming import asked_back, unknown
+from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Way, deviations_of, replaced, rules_of, ways_of
+from broker_tck.model.rules import deviations_of, replaced
+from broker_tck.properties.engine.ways import way_named
 
 KEPT, ACCEPTED = "+", "~"
 
@@ -27,7 +27,11 @@ def base_of(profile: str) -> str:
 
 
 def model_of(profile: str, known: Mapping[str, type[Reference]], contract: str) -> type[Reference]:
-    """The reference model of a profile of a contract, whose own are ``known``. ValueError says what there is."""
+    """The reference model of a profile of a contract, whose own are ``known``.
+
+    Its ``PROFILE`` has each way spelled the same, however it was written. ValueError says what there is, or why a way
+    cannot be accepted.
+    """
     kept, *accepted = profile.split(ACCEPTED)
     name, *rules = kept.split(KEPT)
     model = own_profile(name, known, contract) if ":" in name else known.get(name)
@@ -35,9 +39,12 @@ def model_of(profile: str, known: Mapping[str, type[Reference]], contract: str) 
         raise ValueError(unknown("profile", name, known, of=contract))
     if rules:
         model = keeping(model, name, rules)
+    spelling = kept
     for text in accepted:
-        model = accepting(model, name, text)
-    return model if profile == model.PROFILE else replaced(model, {"PROFILE": profile}, profile)
+        way, spelled = way_named(model, spelling, text, known)
+        spelling += f"{ACCEPTED}{spelled}"
+        model = replaced(way.applied_to(model), {"ACCEPTS": (*model.ACCEPTS, way)}, spelling)
+    return model if spelling == model.PROFILE else replaced(model, {"PROFILE": spelling}, spelling)
 
 
 def own_profile(name: str, known: Mapping[str, type[Reference]], contract: str) -> type[Reference]:
@@ -74,49 +81,6 @@ def keeping(model: type[Reference], name: str, rules: Sequence[str]) -> type[Ref
     clauses = {way.clause: way.instead for way in ways if way.rule.number in rules}
     laws = {"BREAKS": (), "MOOT": (*model.MOOT, *model.BREAKS)}  # which of them it breaks now, nobody says
     return replaced(model, {**clauses, **laws}, name)
-
-
-def accepting(model: type[Reference], name: str, text: str) -> type[Reference]:
-    """A model that does a rule otherwise, as ``RULE:WAY`` or ``RULE:CLAUSE:WAY`` says."""
-    way = way_named(model, name, text)
-    changed = way.applied_to(model)
-    return replaced(changed, {"ACCEPTS": (*model.ACCEPTS, way)}, name)
-
-
-def way_named(model: type[Reference], name: str, text: str) -> Way:
-    """One known way to do a rule otherwise. ValueError says which there are, or that several are so called."""
-    number, _, wanted = text.partition(":")
-    ways = [way for way in ways_of(model) if way.rule.number == number]
-    if not ways:
-        rules = [rule.number for rule in rules_of(model)]
-        if number in rules:
-            raise ValueError(f"profile {name} knows no way to do {number} otherwise")
-        raise ValueError(f"profile {name} has no rule {number!r}{asked_back(number, rules)}")
-    fitting = [way for way in ways if wanted in called(way)]
-    if len(fitting) > 1:
-        there = ", ".join(repr(in_words(called(way)[-1])) for way in fitting)
-        raise ValueError(f"{in_words(wanted)!r} is one of several ways of {number}; say which: {there}")
-    if not fitting:
-        raise ValueError(unknown("way", in_words(wanted), names_of(ways), of=number))
-    return fitting[0]
-
-
-def names_of(ways: Sequence[Way]) -> dict[str, Way]:
-    """Ways of one rule by the names that a subject may accept them by: with the clause where several have a name."""
-    often = Counter(way.name for way in ways)
-    return {in_words(called(way)[often[way.name] > 1]): way for way in ways}
-
-
-def called(way: Way) -> tuple[str, str]:
-    """What a way is called in the name of a profile: alone, and with its clause."""
-    name = way.name.replace(" ", "_")
-    return name, f"{way.clause}:{name}"
-
-
-def in_words(name: str) -> str:
-    """What a way is called in a profile, as a subject may accept it."""
-    clause, colon, way = name.rpartition(":")
-    return f"{clause}{colon and ': '}{way.replace('_', ' ')}"
 
 
 def accepted_by(profile: str) -> list[tuple[str, str]]:

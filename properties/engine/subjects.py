@@ -48,7 +48,7 @@ class Accepted(NamedTuple):
 
     rule: str
     way: str
-    """As the name of a profile has it: the known way, or its clause and the way."""
+    """As it was written."""
     reason: str
 
 
@@ -165,12 +165,10 @@ def declared(
         )
     otherwise = accepted(name, getattr(factory, "accepts", {}) if accepts is None else accepts)
     changed = "".join(f"{ACCEPTED}{each.rule}:{each.way}" for each in otherwise)
-    profiles = [f"{profile}{changed}" for profile in profiles]
-    for profile in profiles:
-        try:
-            contract.model(profile)
-        except ValueError as error:
-            raise BadInput(f"{name}: {error}") from None
+    try:
+        profiles = [contract.model(f"{profile}{changed}").PROFILE for profile in profiles]
+    except ValueError as error:
+        raise BadInput(f"{name}: {error}") from None
     capabilities = able_to(name, contract, getattr(factory, "capabilities", {}))
     return Subject(name, contract, factory, tuple(profiles), capabilities, otherwise)
 
@@ -195,7 +193,7 @@ def accepted(name: str, accepts: Any) -> tuple[Accepted, ...]:
         such = '{"DD-06": ("at its start", "the reason")}'
         raise BadInput(f"{name}: accepts is {accepts!r}; it has to be such as {such}") from None
     pairs = [(rule, (way, "") if isinstance(way, str) else way) for rule, way in said.items()]
-    return tuple(Accepted(rule, way.replace(": ", ":").replace(" ", "_"), reason) for rule, (way, reason) in pairs)
+    return tuple(Accepted(rule, way, reason) for rule, (way, reason) in pairs)
 
 
 def having_profile(profile: str) -> list[Contract]:

@@ -149,7 +149,7 @@ def parts_of(line: str) -> dict[str, Any]:
 def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], where: str, strict: bool) -> Trace:
     """A trace out of its parts, each step still an array."""
     try:
-        contract.model(profile)
+        profile = contract.model(profile).PROFILE
     except ValueError as error:
         raise BadInput(f"{where}: {error}") from None
     for name in config:

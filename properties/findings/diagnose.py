@@ -185,8 +185,13 @@ class Diagnoser:
 
     def explains(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
         """Whether what a diagnosis says of a subject everywhere holds on every step of this trace as well."""
-        ways = [wrong for wrong in self.known if wrong[0] in diagnosis.ways] if diagnosis.whole else []
+        ways = self.named(diagnosis) if diagnosis.whole else []
         return bool(self.fitting(config, operations, ways))
+
+    def named(self, diagnosis: Diagnosis) -> list[WrongModel]:
+        """The ways that a diagnosis names, each with its model; one that is no known way is applied to this model."""
+        known = dict(self.known)
+        return [(way, known.get(way) or way.applied_to(self.model)) for way in diagnosis.ways]
 
     def walks(self, way: Way, wrong: type[Reference]) -> int:
         """On how many walks, made with the model that has this way, the subject agrees with it."""

@@ -212,13 +212,13 @@ class Reduction:
             begun, explaining = self, self.diagnoser.fitting(self.config, self.failing)
         elif len(finding.operations) > LONG:
             begun = replace(self, config=finding.config, failing=finding.operations)
-            explaining = [(way, way.applied_to(self.diagnoser.model)) for way in finding.diagnosis.ways]
+            explaining = self.diagnoser.named(finding.diagnosis)
         else:
             return finding
         other = explaining and begun.finding(self.fit_by(explaining))
         if not other or len(other.operations) > len(finding.operations):
             return finding
-        named = [(way, way.applied_to(self.diagnoser.model)) for way in other.diagnosis.ways]
+        named = self.diagnoser.named(other.diagnosis)
         last = named and replace(self, config=other.config, failing=other.operations).finding(self.fit_by(named))
         return last if last and last.rule == other.rule else other
 

@@ -10,6 +10,7 @@ from broker_tck.model.said import words_of
 from broker_tck.properties.engine.check import HANG, RESULT, unanswered
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
+from broker_tck.properties.engine.ways import called
 from broker_tck.properties.engine.written import named_text
 from broker_tck.properties.findings.diagnose import WALKS, Diagnosis
 from broker_tck.properties.findings.finding import Finding, erred
@@ -49,7 +50,7 @@ def as_guesses(told: Sequence[str]) -> str:
 def in_words(way: Way, thing: str, model: type[Reference]) -> str:
     """What a subject does that behaves in a wrong way: in words made for it, or made of the rule's."""
     number, sentence = way.rule.number, begun_small(way.rule.sentence)
-    if accepted := next((name_of(each) for each in model.ACCEPTS if each.rule == way.rule), ""):
+    if accepted := next((called(each) for each in model.ACCEPTS if each.rule == way.rule), ""):
         does = f"as specified: {sentence}" if way.name == AS_SPECIFIED else f"otherwise. {by_name(way, thing)}"
         return f"Your {thing} does not do {number} in the way that it accepts ({accepted}), but {does}"
     if way.name == AS_SPECIFIED:
@@ -65,13 +66,8 @@ def by_name(way: Way, thing: str) -> str:
         return words
     sentence = begun_small(way.rule.sentence)
     if way.stands_before:
-        return f"In your {thing}, {name_of(way)}. The rule: {sentence}"
+        return f"In your {thing}, {called(way)}. The rule: {sentence}"
     return f"Your {thing} does not keep this rule: {sentence}"
-
-
-def name_of(way: Way) -> str:
-    """The name of a way in words."""
-    return way.name.replace("_", " ")
 
 
 def begun_small(sentence: str) -> str:

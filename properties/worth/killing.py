@@ -228,7 +228,7 @@ def is_minimal(finding: Finding, subject: Subject, diagnoser: Diagnoser) -> bool
     """Whether the trace no longer fails when any one operation is left out, or only breaks other rules."""
     config, operations = finding.config, finding.operations
     own = kind(finding.contract, operations[-1], finding.difference)
-    ways = [(way, way.applied_to(diagnoser.model)) for way in finding.diagnosis.ways]
+    ways = diagnoser.named(finding.diagnosis)
     for i in range(len(operations) - 1):
         rest = operations[:i] + operations[i + 1 :]
         found = failure(subject, diagnoser.model, config, rest)

@@ -1,0 +1,158 @@
+"""Each known way of each rule on each profile, accepted: it is done, or refused with the reason."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from broker_tck.model.rules import ABSENT, Way, known_ways, ways_of
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.profiles import base_of
+from broker_tck.properties.engine.subjects import bundled, declared
+from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.engine.ways import called, way_named
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.diagnose import in_words
+from broker_tck.properties.findings.story import way_text
+
+APPLIED = "applied"
+CAN = r"; (\S+) can$"
+REASONS = {
+    "the profile's own": rf"profile \S+ has its own [\w.]+, so it cannot do \S+ '.+'({CAN})?",
+    "no such way": r"unknown way '.+' of \S+(; did you mean '.+'\? There|; there) are: .+",
+    "no way known": r"profile \S+ knows no way to do \S+ otherwise",
+    "no such rule": r"profile \S+ has no rule '\S+', which is one of \S.*",
+    "nothing to keep": r"profile \S+ does not deviate from \S+; of its rules .+ can be kept",
+}
+PROFILES = [(contract, profile) for contract in CONTRACTS.values() for profile in contract.profiles]
+STEPS = 20
+WALK = 8
+"""One on which a model that goes on in a wrong way is seen to fail."""
+APART = 8
+"""Of so many ways one is tried with another one."""
+
+each_profile = pytest.mark.parametrize(("contract", "profile"), PROFILES, ids=lambda each: getattr(each, "name", each))
+
+
+def tried(contract: Contract, profile: str) -> str:
+    """What became of a profile: applied, when its model walks beside itself, or the reason why it is refused."""
+    try:
+        model = contract.model(profile)
+    except ValueError as error:
+        (reason,) = (name for name, says in REASONS.items() if re.fullmatch(says, str(error)))
+        if instead := re.search(CAN, str(error)):
+            assert tried(contract, f"{instead[1]}~{profile.partition('~')[2]}") == APPLIED
+        return reason
+    able = able_to(contract, base_of(profile))
+    done = walk(contract, walk_seed(0, WALK), lambda config, _: model(config), model, able, STEPS)
+    assert done.difference is None, profile
+    return APPLIED
+
+
+@cache
+def able_to(contract: Contract, profile: str) -> Any:
+    """What a subject can do that has a profile: everything, or what a bundled one can."""
+    if profile == contract.default:
+        return contract.capabilities()
+    return next(subject.capabilities for subject in bundled(contract) if profile in subject.profiles)
+
+
+def of_contract(contract: Contract) -> Iterator[Way]:
+    """Every way that a profile of the contract knows, once."""
+    yield from dict.fromkeys(way for model in contract.profiles.values() for way, _ in known_ways(model))
+
+
+@pytest.mark.untraced
+@each_profile
+def test_way_is_done_or_refused_with_the_reason(contract: Contract, profile: str) -> None:
+    told = Counter(
+        tried(contract, f"{profile}~{way.rule.number}:{way.clause}: {way.name}") for way in of_contract(contract)
+    )
+    assert told[APPLIED] == len(ways_of(contract.model(profile)))
+
+
+@pytest.mark.untraced
+@each_profile
+def test_rule_is_kept_or_that_refused_with_the_reason(contract: Contract, profile: str) -> None:
+    kept = [number for number in contract.rules if tried(contract, f"{profile}+{number}") == APPLIED]
+    for way in of_contract(contract):
+        if way.rule.number in kept:
+            tried(contract, f"{profile}+{way.rule.number}~{way.rule.number}:{way.clause}: {way.name}")
+
+
+@pytest.mark.untraced
+@each_profile
+def test_two_ways_are_done_or_the_second_is_refused(contract: Contract, profile: str) -> None:
+    ways = ways_of(contract.model(profile))
+    for first, second in zip(ways[::APART], [*ways[len(ways) // 3 :: APART], *ways], strict=False):
+        for one, other in ((first, second), (second, first)):
+            text = "".join(f"~{way.rule.number}:{way.clause}:{way.name}" for way in (one, other))
+            tried(contract, f"{profile}{text}")
+
+
+@each_profile
+def test_way_is_accepted_in_the_words_of_a_finding(contract: Contract, profile: str) -> None:
+    model = contract.model(profile)
+    for way in ways_of(model):
+        number = way.rule.number
+        told = re.search(r"\((.+)\)$", in_words(way))
+        assert told
+        line = way_text(str(way)) or f"{way.name} ({told[1]})"
+        texts = [line, line.replace(" ", "\n  ", 1), called(way, by_clause=True)]
+        texts += [] if way.name == ABSENT else [told[1], str(way)]
+        named, spelled = way_named(model, profile, f"{number}:{line}", contract.profiles)
+        assert (named, " " in spelled) == (way, False)
+        for text in (*texts, spelled.removeprefix(f"{number}:")):
+            assert way_named(model, profile, f"{number}:{text}", contract.profiles) == (way, spelled), text
+
+
+@each_profile
+def test_word_of_a_subject_is_spelled_as_the_profile(contract: Contract, profile: str) -> None:
+    for way in ways_of(contract.model(profile))[::APART]:
+        line = called(way, by_clause=True)
+        subject = declared("it", Anything, contract, (profile,), {way.rule.number: line})
+        (accepts,) = contract.model(*subject.profiles).ACCEPTS
+        assert accepts == way
+        assert contract.model(f"{profile}~{way.rule.number}:{line}") is contract.model(*subject.profiles)
+
+
+class Anything:
+    """A factory of nothing."""
+
+    def __init__(self, *arguments: Any) -> None:
+        """Make nothing."""
+
+
+@pytest.mark.parametrize(
+    ("profile", "rule", "way", "says"),
+    [
+        (
+            "heap",
+            "DD-11",
+            "absent (index.serial)",
+            r"heap has its own index.serial, so it cannot do DD-11 'absent \(index.serial\)'; heap\+DD-11 can$",
+        ),
+        (
+            "heap",
+            "DD-11",
+            "as specified",
+            r"'as specified' is no way to do DD-11 otherwise; heap\+DD-11 does it so$",
+        ),
+        ("heap", "DD-09", "as specified", "'as specified' is no way to do DD-09 otherwise$"),
+        (
+            "timebucket-ideal",
+            "DD-11",
+            "as heap (index.serial)",
+            r"'as heap \(index.serial\)' is how heap does DD-11; write heap for the profile",
+        ),
+    ],
+)
+def test_words_of_a_finding_that_are_no_way_are_bad_input(profile: str, rule: str, way: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        declared("it", Anything, CONTRACTS["delayed-delivery"], (profile,), {rule: way})
