@@ -80,8 +80,7 @@ class Timer(Part):
         "DD-22",
         "After a run the next firing is at least a tick away; before the first run nothing has to be waited for.",
         source="AbstractDelayedDeliveryTracker, PR 5498",
-        look="the time of the last run, and the tick as it is when the timeout is armed; 0 in place of a run that never "
-        "was",
+        look="the time of the last run, and the tick as it is when the timeout is armed; 0 for a run that never was",
         absent=lambda t, last_run, tick: 0,
         without_the_tick=lambda t, last_run, tick: last_run,
         two_ticks=lambda t, last_run, tick: last_run + 2 * tick,
@@ -92,12 +91,12 @@ class Timer(Part):
         return last_run + tick
 
     @said(
-        as_if_it_ran_at_0=(
+        absent=(
             "Your tracker takes 0 for the last run of a timer that has not run yet; before the first run nothing has "
             "to be waited for."
         ),
     )
-    @also(earliest, when=lambda t, tick: t.now < tick, as_if_it_ran_at_0=lambda t, tick: tick)
+    @also(earliest, when=lambda t, tick: t.now < tick, absent=lambda t, tick: tick)
     def earliest_at_first(self, tick: int) -> int:
         """The same before the first run."""
         return self.now
