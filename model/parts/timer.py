@@ -78,7 +78,7 @@ class Timer(Part):
     )
     @rule(
         "DD-22",
-        "After a run the next firing is at least a tick away; before the first run nothing has to be waited for.",
+        "After a run the next firing is at least a tick away; the first firing need not wait.",
         source="AbstractDelayedDeliveryTracker, PR 5498",
         look="the time of the last run, and the tick as it is when the timeout is armed; 0 for a run that never was",
         absent=lambda t, last_run, tick: 0,
@@ -91,14 +91,11 @@ class Timer(Part):
         return last_run + tick
 
     @said(
-        absent=(
-            "Your tracker takes 0 for the last run of a timer that has not run yet; before the first run nothing has "
-            "to be waited for."
-        ),
+        absent="Your tracker takes 0 for the last run of a timer that has not run yet; the first firing need not wait.",
     )
     @also(earliest, when=lambda t, tick: t.now < tick, absent=lambda t, tick: tick)
     def earliest_at_first(self, tick: int) -> int:
-        """The same before the first run."""
+        """The same for the first firing."""
         return self.now
 
     @said(
