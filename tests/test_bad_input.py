@@ -517,8 +517,8 @@ CASES = [
     ),
     text(
         "text bounds",
-        "text: config: clock is 0; it has to be a whole number from 1 to ~",
-        "delayed-delivery clock=0; add 1 0 +5",
+        "text: config: clock is 99999999999999999; it has to be a whole number from 0 to ~",
+        "delayed-delivery clock=99999999999999999; add 1 0 +5",
     ),
     text(
         "text clock", "text: config: the clock is in milliseconds, not 'now'", "delayed-delivery clock=now; add 1 0 +5"

@@ -8,6 +8,7 @@ import pytest
 
 from broker_tck.model.bucket_delivery.bucket import About, Bucket
 from broker_tck.model.bucket_delivery.cutting import Cutting
+from broker_tck.model.bucket_delivery.released_50 import Selection50
 from broker_tck.model.bucket_delivery.selection import Selection
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.contracts.bucket_delivery.operations import Config
@@ -134,6 +135,12 @@ def test_fewer_buckets_are_merged_where_four_neighbours_are_not_eligible() -> No
 def test_next_time_is_that_of_the_next_segment() -> None:
     buckets = [source(i, 1, times) for i, times in enumerate([[10, 100, 10], [10, 100, 10], [10, 50, 1000]])]
     assert chosen(buckets, widest=2) == [1, 2]
+
+
+def test_first_choice_may_be_of_the_last_time_that_there_is() -> None:
+    buckets = [source(i, 1, [0, 2**63 - 1]) for i in range(3)]
+    assert chosen(buckets) == [0, 1, 2]
+    assert Selection50().choose(buckets) == []
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])

@@ -374,6 +374,12 @@ def results(text: str, profile: str, on: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("on", [0, 1], ids=["model", "subject"])
+@pytest.mark.parametrize(("profile", "answer"), [("ideal", "miss"), ("pip-430", "hit"), ("queue", "hit")])
+def test_ledgers_below_zero_are_invalidated_as_others_are(profile: str, answer: str, on: int) -> None:
+    assert results("put 0 -5 0 10 0; invalidate 0 1 1; get 0 -5 0", profile, on)[-1] == answer
+
+
+@pytest.mark.parametrize("on", [0, 1], ids=["model", "subject"])
 @pytest.mark.parametrize(
     ("text", "in_42", "in_50"),
     [

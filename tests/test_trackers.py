@@ -94,7 +94,8 @@ class Naive:
         self.wheel, self.tick, self.strict, self.lookahead = wheel, config.tick, config.strict, config.lookahead
         self.width = bucket_width(config.tick)
         self.held: set[tuple[int, int, int]] = set()
-        self.highest, self.fixed, self.last_run = 0, True, 0
+        self.highest, self.fixed = 0, True
+        self.last_run: int | None = None
         self.timeout: Timeout | None = None
         self.target: int | None = None
 
@@ -149,7 +150,8 @@ class Naive:
             return
         self.drop_timeout()
         if wake > self.wheel.now:
-            self.timeout = self.wheel.new_timeout(max(wake, self.last_run + self.tick), self.fired)
+            earliest = wake if self.last_run is None else self.last_run + self.tick
+            self.timeout = self.wheel.new_timeout(max(wake, earliest), self.fired)
             self.target = wake
 
     def fired(self, timeout: Timeout) -> bool:

@@ -88,7 +88,7 @@ class Alarm:
         self.fired = fired
         self.timeout: Timeout | None = None
         self.target: int | None = None
-        self.last_run = 0
+        self.last_run: int | None = None
 
     def cancel(self) -> None:
         """Disarm."""
@@ -102,7 +102,8 @@ class Alarm:
             self.cancel()
             if at > self.clock():
                 self.target = at
-                self.timeout = self.timer.new_timeout(max(at, self.last_run + tick), self.run)
+                earliest = at if self.last_run is None else self.last_run + tick
+                self.timeout = self.timer.new_timeout(max(at, earliest), self.run)
 
     def fire_at_once(self) -> None:
         """Fire now, whatever was armed."""

@@ -56,7 +56,7 @@ class Alarm:
         self.fired = fired
         self.timeout: Timeout | None = None
         self.target: int | None = None
-        self.last_run = 0
+        self.last_run: int | None = None
 
     def cancel(self) -> None:
         """Disarm."""
@@ -66,7 +66,7 @@ class Alarm:
 
     def aim(self, moments: Sequence[int], tick: int) -> None:
         """Fire at the first moment after the last firing, and a tick after that at the earliest."""
-        first = min((moment for moment in moments if moment > self.last_run), default=None)
+        first = min((moment for moment in moments if self.last_run is None or moment > self.last_run), default=None)
         if first is None:
             self.cancel()
         elif first != self.target:
@@ -74,7 +74,8 @@ class Alarm:
             if first != self.target:
                 self.cancel()
                 self.target = first
-                self.timeout = self.timer.new_timeout(max(first, self.last_run + tick), self.run)
+                earliest = first if self.last_run is None else self.last_run + tick
+                self.timeout = self.timer.new_timeout(max(first, earliest), self.run)
 
     def run(self, timeout: Timeout) -> bool:
         """A timeout fires."""

@@ -39,15 +39,16 @@ def _best(stretches: Iterable[Sequence[SealedBucket]], width: int) -> Sequence[S
     before; where it is not, those behind it still have to have as few messages.
     """
     best: Sequence[SealedBucket] = []
-    fewest = soonest = 2**63 - 1
+    fewest: int | None = None
+    soonest: int | None = None
     for stretch in stretches:
         for start in range(len(stretch) - width + 1):
             window = stretch[start : start + width]
             size = sum(bucket.size for bucket in window)
-            if size > fewest:
+            if fewest is not None and size > fewest:
                 continue
             fewest = size
             next_time = min(bucket.next_time for bucket in window)
-            if next_time < soonest:
+            if soonest is None or next_time < soonest:
                 soonest, best = next_time, window
     return best

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from broker_tck.implementations.delayed_delivery.in_memory import LAST_TIME, InMemoryTracker
 from broker_tck.implementations.delayed_delivery.time_bucket_index import MAX_ENTRY_ID, TimeBucketIndex
-from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer
+from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer, DeliveryTimer2026
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Timer
 
 
@@ -85,9 +85,9 @@ class TimeBucket2026Tracker(TimeBucketTracker):
     profiles: ClassVar[tuple[str, ...]] = ("timebucket-2026",)
 
     def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        """Start with a timer that takes a bucket at time 0 for armed (DD-26)."""
+        """Start with a timer that takes 0 for the time of a run, and of what is armed (DD-22, DD-26)."""
         super().__init__(config, clock, timer)
-        self._timer.target = 0
+        self._timer = DeliveryTimer2026(clock, timer)
 
     def reset_tick_time(self, tick: int) -> None:
         """Change the tick time, in milliseconds."""

@@ -21,7 +21,7 @@ class DeliveryTimer:
         self._clock = clock
         self._timer = timer
         self._timeout: Timeout | None = None
-        self._last_run = 0
+        self._last_run: int | None = None
         self.target = NO_TARGET
 
     def aim(self, wake: int, now: int, tick: int) -> None:
@@ -31,13 +31,17 @@ class DeliveryTimer:
         """
         self._drop()
         if wake > now:
-            self._timeout = self._timer.new_timeout(max(wake, self._last_run + tick), self._fired)
-            self.target = wake
+            self._arm(wake, tick)
 
     def disarm(self) -> None:
         """Forget the timeout, if one is held. Idempotent."""
         if self._timeout is not None:
             self._drop()
+
+    def _arm(self, wake: int, tick: int) -> None:
+        deadline = wake if self._last_run is None else max(wake, self._last_run + tick)
+        self._timeout = self._timer.new_timeout(deadline, self._fired)
+        self.target = wake
 
     def _drop(self) -> None:
         if self._timeout is not None:
@@ -55,7 +59,18 @@ class DeliveryTimer:
         return True
 
 
-class DeliveryTimer2025(DeliveryTimer):
+class DeliveryTimer2026(DeliveryTimer):
+    """The timer of the broker's classes, whose numbers begin as 0: as if it had run then, and aimed there (DD-26)."""
+
+    __slots__ = ()
+
+    def __init__(self, clock: Clock, timer: Timer) -> None:
+        super().__init__(clock, timer)
+        self._last_run = 0
+        self.target = 0
+
+
+class DeliveryTimer2025(DeliveryTimer2026):
     """The timer as it was until PR 26012, which a poll at the wrong moment could stop for good (issue 25996).
 
     Aiming anew cancels the timeout but keeps its handle and its target, so a time that is not armed, because it has
@@ -64,17 +79,12 @@ class DeliveryTimer2025(DeliveryTimer):
 
     __slots__ = ()
 
-    def __init__(self, clock: Clock, timer: Timer) -> None:
-        super().__init__(clock, timer)
-        self.target = 0
-
     def aim(self, wake: int, now: int, tick: int) -> None:
         """Aim at ``wake`` as :meth:`DeliveryTimer.aim` does, the present moment included."""
         if self._timeout is not None:
             self._timeout.cancel()
         if wake >= now:
-            self._timeout = self._timer.new_timeout(max(wake, self._last_run + tick), self._fired)
-            self.target = wake
+            self._arm(wake, tick)
 
     def _fired(self, timeout: Timeout) -> bool:
         if timeout.cancelled:

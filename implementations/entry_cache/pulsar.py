@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from broker_tck.implementations.entry_cache.removal_queue import Count, RemovalQueue, Slot, TopicCache
+from broker_tck.implementations.entry_cache.removal_queue import Count, FromALedgerOn, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, ReadCount
 
 
-class KeepsSizes(TopicCache):
+class KeepsSizes(FromALedgerOn):
     """Never takes the size off of a value that was released once too often."""
 
     __slots__ = ()

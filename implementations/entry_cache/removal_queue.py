@@ -21,6 +21,8 @@ from broker_tck.implementations.interface import (
     ReadCount,
 )
 
+FIRST: Position = (-(2**63), -(2**63))
+"""No position is before this one."""
 BLANKS = 1_024
 """The queue is rid of what left its cache when there are so many of them, and more than of the others."""
 
@@ -65,6 +67,9 @@ class TopicCache:
     """The cache of one topic: its slots by ledger and entry."""
 
     __slots__ = ("added", "added_size", "broker", "disabled", "entries", "ledgers", "reads", "size")
+
+    first: ClassVar[Position] = FIRST
+    """What is before it is not invalidated."""
 
     def __init__(self, broker: RemovalQueue) -> None:
         self.broker = broker
@@ -113,7 +118,7 @@ class TopicCache:
 
     def invalidate_entries(self, last: Position) -> None:
         """Remove what is before a position."""
-        self._remove(self._within((-1, 0), last, False))
+        self._remove(self._within(self.first, last, False))
 
     def invalidate_all_entries(self, ledger: int) -> None:
         """Remove all of a ledger."""
@@ -368,10 +373,19 @@ class RemovalQueue:
             self._limiter.time_out()
 
 
+class FromALedgerOn(TopicCache):
+    """Invalidates nothing below every ledger that a broker makes."""
+
+    __slots__ = ()
+
+    first = (-1, 0)
+
+
 class FifoQueue(RemovalQueue):
     """First in, first out: nothing is requeued."""
 
     profiles = ("queue",)
+    cache_type = FromALedgerOn
     reads = WholeReads
     capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False, "steps": False}
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 from sortedcontainers import SortedDict
 
-from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, give_back
+from broker_tck.implementations.entry_cache.removal_queue import FIRST, RemovalQueue, give_back
 from broker_tck.implementations.interface import (
     LOOKS,
     MAPS,
@@ -130,7 +130,7 @@ class StepwiseCache:
 
     def invalidate_entries_steps(self, last: Position) -> Steps[None]:
         """Remove what is before a position."""
-        yield from self.remove_range_steps((-1, 0), last, False)
+        yield from self.remove_range_steps(FIRST, last, False)
 
     def invalidate_all_entries_steps(self, ledger: int) -> Steps[None]:
         """Remove all of a ledger."""

@@ -55,8 +55,8 @@ class TopicTimer(DeliveryTimer):
         self._ran = ran
 
     @property
-    def last_run(self) -> int:
-        """When it fired last; 0: it has not."""
+    def last_run(self) -> int | None:
+        """When it fired last; None: it has not."""
         return self._last_run
 
     def _fired(self, timeout: Timeout) -> bool:

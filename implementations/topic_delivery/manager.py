@@ -291,7 +291,8 @@ class SharedIndexManager:
     def _update_timer(self) -> None:
         """Arm the timer for the first bucket of which no firing has told yet (TD-17)."""
         timer, buckets = self._timer, self._buckets
-        coming = self._index.first_after(buckets.last_woken(timer.last_run))
+        told = -1 if timer.last_run is None else buckets.last_woken(timer.last_run)
+        coming = self._index.first_after(told)
         if coming is None:
             timer.disarm()
         elif (wake := buckets.wake(coming)) != timer.target:

@@ -10,14 +10,14 @@ from broker_tck.model.bucket_delivery.index import Held
 from broker_tck.model.bucket_delivery.mutable import Mutable
 from broker_tck.model.bucket_delivery.promise import Promise
 from broker_tck.model.bucket_delivery.released_42 import HeldByBuckets, SelectionBefore26242, Tracker42
+from broker_tck.model.bucket_delivery.released_50 import Timer50
 from broker_tck.model.bucket_delivery.selection import MOST_MERGED, Selection
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.model.bucket_delivery.timer import Timer
 from broker_tck.model.bucket_delivery.tracker import Tracker
 from broker_tck.model.reference import Fault
 
 
-class Timer2025(Timer):
+class Timer2025(Timer50):
     """It takes a message of this very moment for one to come, and forgets a timeout only where nothing is held."""
 
     def passed(self, wake: int) -> bool:

@@ -9,8 +9,8 @@ from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Position, Seg
 from broker_tck.model.bucket_delivery.durable import OK
 from broker_tck.model.bucket_delivery.promise import Promise, all_of, settled
 from broker_tck.model.bucket_delivery.ranges import Piece, cuts
-from broker_tck.model.bucket_delivery.released_50 import HeldWithoutTimes, Tracker50
-from broker_tck.model.bucket_delivery.selection import MOST_MERGED, Selection
+from broker_tck.model.bucket_delivery.released_50 import HeldWithoutTimes, Selection50, Tracker50
+from broker_tck.model.bucket_delivery.selection import MOST_MERGED
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.tracker import Tracker
 
@@ -77,7 +77,7 @@ class HeldByBuckets(HeldWithoutTimes):
         self.number = 0
 
 
-class SelectionBefore26242(Selection):
+class SelectionBefore26242(Selection50):
     """Of five buckets or more some are merged, and the time compared is that of the segment behind the next."""
 
     def widest(self, n: int) -> int:

@@ -11,10 +11,13 @@ from broker_tck.model.bucket_delivery.durable import NOT_PERSISTED, UNREADABLE
 from broker_tck.model.bucket_delivery.index import Held
 from broker_tck.model.bucket_delivery.promise import Promise, all_of, settled
 from broker_tck.model.bucket_delivery.ranges import Piece, cuts, piece_of
+from broker_tck.model.bucket_delivery.selection import Selection
 from broker_tck.model.bucket_delivery.snapshots import Snapshots
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.bucket_delivery.timer import Timer
 from broker_tck.model.bucket_delivery.tracker import Tracker
 from broker_tck.model.java_collections import hash_order
+from broker_tck.model.parts import timer
 
 
 def hash_of(piece: Piece) -> int:
@@ -54,9 +57,21 @@ class HeldWithoutTimes(Held):
         return self.contains(index[1:], over)
 
 
+class Selection50(Selection):
+    """What becomes due at the last time that there is, is never chosen."""
+
+    BEFORE_A_CHOICE = 2**63 - 1
+
+
+class Timer50(timer.BegunAtZero, Timer):
+    """Its numbers begin as 0."""
+
+
 class Tracker50(Tracker):
     """As released with 5.0.1."""
 
+    Timer = Timer50
+    Selection = Selection50
     Snapshots = SnapshotsByKey
     Held = HeldWithoutTimes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from broker_tck.model.bucket_delivery.bucket import Bucket
 from broker_tck.model.rules import Part, also, rule
@@ -15,6 +16,9 @@ MOST_MERGED = 4
 class Selection(Part):
     """Chooses neighbours to be merged into one."""
 
+    BEFORE_A_CHOICE: ClassVar[int | None] = None
+    """The time that the first choice has to be sooner than; None: any time will do."""
+
     def choose(self, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
         """The buckets to be merged, of all by ascending ranges; empty: there are none."""
         for width in range(self.widest(len(buckets)), 1, -1):
@@ -25,16 +29,16 @@ class Selection(Part):
     def best(self, windows: Sequence[Sequence[Bucket]]) -> Sequence[Bucket]:
         """The best of some windows of neighbours."""
         chosen: Sequence[Bucket] = []
-        least = soonest = 2**63 - 1
+        least, soonest = None, self.BEFORE_A_CHOICE
         for window in windows:
             if not all(map(self.is_eligible, window)):
                 continue
             size = sum(bucket.size for bucket in window)
-            if size > least:
+            if least is not None and size > least:
                 continue
             least = size
             next_time = min(map(self.next_time, window))
-            if next_time < soonest:
+            if soonest is None or next_time < soonest:
                 soonest, chosen = next_time, window
         return chosen
 

@@ -10,7 +10,7 @@ from broker_tck.model.delayed_delivery.index import Copy, Index, Position
 from broker_tck.model.delayed_delivery.memory import BYTES, MemoryEstimate
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.java_collections import LongHashOrder
-from broker_tck.model.parts.timer import Timer
+from broker_tck.model.parts.timer import BegunAtZero
 
 
 class WakingAtTheKey(Buckets):
@@ -25,6 +25,7 @@ class TimeBucket2026(DelayedDelivery):
 
     PROFILE = "timebucket-2026"
     BREAKS: ClassVar[tuple[str, ...]] = ("DD-34",)
+    Timer = BegunAtZero
     Buckets = WakingAtTheKey
 
     def count_after_close(self) -> int:
@@ -67,7 +68,7 @@ class RoundedDown(DueAtTheKey):
         return at & -self.width
 
 
-class TimerBefore26012(Timer):
+class TimerBefore26012(BegunAtZero):
     """A timer that takes a bucket of this very moment for one to come."""
 
     def passed(self, wake: int) -> bool:

@@ -32,9 +32,10 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     informative(
         "DD-26",
-        "The timer's target is 0 at first, so a first key of 0 is taken for armed already.",
+        "The timer of the released classes aims at 0 at first, so a first key of 0 is taken for armed already.",
         source="AbstractDelayedDeliveryTracker",
-        why="it needs a clock near 0, where no broker runs; clocks of walks are realistic",
+        why="no timer is armed for 0, unless for this very moment, as the classes before PR 26012 do; their profiles "
+        "begin so",
     ),
     informative(
         "DD-31",

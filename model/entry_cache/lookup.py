@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from broker_tck.model.entry_cache.entries import Cache, Cached, Position
 from broker_tck.model.rules import Part, also, rule
 from broker_tck.model.said import said
 
-FIRST: Position = (-1, 0)
-"""Below every position of a ledger that the broker makes."""
-
 
 class Lookup(Part):
     """What is found, by what it is asked for."""
+
+    FIRST: ClassVar[Position] = (-(2**63), -(2**63))
+    """The first position that is invalidated: the first that there is."""
 
     @said(
         absent="Your cache does not find a position that it has; it has to, whatever instance names it.",
@@ -82,7 +84,7 @@ class Lookup(Part):
         the_first_unasked=lambda f, position, last, lowest: position < last or position == lowest,
     )
     def invalid(self, position: Position, last: Position, lowest: Position) -> bool:
-        return FIRST <= position < last
+        return self.FIRST <= position < last
 
     @said(
         never_inclusive=(

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from broker_tck.model.entry_cache.answers import Answers
 from broker_tck.model.entry_cache.entries import Cache, Cached, Count, Position, Removed, add
+from broker_tck.model.entry_cache.lookup import Lookup
 from broker_tck.model.entry_cache.manager import Manager
 from broker_tck.model.entry_cache.passes import Passes
 from broker_tck.model.entry_cache.read_counts import ReadCounts
@@ -24,6 +25,12 @@ class NoCounts(ReadCounts):
         return None
 
 
+class FromALedgerOn(Lookup):
+    """What is below every ledger that a broker makes is not invalidated."""
+
+    FIRST = (-1, 0)
+
+
 class WholeRanges(Answers):
     """A range is a hit as a whole or not at all."""
 
@@ -36,6 +43,7 @@ class BeforePip430(EntryCaches):
 
     ReadCounts = NoCounts
     Answers = WholeRanges
+    Lookup = FromALedgerOn
 
 
 class OneTurn(Passes):
@@ -83,6 +91,7 @@ class Pip430(EntryCaches):
 
     PROFILE = "pip-430"
     Store = StoreOf42
+    Lookup = FromALedgerOn
 
 
 class StoreOf2026(StoreOf42):

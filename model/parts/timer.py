@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from typing import ClassVar
 
 from broker_tck.model.rules import Part, also, rule
 from broker_tck.model.said import said
@@ -11,13 +12,16 @@ from broker_tck.model.said import said
 class Timer(Part):
     """A clock in milliseconds, and at most one timeout. The tracker says when it wants to be woken."""
 
+    AIM_AT_FIRST: ClassVar[int | None] = None
+    """What it takes itself to be armed for at the start."""
+
     def __init__(self, now: int) -> None:
         self.now = now
         self.armed: list[int] = []
         self.timeout: int | None = None
-        self.target: int | None = None
+        self.target = self.AIM_AT_FIRST
         self.cancelled: int | None = None
-        self.last_run = 0
+        self.last_run: int | None = None
 
     @said(
         absent="Your tracker arms its timer again though it is armed for that moment already.",
@@ -74,23 +78,31 @@ class Timer(Part):
     )
     @rule(
         "DD-22",
-        "After a run the next firing is at least a tick away.",
+        "After a run the next firing is at least a tick away; the first firing need not wait.",
         source="AbstractDelayedDeliveryTracker, PR 5498",
-        look="the time of the last run, and the tick as it is when the timeout is armed",
-        absent=lambda t, tick: 0,
-        without_the_tick=lambda t, tick: t.last_run,
-        two_ticks=lambda t, tick: t.last_run + 2 * tick,
-        width_for_tick=lambda t, tick: t.last_run + (1 << tick.bit_length() >> 1),
-        from_now=lambda t, tick: t.now + tick if t.last_run else 0,
+        look="the time of the last run, and the tick as it is when the timeout is armed; 0 for a run that never was",
+        absent=lambda t, last_run, tick: 0,
+        without_the_tick=lambda t, last_run, tick: last_run,
+        two_ticks=lambda t, last_run, tick: last_run + 2 * tick,
+        width_for_tick=lambda t, last_run, tick: last_run + (1 << tick.bit_length() >> 1),
+        from_now=lambda t, last_run, tick: t.now + tick,
     )
-    def earliest(self, tick: int) -> int:
-        return self.last_run + tick
+    def earliest(self, last_run: int, tick: int) -> int:
+        return last_run + tick
+
+    @said(
+        absent="Your tracker takes 0 for the last run of a timer that has not run yet; the first firing need not wait.",
+    )
+    @also(earliest, when=lambda t, tick: t.now < tick, absent=lambda t, tick: tick)
+    def earliest_at_first(self, tick: int) -> int:
+        """The same for the first firing."""
+        return self.now
 
     @said(
         absent="Your tracker forgets when its timer ran last; the next firing has to be a tick later at least.",
         only_the_first="Your tracker remembers only the first run of its timer; the last one counts.",
     )
-    @also(earliest, absent=lambda t: t.last_run, only_the_first=lambda t: t.last_run or t.now)
+    @also(earliest, absent=lambda t: t.last_run, only_the_first=lambda t: t.now if t.last_run is None else t.last_run)
     def run_noted(self) -> int:
         return self.now
 
@@ -123,8 +135,13 @@ class Timer(Part):
     def arm(self, wake: int, tick: int) -> None:
         """Arm for a moment, but not too soon after the last run."""
         self.target = wake
-        self.timeout = max(wake, self.earliest(tick))
+        self.timeout = self.moment(wake, tick)
         insort(self.armed, self.timeout)
+
+    def moment(self, wake: int, tick: int) -> int:
+        """When a timeout fires that is armed for a moment."""
+        earliest = self.earliest_at_first(tick) if self.last_run is None else self.earliest(self.last_run, tick)
+        return max(wake, earliest)
 
     def cancel(self) -> None:
         """Cancel the timeout that is held, if it is still armed."""
@@ -175,3 +192,12 @@ class Timer(Part):
     def stale(self) -> bool:
         """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
         return False
+
+
+class BegunAtZero(Timer):
+    """The timer of the released classes, whose numbers begin as 0: as if it had run then, and were armed for then."""
+
+    AIM_AT_FIRST = 0
+
+    def earliest_at_first(self, tick: int) -> int:
+        return tick

@@ -26,7 +26,7 @@ class ReachesAnInt(Timer):
     def arm(self, wake: int, tick: int) -> None:
         """Arm for a moment, as far as the timer reaches."""
         self.target = wake
-        self.timeout = min(max(wake, self.earliest(tick)), self.now + 2**31 - 1)
+        self.timeout = min(self.moment(wake, tick), self.now + 2**31 - 1)
         insort(self.armed, self.timeout)
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from broker_tck.model.delayed_delivery.buckets import Buckets
 from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
 from broker_tck.model.delayed_delivery.index import Position
-from broker_tck.model.parts.timer import Timer
+from broker_tck.model.parts.timer import BegunAtZero
 from broker_tck.model.reference import Fault
 from broker_tck.model.topic_delivery.registry import Registry
 from broker_tck.model.topic_delivery.shared_index import Config
@@ -38,7 +38,7 @@ class ForAllTimes(FixedDelay):
         return False
 
 
-class ArmedForThePast(Timer):
+class ArmedForThePast(BegunAtZero):
     """A timer that is armed for a bucket that has passed as well: at once."""
 
     def settled(self, wake: int) -> bool:

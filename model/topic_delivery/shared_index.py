@@ -118,9 +118,13 @@ class SharedIndex(Reference):
     )
     def aim(self) -> int:
         moments = self.moments()
-        first = min([moment for moment in moments if moment > self.timer.last_run] or moments)
-        told_or_armed = first <= self.timer.last_run or first == self.timer.target
+        first = min([moment for moment in moments if not self.was_told(moment)] or moments)
+        told_or_armed = self.was_told(first) or first == self.timer.target
         return first if told_or_armed else max(first, self.timer.now + 1)
+
+    def was_told(self, moment: int) -> bool:
+        """Whether a firing has told of a bucket that wants to be looked at then."""
+        return self.timer.last_run is not None and moment <= self.timer.last_run
 
     def moments(self) -> list[int]:
         """When each bucket wants to be looked at."""

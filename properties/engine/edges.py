@@ -30,6 +30,8 @@ WIDTHS = weighted([((8, 16, 32, 63), 3), ((7, 15, 31, 53, 62), 2), ((*range(1, 6
 """The powers of two: those that are the widths of integers more often than others."""
 SIZES = weighted([(100, 10), (1_100, 3), (4_100, 1)])
 """How large an operation in bulk gets at its edges: one of 4,096 costs as much as a walk."""
+EARLY = 6
+"""One walk in so many starts near time 0, so that a 0 that stands for "never" looks like a moment ago."""
 MOST_IN_BULK = 10_000
 """What the operations in bulk at their edges come to in a walk."""
 
@@ -172,6 +174,13 @@ class AtEdges:
     def makes(self, make: Callable[[], Operation]) -> Callable[[], Operation]:
         """Makes an operation, with numbers at their edges now and then."""
         return lambda: self.changed(make())
+
+
+def clock_at_start(choices: Choices, usual: Sequence[int], tick: int) -> int:
+    """The time at which a walk starts: a usual one, or one within a tick of 0."""
+    if choices.below(EARLY) == EARLY - 1:
+        return one_of(choices, (0, 0, 1, tick // 2, max(tick - 1, 0), tick, tick + 1))
+    return one_of(choices, usual)
 
 
 def is_edged(choices: Choices) -> bool:

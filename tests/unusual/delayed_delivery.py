@@ -24,7 +24,7 @@ class Restless:
         self.timer = timer
         self.timeout: Timeout | None = None
         self.target = self.deadline = -1
-        self.last_run = 0
+        self.last_run: int | None = None
 
     def __call__(self, timeout: Timeout) -> bool:
         """The timeout fires: the timer is what it calls."""
@@ -42,7 +42,7 @@ class Restless:
         if wake is None or (wake <= self.clock() and wake != had):
             return
         if wake != had:
-            self.deadline = max(wake, self.last_run + tick)
+            self.deadline = wake if self.last_run is None else max(wake, self.last_run + tick)
         self.target, self.timeout = wake, self.timer.new_timeout(self.deadline, self)
 
 

@@ -40,7 +40,7 @@ class Watch:
         self.width = 1 << max(config.tick, 1).bit_length() - 1
         self.timeout: Timeout | None = None
         self.target = self.deadline = -1
-        self.last_run = 0
+        self.last_run: int | None = None
 
     def cutoff(self) -> int:
         """The last time that is due."""
@@ -66,7 +66,7 @@ class Watch:
 
     def update(self, keys: Sequence[int]) -> None:
         """Aim at the first bucket of which no firing has told; of ascending keys."""
-        at = bisect_right(keys, self.last_run, key=self.wake)
+        at = 0 if self.last_run is None else bisect_right(keys, self.last_run, key=self.wake)
         if self.timeout is not None:
             self.timeout.cancel()
             self.timeout = None
@@ -77,7 +77,8 @@ class Watch:
         if wake != self.target:
             wake = max(wake, self.clock() + 1)
         if wake != self.target:
-            self.target, self.deadline = wake, max(wake, self.last_run + self.tick)
+            earliest = wake if self.last_run is None else self.last_run + self.tick
+            self.target, self.deadline = wake, max(wake, earliest)
         self.timeout = self.timer.new_timeout(self.deadline, self)
 
 

@@ -28,7 +28,7 @@ class SortedListTracker:
         self.fixed_delay, self.highest = True, 0
         self.timeout: Timeout | None = None
         self.target: int | None = None
-        self.last_run = 0
+        self.last_run: int | None = None
 
     # ---- Time
 
@@ -122,7 +122,8 @@ class SortedListTracker:
         self.disarm()
         if wake > self.clock():
             self.target = wake
-            self.timeout = self.timer.new_timeout(max(wake, self.last_run + self.tick), self.fired)
+            earliest = wake if self.last_run is None else self.last_run + self.tick
+            self.timeout = self.timer.new_timeout(max(wake, earliest), self.fired)
 
     def disarm(self) -> None:
         """Cancel what is armed, and forget it."""

@@ -83,7 +83,7 @@ class SameMomentIsNoRunBefore(DeliveryTimer):
 
     def aim(self, wake: int, now: int, tick: int) -> None:
         """Aim at ``wake``, at least ``tick`` after an earlier firing."""
-        super().aim(wake, now, tick if self._last_run < now else 0)
+        super().aim(wake, now, 0 if self._last_run == now else tick)
 
 
 @mutant("DD-22", conditions=3, deep=True, inside=around_timer)
@@ -93,7 +93,7 @@ class ElapsedIsAnInt(DeliveryTimer):
     def aim(self, wake: int, now: int, tick: int) -> None:
         """Aim at ``wake``, and at least ``tick`` after what seems to be the last firing."""
         last_run = self._last_run
-        if last_run:
+        if last_run is not None:
             self._last_run = now - (now - last_run) % 2**32
         super().aim(wake, now, tick)
         self._last_run = last_run

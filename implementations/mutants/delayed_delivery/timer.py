@@ -100,7 +100,7 @@ class LastRunForgottenWhenEmpty(DeliveryTimer):
     def disarm(self) -> None:
         """Forget the timeout and the last firing."""
         super().disarm()
-        self._last_run = 0
+        self._last_run = None
 
 
 # ---- Firing

@@ -42,6 +42,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
 from broker_tck.properties.contracts.bucket_delivery.plots import Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.edges import clock_at_start
 from broker_tck.properties.engine.operation import Operation
 
 LEASTS = weighted([(n, 6) for n in (0, 1, 1, 2, 2, 2, 3, 3, 5)] + [(n, 1) for n in (17, 64, 100)])
@@ -72,9 +73,9 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
         one_of(choices, STEPS),
         one_of(choices, INDEX_LIMITS),
         one_of(choices, BUCKET_LIMITS if capabilities.maintenance else NO_LIMIT),
-        one_of(choices, TICKS),
+        tick := one_of(choices, TICKS),
         choices.below(3) > 0,
-        one_of(choices, CLOCKS),
+        clock_at_start(choices, CLOCKS, tick),
         "down" if choices.below(3) == 0 else "up",
     )
 

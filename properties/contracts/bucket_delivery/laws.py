@@ -199,7 +199,7 @@ def vary_shift(config: Config, operations: Sequence[Operation], choices: Choices
     if any(add.at > FAR for o in operations for add in adds_of(o)):
         return None
     if max([config.tick, *(o.tick for o in operations if isinstance(o, ResetTick))]) > config.clock:
-        return None  # the first firing keeps its distance from the beginning of time, which does not move
+        return None  # a released timer keeps its distance from a run at 0, which does not move
     ms = 1 + choices.below(10**6)
     return replace(config, clock=config.clock + ms), [shifted(o, ms) for o in operations]
 

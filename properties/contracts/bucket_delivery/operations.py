@@ -35,7 +35,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The tick time in milliseconds: how much too early a message may come where delivery is not strict."""
     strict: bool = True
     """Whether no message may come before its time."""
-    clock: Annotated[int, Meta(ge=1, le=2**53, extra=CLOCK)] = 1_000_000
+    clock: Annotated[int, Meta(ge=0, le=2**53, extra=CLOCK)] = 1_000_000
     """The time at the start, in milliseconds."""
     key_order: Literal["up", "down"] = "up"
     """How the cursor's properties are handed to a recovery: by ascending or descending ranges."""

@@ -31,7 +31,7 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
 from broker_tck.properties.contracts.delayed_delivery.plots import FURTHEST, Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
-from broker_tck.properties.engine.edges import Edge, Edges
+from broker_tck.properties.engine.edges import Edge, Edges, clock_at_start
 
 TICKS = (1000, 1000, 1, 2, 3, 8, 64, 100, 500, 512, 1000, 1024, 5000, 60_000)
 LONGEST_TICK = 2**40
@@ -75,7 +75,8 @@ and one time in how many is an odd one."""
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     """A configuration for a walk."""
-    return Config(one_of(choices, TICKS), bool(choices.below(2)), one_of(choices, LOOKAHEADS), one_of(choices, CLOCKS))
+    tick, strict, lookahead = one_of(choices, TICKS), bool(choices.below(2)), one_of(choices, LOOKAHEADS)
+    return Config(tick, strict, lookahead, clock_at_start(choices, CLOCKS, tick))
 
 
 def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> list[Maker]:

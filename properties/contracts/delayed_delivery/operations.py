@@ -24,7 +24,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether no message may come before its time."""
     lookahead: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
     """How many messages of one fixed delay are held before deliveries pause; 0: they never do."""
-    clock: Annotated[int, Meta(ge=1, le=2**53, extra=CLOCK)] = 1_700_000_000_000
+    clock: Annotated[int, Meta(ge=0, le=2**53, extra=CLOCK)] = 1_700_000_000_000
     """The time at the start, in milliseconds."""
 
 

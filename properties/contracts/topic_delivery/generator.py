@@ -43,6 +43,7 @@ from broker_tck.properties.contracts.topic_delivery.operations import (
 from broker_tck.properties.contracts.topic_delivery.plots import Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.edges import clock_at_start
 from broker_tck.properties.engine.operation import Operation
 
 PRUNES = (0, 0, 0, 1, 5, 100, 2000)
@@ -65,13 +66,14 @@ FILLS = weighted([((1, 2, 5, 17, 64), 48), ((100, 255, 256, 257), 12), ((1_000, 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     """A configuration for a walk."""
+    tick = one_of(choices, of_one.TICKS)
     return Config(
-        one_of(choices, of_one.TICKS),
+        tick,
         choices.below(2) > 0,
         one_of(choices, LOOKAHEADS),
         one_of(choices, PRUNES),
         one_of(choices, RATIOS),
-        one_of(choices, of_one.CLOCKS),
+        clock_at_start(choices, of_one.CLOCKS, tick),
     )
 
 

@@ -31,7 +31,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many milliseconds apart prunes may be tried; 0: it is taken from the tick. A prune changes no answer."""
     ratio: float | None = 0.5
     """The share of views that a firing has to ask for it to try a prune; null: what is not a number."""
-    clock: Annotated[int, Meta(ge=1, le=2**53, extra=CLOCK)] = 1_700_000_000_000
+    clock: Annotated[int, Meta(ge=0, le=2**53, extra=CLOCK)] = 1_700_000_000_000
     """The time at the start, in milliseconds."""
 
 

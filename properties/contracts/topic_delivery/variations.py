@@ -103,7 +103,7 @@ def vary_shift(config: Config, operations: Sequence[Operation], choices: Choices
     if any(last_time(o) > FAR for o in operations):
         return None
     if max([config.tick, *(o.tick for o in operations if isinstance(o, ResetTick))]) > config.clock:
-        return None  # the first firing keeps its distance from the beginning of time, which does not move
+        return None  # a released timer keeps its distance from a run at 0, which does not move
     ms = (1 + choices.below(1000)) << max(22, config.tick.bit_length())
     return replace(config, clock=config.clock + ms), [shifted(o, ms) for o in operations]
 

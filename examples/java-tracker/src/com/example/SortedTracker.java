@@ -30,7 +30,7 @@ public class SortedTracker implements DelayedDeliveryTracker, TimerTask {
     private long count;
     private Timeout timeout;
     private long target = -1;
-    private long lastRun;
+    private Long lastRun;
     private long highest;
     private boolean sameDelay = true;
 
@@ -166,7 +166,8 @@ public class SortedTracker implements DelayedDeliveryTracker, TimerTask {
         }
         disarm();
         if (wake > now) {
-            timeout = timer.newTimeout(this, Math.max(wake, lastRun + tick) - now, TimeUnit.MILLISECONDS);
+            long earliest = lastRun == null ? wake : lastRun + tick;
+            timeout = timer.newTimeout(this, Math.max(wake, earliest) - now, TimeUnit.MILLISECONDS);
             target = wake;
         }
     }
