@@ -13,6 +13,7 @@ from broker_tck.implementations.interface.bucket_delivery import (
 from broker_tck.implementations.interface.common import Position
 from broker_tck.properties.contracts.bucket_delivery.operations import AT_ONCE, Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, failure_of, range_of
+from broker_tck.properties.engine.answers import listed, number, numbers, rows
 from broker_tck.properties.engine.check import NOT_SHOWN
 from broker_tck.properties.engine.timer import DispatcherTimer
 
@@ -60,7 +61,7 @@ class Rig(DispatcherTimer):
 
     def get(self, most: int) -> Sequence[Position] | None:
         """Hand out what is due, as a list."""
-        return None if self.tracker is None else [*self.tracker.get_scheduled_messages(most)]
+        return None if self.tracker is None else listed(self.tracker.get_scheduled_messages(most))
 
     def pause(self) -> bool | None:
         """Whether all deliveries should pause."""
@@ -182,9 +183,9 @@ class Rig(DispatcherTimer):
         inside: tuple[Any, Any] = NOT_SHOWN, NOT_SHOWN
         if self.shows_buckets:
             shown = cast(ShowsBuckets, tracker)
-            inside = [[*bucket] for bucket in shown.get_buckets()], [*shown.get_queue_sizes()]
+            inside = rows(shown.get_buckets()), numbers(shown.get_queue_sizes())
         return (
-            tracker.get_number_of_delayed_messages(),
+            number(tracker.get_number_of_delayed_messages()),
             *inside,
             self.armed(),
             [call.label for call in self.durable.calls.held],
@@ -196,7 +197,7 @@ class Rig(DispatcherTimer):
         tracker = self.tracker
         if tracker is None:
             return NOTHING
-        count = tracker.get_number_of_delayed_messages()
+        count = number(tracker.get_number_of_delayed_messages())
         return count, None, None, self.armed(), [call.label for call in self.durable.calls.held], None
 
 

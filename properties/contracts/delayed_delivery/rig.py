@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory, Position
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Config
+from broker_tck.properties.engine.answers import listed, number
 from broker_tck.properties.engine.timer import DispatcherTimer
 
 
@@ -36,7 +37,7 @@ class Rig(DispatcherTimer):
 
     def get(self, most: int) -> Sequence[Position]:
         """Hand out what is due, as a list."""
-        return [*self.tracker.get_scheduled_messages(most)]
+        return listed(self.tracker.get_scheduled_messages(most))
 
     def pause(self) -> bool:
         """Whether all deliveries should pause."""
@@ -61,7 +62,7 @@ class Rig(DispatcherTimer):
 
     def seen(self) -> tuple[Any, list[int]]:
         """The number of messages, and the times of all armed timeouts."""
-        return self.count(), self.armed()
+        return number(self.count()), self.armed()
 
     def count_closed(self) -> int | None:
         """The number of messages that a closed tracker tells; it need not tell any."""

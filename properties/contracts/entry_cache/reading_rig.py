@@ -10,6 +10,7 @@ from broker_tck.implementations.interface import EntryCache, EntryCaches, Readin
 from broker_tck.properties.contracts.entry_cache.ledgers import LedgerStorage, TopicCursors
 from broker_tck.properties.contracts.entry_cache.operations import Config
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
+from broker_tck.properties.engine.answers import listed
 
 CROWD = "crowd-"
 """What the names of a crowd of cursors begin with."""
@@ -151,6 +152,8 @@ class ReadersRig:
 
     def tell(self) -> list[list[Any]]:
         """What happened since the last time."""
+        if not self.storages.asked and not self.answered and not self.evaluated:
+            return []
         told = sorted(self.storages.asked + self.answered)
         self.storages.asked, self.answered = [], []
         if self.evaluated:
@@ -204,7 +207,7 @@ class ReadersRig:
 
     def hits(self) -> list[int]:
         """Entries and bytes of hits and of misses."""
-        return [*self.reading().get_read_counters()]
+        return listed(self.reading().get_read_counters())
 
 
 def lefts(values: Sequence[Any]) -> list[int | None]:
