@@ -143,13 +143,16 @@ def agree_by_key(want: dict[str, Any], got: Any) -> bool:
 
 def exact(items: Sequence[Any]) -> bool:
     """Whether there are nothing but numbers and pairs of numbers, of builtin types, which ``==`` may compare."""
-    for item in items:
-        if type(item) is not int:
-            if type(item) is not tuple or len(item) != 2:
+    try:
+        for item in items:
+            if type(item) is tuple:
+                one, other = item
+                if type(one) is not int or type(other) is not int:
+                    return False
+            elif type(item) is not int:
                 return False
-            one, other = item
-            if type(one) is not int or type(other) is not int:
-                return False
+    except ValueError:  # it is no pair
+        return False
     return True
 
 

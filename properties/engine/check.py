@@ -225,7 +225,10 @@ class Recorded:
 
     def _answer(self, *arguments: Any) -> Any:
         self._step = next(self._steps)
-        return self._step.result
+        result = self._step.result
+        if isinstance(result, dict):  # which stands for an error alone
+            raise Fault(result["error"])
+        return result
 
     def seen(self) -> tuple[Any, ...]:
         """What was seen after the operation."""

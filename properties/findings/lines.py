@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from broker_tck.model.reference import Allowed, Reference
-from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed, plain
+from broker_tck.properties.engine.answers import plain
+from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, clock_of
 from broker_tck.properties.engine.units import Unit, number_text
