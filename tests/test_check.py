@@ -460,7 +460,7 @@ def test_endless_arming_is_cut_off(rig: Any) -> None:
 
 @pytest.mark.parametrize("deadline", [None, 1.5, "5"])
 def test_deadline_is_an_integer(rig: Any, deadline: object) -> None:
-    with pytest.raises(TypeError, match="a deadline must be a whole number, not <an? "):
+    with pytest.raises(TypeError, match=r"a deadline must be a whole number, not <an? "):
         rig.tracker.arm(deadline)
 
 

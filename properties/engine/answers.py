@@ -18,9 +18,9 @@ MOST_BITS = 128
 """A longer number is told by its length alone."""
 MOST_TEXT, KEPT_TEXT = 2_000, 1_000
 """Of a text of more characters, so many are kept."""
-MOST_VALUES = 1_000_000
+MOST_VALUES = 300_000
 """An answer that holds more values, lists among them, is told by its type alone."""
-MOST_DEEP = 20
+MOST_DEEP = 8
 """So deep lists may be in each other."""
 
 
@@ -203,7 +203,7 @@ def contents(said: Any, outer: list[Any], counted: Iterator[int]) -> Any:
         return f"{described(said)[:-1]} that holds itself>"
     if len(outer) == MOST_DEEP:
         return f"{described(said)[:-1]} that is more than {MOST_DEEP} deep>"
-    items = said.values() if type(said) is dict else items_of(said)
+    items = [*said.values()] if type(said) is dict else items_of(said) or ()
     if len(items) > MOST_VALUES:
         raise TooMany
     outer.append(said)

@@ -91,6 +91,8 @@ def both_text(contract: Contract, operation: Operation, difference: Difference, 
     prefix, unit = "" if name == RESULT else f"{name} ", unit_of(contract, operation, name)
     both = difference.expected, difference.seen
     expected, seen = (value_text(value, clock, unit) for value in both)
+    if isinstance(difference.seen, str) and not isinstance(difference.expected, str) and seen[:1] != "<":
+        seen = f'"{seen}"'  # a text "0" is no 0
     if expected == seen:
         expected, seen = apart(*(whole_text(value, clock, unit) for value in both))
     return prefix + expected, prefix + seen

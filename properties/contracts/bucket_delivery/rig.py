@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from broker_tck.implementations.interface.bucket_delivery import (
@@ -10,7 +9,6 @@ from broker_tck.implementations.interface.bucket_delivery import (
     BucketDeliveryFactory,
     ShowsBuckets,
 )
-from broker_tck.implementations.interface.common import Position
 from broker_tck.properties.contracts.bucket_delivery.operations import AT_ONCE, Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, failure_of, range_of
 from broker_tck.properties.engine.answers import listed, number, numbers, rows
@@ -59,7 +57,7 @@ class Rig(DispatcherTimer):
         """Whether a message is available."""
         return None if self.tracker is None else self.tracker.has_message_available()
 
-    def get(self, most: int) -> Sequence[Position] | None:
+    def get(self, most: int) -> Any:
         """Hand out what is due, as a list."""
         return None if self.tracker is None else listed(self.tracker.get_scheduled_messages(most))
 

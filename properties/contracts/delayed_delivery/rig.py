@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
-from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory, Position
+from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Config
 from broker_tck.properties.engine.answers import listed, number
 from broker_tck.properties.engine.timer import DispatcherTimer
@@ -35,7 +35,7 @@ class Rig(DispatcherTimer):
         """Whether a message is available."""
         return self.tracker.has_message_available()
 
-    def get(self, most: int) -> Sequence[Position]:
+    def get(self, most: int) -> Any:
         """Hand out what is due, as a list."""
         return listed(self.tracker.get_scheduled_messages(most))
 

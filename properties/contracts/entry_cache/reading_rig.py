@@ -27,16 +27,13 @@ class ReadersRig:
 
     def start_reading(self, config: Config) -> None:
         """Nothing has been read yet."""
+        self.reading = cast(ReadingCaches, self.broker)  # it has the capability if it is asked for this
         self.storages = LedgerStorage(self.tally)
         self.cursors = [TopicCursors(config, lambda: self.now) for _ in self.caches]
         self.readers = 0
         self.evaluated = 0
         self.answered: list[list[Any]] = []
         self.returned: dict[int, Sequence[Any]] = {}
-
-    def reading(self) -> ReadingCaches:
-        """The subject, which has the capability if it is asked for this."""
-        return cast(ReadingCaches, self.broker)
 
     def reading_cache(self, topic: int) -> ReadingCache:
         """A topic's cache, likewise."""
@@ -198,16 +195,16 @@ class ReadersRig:
 
     def timeouts(self) -> list[list[Any]]:
         """The timer of those who wait for permits."""
-        self.reading().time_out_reads()
+        self.reading.time_out_reads()
         return self.tell()
 
     def permits(self) -> int:
         """The bytes that are left of the limit."""
-        return self.reading().get_remaining_permits()
+        return self.reading.get_remaining_permits()
 
-    def hits(self) -> list[int]:
+    def hits(self) -> Any:
         """Entries and bytes of hits and of misses."""
-        return listed(self.reading().get_read_counters())
+        return listed(self.reading.get_read_counters())
 
 
 def lefts(values: Sequence[Any]) -> list[int | None]:

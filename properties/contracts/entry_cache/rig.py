@@ -120,7 +120,7 @@ class Rig(ReadersRig):
             value.release()
         return positions
 
-    def read(self, cache: int, ledger: int, entry: int) -> int | str:
+    def read(self, cache: int, ledger: int, entry: int) -> Any:
         """A reader is done with the value stored last under a key."""
         count = self.count(cache, (ledger, entry))
         if count is None:
@@ -128,7 +128,7 @@ class Rig(ReadersRig):
         count.mark_read()
         return count.get_expected_read_count()
 
-    def expect(self, cache: int, ledger: int, entry: int) -> int | str:
+    def expect(self, cache: int, ledger: int, entry: int) -> Any:
         """One more read of the value stored last under a key is expected."""
         count = self.count(cache, (ledger, entry))
         if count is None:
@@ -143,7 +143,7 @@ class Rig(ReadersRig):
 
     # ---- Removing
 
-    def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> list[int]:
+    def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> Any:
         """Remove a range of one cache."""
         if refused(l1, e1, l2, e2):
             return [0, 0]
@@ -157,7 +157,7 @@ class Rig(ReadersRig):
         """A ledger is dropped."""
         self.caches[cache].invalidate_all_entries(ledger)
 
-    def clear(self, cache: int) -> list[int]:
+    def clear(self, cache: int) -> Any:
         """Empty a cache."""
         return listed(self.caches[cache].clear())
 
@@ -167,15 +167,15 @@ class Rig(ReadersRig):
         self.broker.remove_entry_cache(topic(cache))
         self.caches[cache] = self.broker.get_entry_cache(topic(cache))
 
-    def evict_old(self, age: int) -> list[int]:
+    def evict_old(self, age: int) -> Any:
         """A time pass."""
         return listed(self.broker.evict_entries_before_timestamp(self.now - age))
 
-    def evict_size(self, asked: int) -> list[int]:
+    def evict_size(self, asked: int) -> Any:
         """A size pass."""
         return listed(self.broker.evict_least_accessed_entries(asked))
 
-    def pinned(self) -> list[int]:
+    def pinned(self) -> Any:
         """What is not to be evicted."""
         return listed(self.broker.get_non_evictable_size())
 
@@ -197,7 +197,7 @@ class Rig(ReadersRig):
         """The bytes of all caches."""
         return self.broker.get_size()
 
-    def counters(self) -> list[int]:
+    def counters(self) -> Any:
         """Insertions, removals, size passes."""
         return listed(self.broker.get_counters())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from broker_tck.implementations.interface.common import Position
@@ -106,7 +105,7 @@ class Rig(ManualTimer):
         tracker = self.trackers.get(handle)
         return None if tracker is None else tracker.has_message_available()
 
-    def get(self, handle: str, most: int) -> Sequence[Position] | None:
+    def get(self, handle: str, most: int) -> Any:
         """A view takes what is due."""
         tracker = self.trackers.get(handle)
         return None if tracker is None else listed(tracker.get_scheduled_messages(most))
