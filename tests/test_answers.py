@@ -131,12 +131,12 @@ WRONG: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     "deep": ("add_message", lambda _: nested(100_000), DEEP),
     "many": ("get_scheduled_messages", lambda _: [(1, 2)] * 10_000_000, f"<a list {TOO_MANY}"),
     "endless": ("get_scheduled_messages", lambda _: iter(int, 1), f"<a list {TOO_MANY}"),
-    "true for 1": ("get_scheduled_messages", lambda got: [(True, e) for _, e in got], "[[true 0], [true 1]]"),
-    "float for 1": ("get_scheduled_messages", lambda got: [(1.0, e) for _, e in got], "[[1.0 0], [1.0 1]]"),
+    "true for 1": ("get_scheduled_messages", lambda got: [(True, e) for _, e in got], "[[true 0] [true 1]]"),
+    "float for 1": ("get_scheduled_messages", lambda got: [(1.0, e) for _, e in got], "[[1.0 0] [1.0 1]]"),
     "hanging inside": (
         "get_scheduled_messages",
         lambda _: [(1, Hanging()), (1, 1)],
-        f"[[1 <a {HERE}.Hanging>], [1 1]]",
+        f"[[1, <a {HERE}.Hanging>] [1 1]]",
     ),
     "silent": ("add_message", lambda _: raising(Silent()), "Silent"),
     "error with a huge number": ("add_message", lambda _: raising(KeyError(10**5000)), "KeyError"),
@@ -210,17 +210,13 @@ def test_wrong_answer_is_a_finding_in_every_form(row: str) -> None:
     assert told["text"].encode()
 
 
-@pytest.mark.parametrize(
-    ("error", "seen"), [(KeyError("x" * 10**7), 12_000), (Silent(), 3_000), (KeyError("\n".join("x" * 10**6)), 12_000)]
-)
-def test_finding_of_an_error_is_bounded(error: Exception, seen: int) -> None:
-    subject, trace = (
-        subject_of(answering(TimeBucketTracker, "add_message", lambda _: raising(error))),
-        trace_of(DELAYED),
-    )
+@pytest.mark.parametrize("error", [KeyError("x" * 10**7), Silent(), KeyError(10**5000), OSError("x\n" * 10**6)])
+def test_finding_of_an_error_is_bounded(error: Exception) -> None:
+    subject = subject_of(answering(TimeBucketTracker, "add_message", lambda _: raising(error)))
+    trace = trace_of(DELAYED)
     finding = found(subject, Walk(0, trace.config, [*trace.operations], None))
     assert finding
-    assert len(json.dumps(document_json(document(finding)))) < seen
+    assert len(json.dumps(document_json(document(finding)))) < 20_000
 
 
 # ---- Anything at all
