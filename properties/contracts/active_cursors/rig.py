@@ -64,8 +64,10 @@ class Rig:
 
     def march(self, name: str, n: int, at: Position, step: int, within: int) -> None:
         """Update n cursors."""
+        update, made = self.container.update_cursor, self.made
         for i in range(n):
-            self.update(f"{name}{i}", place(i, at, step, within))
+            each = f"{name}{i}"
+            update(made.get(each) or Cursor(each, 0, False), place(i, at, step, within))
 
     def count(self, name: str) -> Any:
         """Ask for a rank."""

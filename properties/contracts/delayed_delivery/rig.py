@@ -29,7 +29,8 @@ class Rig(DispatcherTimer):
         entries, times = range(entry, entry + n * step, step), [at + i * apart for i in range(n)]
         if self.batch_adds:
             return sum(cast(BatchAdds, self.tracker).add_messages(ledger, entries, times))
-        return sum([self.tracker.add_message(ledger, e, t) for e, t in zip(entries, times, strict=True)])
+        add = self.tracker.add_message
+        return sum([add(ledger, e, t) for e, t in zip(entries, times, strict=True)])
 
     def has(self) -> bool:
         """Whether a message is available."""
