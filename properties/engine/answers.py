@@ -13,7 +13,6 @@ from typing import Any
 
 from broker_tck.model.reference import UNDEFINED
 
-ATOMS = frozenset((bool, int, str))
 MOST_BITS = 128
 """A longer number is told by its length alone."""
 MOST_TEXT, KEPT_TEXT = 2_000, 1_000
