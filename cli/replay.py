@@ -11,7 +11,7 @@ import msgspec
 from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import WIDTH, print_json, progress
 from broker_tck.cli.told import width_here
-from broker_tck.properties.engine.check import plain
+from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay_all, unasked
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load

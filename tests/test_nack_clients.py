@@ -21,7 +21,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     Nack,
     NackId,
 )
-from broker_tck.properties.engine.check import plain
+from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.subjects import declared, resolve

@@ -179,7 +179,7 @@ def test_variation_that_does_not_hold_is_told_by_what_was_expected() -> None:
 
 def test_other_answers_and_observables_are_told_in_words() -> None:
     nonsense = found(subject_of(kit.Nonsense), "delayed-delivery; has")
-    assert re.fullmatch(r"Your tracker answers `has` with <object object>; expected is false\.", nonsense.what)
+    assert re.fullmatch(r"Your tracker answers `has` with <an object>; expected is false\.", nonsense.what)
     strict = find_on(resolve("mutant:strict-rounded-down"), "delayed-delivery timebucket-ideal strict=true; add 0 0 +1")
     assert by_what_was_seen(strict) == (
         "After `add ledger=0 entry=0 at=+1` your tracker has armed []; expected is armed [+512 ms]."

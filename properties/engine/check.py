@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-import msgspec
-
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault
+from broker_tck.properties.engine.answers import (
+    Odd,
+    agree,
+    agree_by_key,
+    class_name,
+    described,
+    message_of,
+    plain,
+)
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Step, Variation
 from broker_tck.properties.engine.operation import Operation
@@ -25,7 +31,6 @@ NOT_SHOWN = UNDEFINED
 """What a rig shows in the place of something that its subject cannot show."""
 Recorder = Callable[[Any, Sequence[Operation]], list[Step]]
 """Says what a subject does alone, given a configuration and operations."""
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 INTERFACE = "broker_tck.implementations.interface"
 
 
@@ -46,11 +51,12 @@ class Look(Operation, frozen=True, tag="look"):
 
 def failed(error: BaseException) -> dict[str, str]:
     """An error as an outcome. A hang is none, nor is a class that does not fit here: these exceptions go on."""
-    if isinstance(error, Hang | KeyboardInterrupt | Unavailable):
+    kind = type(error)
+    if issubclass(kind, Hang | KeyboardInterrupt | Unavailable):
         raise error
-    if isinstance(error, Fault):
-        return {"error": str(error)}
-    return {"error": type(error).__name__, "message": str(error)}
+    if issubclass(kind, Fault):
+        return {"error": message_of(error)}
+    return {"error": class_name(kind, module=False), "message": message_of(error)}
 
 
 def named(error: BaseException) -> dict[str, str]:
@@ -58,7 +64,7 @@ def named(error: BaseException) -> dict[str, str]:
 
     One of a class of the subject's own that is an error of the interface is named as that one.
     """
-    kinds = (kind.__name__ for kind in type(error).__mro__ if kind.__module__.startswith(INTERFACE))
+    kinds = (kind.__name__ for kind in type(error).__mro__ if str(kind.__module__).startswith(INTERFACE))
     return {"error": next(kinds, failed(error)["error"])}
 
 
@@ -73,10 +79,16 @@ def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> 
         want = failed(fault)
     try:
         got = operation.on(rig)
-        same = got == want and type(got) is type(want)
+        kind = type(got)
+        same = (
+            got is want
+            or (kind is type(want) and (not got or kind is int or kind is str) and got == want)
+            or agree(want, got)
+        )
+        got = got if same else returned(got)
     except BaseException as error:
         got, same = failed(error), named(error) == want
-    if not same and (bad := disallowed(want, picked(got))):
+    if not same and (bad := disallowed(want, got)):
         return bad
     want = model.glimpsed() if glimpse else model.seen()
     try:
@@ -85,6 +97,11 @@ def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> 
     except BaseException as error:
         got, same = (failed(error),), False
     return None if same else apart(want, got)
+
+
+def returned(got: Any) -> Any:
+    """What a subject returned, as :func:`concrete` has it. A dictionary is no answer, nor an error that was raised."""
+    return described(got) if type(got) is dict else concrete(got)
 
 
 def picked(got: Any) -> Any:
@@ -97,6 +114,8 @@ def picked(got: Any) -> Any:
 
 def concrete(got: Any) -> Any:
     """What a subject answered; of a model that is the subject, the answer that it picks."""
+    if type(got) is Odd:
+        return returned(got.said)
     if type(got) is not Allowed:
         return got
     got.follow(got.example)
@@ -107,14 +126,21 @@ def disallowed(want: Any, got: Any) -> Difference | None:
     """The difference between two results, unless the model leaves the choice: what it would pick itself is allowed."""
     given = plain(got)
     if type(want) is Allowed:
-        if alike(want.example, given) and (want.permits(given) or given == plain(want.example)):
+        if permitted(want, given):
             want.follow(given)
             return None
         return None if fails_likewise(want, given) else Difference(RESULT, want.says, given)
-    if isinstance(want, dict) and isinstance(got, dict) and want["error"] == got.get("error"):
+    if isinstance(want, dict) and isinstance(given, dict) and want["error"] == given.get("error"):
         return None
-    wanted = plain(want)
-    return None if wanted == given and type(wanted) is type(given) else Difference(RESULT, wanted, given)
+    return None if agree(want, got) else Difference(RESULT, plain(want), given)
+
+
+def permitted(want: Allowed, given: Any) -> bool:
+    """Whether a model allows an answer, as JSON has it, or picks it itself; not one that its judge cannot read."""
+    try:
+        return alike(want.example, given) and (want.permits(given) or given == plain(want.example))
+    except (LookupError, TypeError, ValueError):
+        return False
 
 
 def fails_likewise(want: Allowed, given: Any) -> bool:
@@ -130,38 +156,6 @@ def alike(want: Any, got: Any) -> bool:
     return type(plain(want)) is type(plain(got))
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it: sequences are lists. What JSON cannot hold is its ``repr``."""
-    if value is None or type(value) in (bool, int, str):
-        return value
-    try:
-        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=undefined))
-    except Exception:
-        return shown(value)
-
-
-def undefined(value: Any) -> str | int:
-    """What is left open, in a word, and what is a number or text of a class of its own.
-
-    TypeError for anything else that JSON cannot hold.
-    """
-    if value is UNDEFINED:
-        return repr(value)
-    if isinstance(value, int):
-        return int.__int__(value)
-    if isinstance(value, str):
-        return str.__str__(value)
-    raise TypeError(f"JSON cannot hold {type(value).__name__}")
-
-
-def shown(value: Any) -> str:
-    """The ``repr`` of a value, the same in every process: without addresses."""
-    try:
-        return ADDRESS.sub("", repr(value))
-    except Exception:
-        return f"<{type(value).__name__}>"
-
-
 def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:
     """The first observable that differs; where there is an error instead of them all, the first."""
     for where, (wanted, told) in enumerate(zip(want, got, strict=False)):
@@ -169,7 +163,7 @@ def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:
         if type(wanted) is Allowed:
             if bad := disallowed(wanted, given):
                 return bad._replace(observed=where)
-        elif wanted != given:
+        elif not (agree_by_key if type(wanted) is dict else agree)(wanted, given):
             return Difference(where, plain(wanted), plain(given))
     return None if len(want) == len(got) else Difference(0, plain(want[0]), plain(got[0]))
 
@@ -234,7 +228,10 @@ class Recorded:
 
     def _answer(self, *arguments: Any) -> Any:
         self._step = next(self._steps)
-        return self._step.result
+        result = self._step.result
+        if isinstance(result, dict):  # which stands for an error alone
+            raise Fault(result["error"])
+        return result
 
     def seen(self) -> tuple[Any, ...]:
         """What was seen after the operation."""
@@ -246,7 +243,7 @@ def record(operations: Iterable[Operation], on: Any) -> list[Step]:
     steps = []
     for operation in BOX.noted(operations, on):
         try:
-            result = plain(concrete(operation.on(on)))
+            result = plain(returned(operation.on(on)))
         except BaseException as error:
             result = named(error)
         try:

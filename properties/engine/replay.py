@@ -8,7 +8,8 @@ from itertools import count
 from typing import Any
 
 from broker_tck.model.reference import Allowed, Reference
-from broker_tck.properties.engine.check import RESULT, Difference, apart, concrete, failed, plain
+from broker_tck.properties.engine.answers import plain
+from broker_tck.properties.engine.check import RESULT, Difference, apart, concrete, failed
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject, bundled

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from broker_tck.properties.engine.answers import truth, whole
+
 
 class Timeout:
     """An armed timeout; what it fires is called with the timeout itself."""
@@ -25,6 +27,7 @@ class Timeout:
         self.cancelled = True
 
 
+ASKS = "what a firing answers"
 MOST_FIRINGS = 10_000
 """A subject whose timer fires more often than this in one step of the clock never lets it move."""
 
@@ -38,10 +41,8 @@ class ManualTimer:
         self.last_cancelled: Timeout | None = None
 
     def new_timeout(self, deadline: int, fired: Callable[[Any], Any]) -> Timeout:
-        """Arm a timeout; TypeError where the deadline is no integer."""
-        if not isinstance(deadline, int):
-            raise TypeError(f"a deadline is an integer, not {deadline!r}")
-        timeout = Timeout(self, deadline, fired)
+        """Arm a timeout; TypeError if the deadline is no whole number."""
+        timeout = Timeout(self, whole(deadline, "a deadline"), fired)
         self.live.append(timeout)
         return timeout
 
@@ -72,16 +73,19 @@ class DispatcherTimer(ManualTimer):
         while timeout := self.due(until):
             if (fired := fired + 1) > MOST_FIRINGS:
                 raise RuntimeError(f"the timer fired {MOST_FIRINGS} times in one step of the clock")
-            if timeout.fired(timeout):
+            if truth(timeout.fired(timeout), ASKS):
                 asked.append(self.now)
         self.now = until
         return asked
 
     def stale(self) -> bool:
         """Let the timeout that was cancelled last fire all the same; answers whether it asked for a read."""
-        return self.last_cancelled is not None and bool(self.last_cancelled.fired(self.last_cancelled))
+        return self.last_cancelled is not None and truth(self.last_cancelled.fired(self.last_cancelled), ASKS)
 
     def armed(self) -> list[int]:
         """The deadlines of all timeouts that are armed."""
-        deadlines = [timeout.deadline for timeout in self.live]
+        live = self.live
+        if len(live) == 1:  # asked after each operation, and mostly so
+            return [live[0].deadline]
+        deadlines = [timeout.deadline for timeout in live]
         return sorted(deadlines) if len(deadlines) > 1 else deadlines

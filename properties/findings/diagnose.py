@@ -19,7 +19,8 @@ from msgspec import Struct, structs
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
-from broker_tck.properties.engine.check import RESULT, Difference, Recorded, first_difference, plain, record, unanswered
+from broker_tck.properties.engine.answers import plain
+from broker_tck.properties.engine.check import RESULT, Difference, Recorded, first_difference, record, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_of, marked, valid

@@ -15,7 +15,7 @@ import msgspec
 from broker_tck.implementations.released import options
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, rules_of
-from broker_tck.properties.engine.check import plain
+from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.findings.finding import Finding

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from broker_tck.model.reference import Allowed, Reference
-from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed, plain
+from broker_tck.properties.engine.answers import plain
+from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, clock_of
 from broker_tck.properties.engine.units import Unit, number_text
@@ -90,6 +91,8 @@ def both_text(contract: Contract, operation: Operation, difference: Difference, 
     prefix, unit = "" if name == RESULT else f"{name} ", unit_of(contract, operation, name)
     both = difference.expected, difference.seen
     expected, seen = (value_text(value, clock, unit) for value in both)
+    if isinstance(difference.seen, str) and not isinstance(difference.expected, str) and seen[:1] != "<":
+        seen = f'"{seen}"'  # a text "0" is no 0
     if expected == seen:
         expected, seen = apart(*(whole_text(value, clock, unit) for value in both))
     return prefix + expected, prefix + seen

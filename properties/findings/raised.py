@@ -13,6 +13,7 @@ from typing import Any
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault
+from broker_tck.properties.engine.answers import text
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.isolation.blackbox import BOX
@@ -21,6 +22,8 @@ KIT = "broker_tck.properties."
 """The modules that call a subject. Operations are made of text, and have no module."""
 MOST_FRAMES = 12
 """Of a longer traceback, as of a recursion, so many frames are told."""
+MOST_LINES = 100
+"""So many lines are told of its beginning and of its end, as of an error whose message is long."""
 
 
 def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> BaseException | None:
@@ -59,7 +62,10 @@ def traceback_of(error: BaseException) -> tuple[str, ...]:
     told = TracebackException(type(error), error, own(error), limit=-MOST_FRAMES)
     for frame in told.stack:
         frame.filename = near(frame.filename)
-    return tuple("".join(told.format()).rstrip().splitlines())
+    lines = "".join(told.format()).rstrip().splitlines()
+    if len(lines) > 2 * MOST_LINES:
+        lines = [*lines[:MOST_LINES], "…", *lines[-MOST_LINES:]]
+    return tuple(map(text, lines))
 
 
 def near(path: str) -> str:
@@ -99,6 +105,9 @@ def raised_at(subject: Subject, config: Any, operations: Sequence[Operation]) ->
     """The traceback of what a subject raises at the end of a trace; empty where none of its code does, or it hangs."""
     try:
         error = raised(subject, config, operations)
+        BOX.resume()  # its message is of the subject's making, too
+        return traceback_of(error) if error and own(error) else ()
     except Hang:
         return ()
-    return traceback_of(error) if error and own(error) else ()
+    finally:
+        BOX.rest()

@@ -151,6 +151,11 @@ class BlackBox:
             self.memory.body[self.end : end] = line
             self.memory.head[AT] = self.end = end
 
+    def resume(self) -> None:
+        """The subject is asked for something more on the trace that it is on."""
+        if self.memory:
+            self.memory.head[AT] = self.end
+
     def rest(self) -> None:
         """The subject is asked for nothing more for now."""
         if self.memory:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, NamedTuple
 
 from broker_tck.implementations.interface import ActiveCursorsFactory, Position
 from broker_tck.properties.contracts.active_cursors.operations import Capabilities, Config
+from broker_tck.properties.engine.answers import described, items_of
 
 
 class Cursor(NamedTuple):
@@ -62,8 +64,10 @@ class Rig:
 
     def march(self, name: str, n: int, at: Position, step: int, within: int) -> None:
         """Update n cursors."""
+        update, made = self.container.update_cursor, self.made
         for i in range(n):
-            self.update(f"{name}{i}", place(i, at, step, within))
+            each = f"{name}{i}"
+            update(made.get(each) or Cursor(each, 0, False), place(i, at, step, within))
 
     def count(self, name: str) -> Any:
         """Ask for a rank."""
@@ -74,13 +78,16 @@ class Rig:
         return number(self.container.get(name))
 
     def listed(self) -> Any:
-        """Go through all cursors; answers with their numbers."""
-        return sorted(map(number, self.container))
+        """Go through all cursors, and one more than there can be; answers with their numbers."""
+        told = [*islice(self.container, self.added + 1)]
+        known = [cursor.number for cursor in told if type(cursor) is Cursor]
+        return sorted(known) if len(known) == len(told) else [number(cursor) for cursor in told]
 
     def oldest(self) -> Any:
         """Ask for the cursor with the oldest position."""
         found = self.container.get_cursor_with_oldest_position()
-        return None if found is None else (number(found[0]), *found[1:])
+        items = found if type(found) is tuple else items_of(found)
+        return (number(items[0]), *items[1:]) if items else found
 
     def has_durable(self) -> Any:
         """Ask whether there are durable cursors."""
@@ -101,5 +108,7 @@ def place(i: int, at: Position, step: int, within: int) -> Position:
 
 
 def number(cursor: Any) -> Any:
-    """The number of a cursor object; what is none is told as it is."""
-    return cursor.number if isinstance(cursor, Cursor) else cursor
+    """The number of a cursor object; None for none; what an object is that is no cursor of this rig."""
+    if cursor is None or type(cursor) is Cursor:
+        return cursor and cursor.number
+    return described(cursor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from broker_tck.implementations.interface.bucket_delivery import (
@@ -10,9 +9,9 @@ from broker_tck.implementations.interface.bucket_delivery import (
     BucketDeliveryFactory,
     ShowsBuckets,
 )
-from broker_tck.implementations.interface.common import Position
 from broker_tck.properties.contracts.bucket_delivery.operations import AT_ONCE, Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, failure_of, range_of
+from broker_tck.properties.engine.answers import listed, number, numbers, rows
 from broker_tck.properties.engine.check import NOT_SHOWN
 from broker_tck.properties.engine.timer import DispatcherTimer
 
@@ -58,9 +57,9 @@ class Rig(DispatcherTimer):
         """Whether a message is available."""
         return None if self.tracker is None else self.tracker.has_message_available()
 
-    def get(self, most: int) -> Sequence[Position] | None:
+    def get(self, most: int) -> Any:
         """Hand out what is due, as a list."""
-        return None if self.tracker is None else [*self.tracker.get_scheduled_messages(most)]
+        return None if self.tracker is None else listed(self.tracker.get_scheduled_messages(most))
 
     def pause(self) -> bool | None:
         """Whether all deliveries should pause."""
@@ -182,9 +181,9 @@ class Rig(DispatcherTimer):
         inside: tuple[Any, Any] = NOT_SHOWN, NOT_SHOWN
         if self.shows_buckets:
             shown = cast(ShowsBuckets, tracker)
-            inside = [[*bucket] for bucket in shown.get_buckets()], [*shown.get_queue_sizes()]
+            inside = rows(shown.get_buckets()), numbers(shown.get_queue_sizes())
         return (
-            tracker.get_number_of_delayed_messages(),
+            number(tracker.get_number_of_delayed_messages()),
             *inside,
             self.armed(),
             [call.label for call in self.durable.calls.held],
@@ -196,7 +195,7 @@ class Rig(DispatcherTimer):
         tracker = self.tracker
         if tracker is None:
             return NOTHING
-        count = tracker.get_number_of_delayed_messages()
+        count = number(tracker.get_number_of_delayed_messages())
         return count, None, None, self.armed(), [call.label for call in self.durable.calls.held], None
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
-from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory, Position
+from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Config
+from broker_tck.properties.engine.answers import listed, number
 from broker_tck.properties.engine.timer import DispatcherTimer
 
 
@@ -28,15 +29,16 @@ class Rig(DispatcherTimer):
         entries, times = range(entry, entry + n * step, step), [at + i * apart for i in range(n)]
         if self.batch_adds:
             return sum(cast(BatchAdds, self.tracker).add_messages(ledger, entries, times))
-        return sum([self.tracker.add_message(ledger, e, t) for e, t in zip(entries, times, strict=True)])
+        add = self.tracker.add_message
+        return sum([add(ledger, e, t) for e, t in zip(entries, times, strict=True)])
 
     def has(self) -> bool:
         """Whether a message is available."""
         return self.tracker.has_message_available()
 
-    def get(self, most: int) -> Sequence[Position]:
+    def get(self, most: int) -> Any:
         """Hand out what is due, as a list."""
-        return [*self.tracker.get_scheduled_messages(most)]
+        return listed(self.tracker.get_scheduled_messages(most))
 
     def pause(self) -> bool:
         """Whether all deliveries should pause."""
@@ -61,7 +63,7 @@ class Rig(DispatcherTimer):
 
     def seen(self) -> tuple[Any, list[int]]:
         """The number of messages, and the times of all armed timeouts."""
-        return self.count(), self.armed()
+        return number(self.count()), self.armed()
 
     def count_closed(self) -> int | None:
         """The number of messages that a closed tracker tells; it need not tell any."""

@@ -10,6 +10,7 @@ from broker_tck.implementations.interface import EntryCache, EntryCaches, Readin
 from broker_tck.properties.contracts.entry_cache.ledgers import LedgerStorage, TopicCursors
 from broker_tck.properties.contracts.entry_cache.operations import Config
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
+from broker_tck.properties.engine.answers import listed
 
 CROWD = "crowd-"
 """What the names of a crowd of cursors begin with."""
@@ -26,16 +27,13 @@ class ReadersRig:
 
     def start_reading(self, config: Config) -> None:
         """Nothing has been read yet."""
+        self.reading = cast(ReadingCaches, self.broker)  # it has the capability if it is asked for this
         self.storages = LedgerStorage(self.tally)
         self.cursors = [TopicCursors(config, lambda: self.now) for _ in self.caches]
         self.readers = 0
         self.evaluated = 0
         self.answered: list[list[Any]] = []
         self.returned: dict[int, Sequence[Any]] = {}
-
-    def reading(self) -> ReadingCaches:
-        """The subject, which has the capability if it is asked for this."""
-        return cast(ReadingCaches, self.broker)
 
     def reading_cache(self, topic: int) -> ReadingCache:
         """A topic's cache, likewise."""
@@ -151,6 +149,8 @@ class ReadersRig:
 
     def tell(self) -> list[list[Any]]:
         """What happened since the last time."""
+        if not self.storages.asked and not self.answered and not self.evaluated:
+            return []
         told = sorted(self.storages.asked + self.answered)
         self.storages.asked, self.answered = [], []
         if self.evaluated:
@@ -195,16 +195,16 @@ class ReadersRig:
 
     def timeouts(self) -> list[list[Any]]:
         """The timer of those who wait for permits."""
-        self.reading().time_out_reads()
+        self.reading.time_out_reads()
         return self.tell()
 
     def permits(self) -> int:
         """The bytes that are left of the limit."""
-        return self.reading().get_remaining_permits()
+        return self.reading.get_remaining_permits()
 
-    def hits(self) -> list[int]:
+    def hits(self) -> Any:
         """Entries and bytes of hits and of misses."""
-        return [*self.reading().get_read_counters()]
+        return listed(self.reading.get_read_counters())
 
 
 def lefts(values: Sequence[Any]) -> list[int | None]:

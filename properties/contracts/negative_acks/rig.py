@@ -8,6 +8,7 @@ from typing import Any
 
 from broker_tck.implementations.interface import MessageId, NegativeAcksFactory, Position
 from broker_tck.properties.contracts.negative_acks.operations import MOST_REDELIVERED, Capabilities, Config
+from broker_tck.properties.engine.answers import number
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.timer import ManualTimer, Timeout
 
@@ -129,7 +130,7 @@ class Rig(ManualTimer):
     def seen(self) -> tuple[Any, list[int]]:
         """The number of items, and the times of all armed timeouts in milliseconds."""
         armed = [-(-timeout.deadline // MS) for timeout in self.live]
-        return self.tracker.get_nacked_messages_count(), sorted(armed) if len(armed) > 1 else armed
+        return number(self.tracker.get_nacked_messages_count()), sorted(armed) if len(armed) > 1 else armed
 
 
 def requests(ids: list[Position], made: list[list[Position]]) -> Any:

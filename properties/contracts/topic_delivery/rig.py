@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from broker_tck.implementations.interface.common import Position
@@ -13,6 +12,7 @@ from broker_tck.implementations.interface.topic_delivery import (
     TopicDeliveryFactory,
 )
 from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
+from broker_tck.properties.engine.answers import listed, number, numbers, truth
 from broker_tck.properties.engine.check import NOT_SHOWN
 from broker_tck.properties.engine.timer import MOST_FIRINGS, ManualTimer
 
@@ -36,7 +36,7 @@ class Dispatcher:
         self.rig.asked.append(self.handle)
         tracker = self.rig.trackers.get(self.handle)
         if self.reads >= 0 and tracker is not None:
-            self.rig.took.append([self.handle, [*tracker.get_scheduled_messages(self.reads)]])
+            self.rig.took.append([self.handle, listed(tracker.get_scheduled_messages(self.reads))])
 
 
 class Rig(ManualTimer):
@@ -105,10 +105,10 @@ class Rig(ManualTimer):
         tracker = self.trackers.get(handle)
         return None if tracker is None else tracker.has_message_available()
 
-    def get(self, handle: str, most: int) -> Sequence[Position] | None:
+    def get(self, handle: str, most: int) -> Any:
         """A view takes what is due."""
         tracker = self.trackers.get(handle)
-        return None if tracker is None else [*tracker.get_scheduled_messages(most)]
+        return None if tracker is None else listed(tracker.get_scheduled_messages(most))
 
     def count(self, handle: str) -> int | None:
         """A view's number of messages."""
@@ -179,7 +179,9 @@ class Rig(ManualTimer):
         """What a view answers, in a letter."""
         tracker = self.trackers[handle]
         try:
-            return "h" if tracker.has_message_available() else "p" if tracker.should_pause_all_deliveries() else "-"
+            if truth(tracker.has_message_available(), "has_message_available"):
+                return "h"
+            return "p" if truth(tracker.should_pause_all_deliveries(), "should_pause_all_deliveries") else "-"
         except IllegalStateException:
             return "x"
 
@@ -192,16 +194,16 @@ class Rig(ManualTimer):
         """Copies held, bytes, the times of all armed timeouts, what the index is made of, and the views' letters."""
         manager, can = self.manager, self.capabilities
         return (
-            manager.get_number_of_delayed_messages(),
-            manager.get_buffer_memory_usage() if can.memory_estimate else NOT_SHOWN,
+            number(manager.get_number_of_delayed_messages()),
+            number(manager.get_buffer_memory_usage()) if can.memory_estimate else NOT_SHOWN,
             self.armed(),
-            [*cast(ShowsIndex, manager).get_index_sizes()] if can.shows_index else NOT_SHOWN,
+            numbers(cast(ShowsIndex, manager).get_index_sizes()) if can.shows_index else NOT_SHOWN,
             "".join(map(self.letter, self.open_handles)),
         )
 
     def glimpsed(self) -> tuple[Any, ...]:
         """The number of copies held, and the times of all armed timeouts."""
-        return self.manager.get_number_of_delayed_messages(), None, self.armed(), None, None
+        return number(self.manager.get_number_of_delayed_messages()), None, self.armed(), None, None
 
 
 def by_number(handle: str) -> tuple[str, int]:

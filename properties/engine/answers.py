@@ -1,0 +1,253 @@
+"""What a subject said, as plain data: compared, and shown, without running code of the answer's own.
+
+An answer may be any object, and its ``==``, ``repr`` or ``len`` may raise, lie or never come back. So everything here
+looks at the exact type first, and reads what builtin types hold by methods of those types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from math import isfinite
+from typing import Any
+
+from broker_tck.model.reference import UNDEFINED
+
+MOST_BITS = 128
+"""A longer number is told by its length alone."""
+MOST_TEXT, KEPT_TEXT = 2_000, 1_000
+"""Of a text of more characters, so many are kept."""
+MOST_VALUES = 300_000
+"""An answer that holds more values, lists among them, is told by its type alone."""
+MOST_DEEP = 8
+"""So deep lists may be in each other."""
+
+
+class Odd:
+    """Something else than a number, said by a subject in a place of one; a rig shows it in this. It equals nothing.
+
+    A comparison of all that is seen is fast as long as it meets numbers of ``int`` itself alone. It stops at this.
+    """
+
+    __slots__ = ("said",)
+
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+
+class TooMany(Exception):
+    """An answer holds more values than can be shown."""
+
+
+# ---- What rigs do with what they were told
+
+
+def number(said: Any) -> int | Odd:
+    """A number as a rig shows it."""
+    return said if type(said) is int else Odd(said)
+
+
+def numbers(said: Any) -> list[int] | Odd:
+    """Some numbers, as a rig shows them."""
+    items = listed(said)
+    known = type(items) is list and all(type(item) is int for item in items)
+    return items if known else Odd(items)
+
+
+def rows(said: Any) -> list[list[int]] | Odd:
+    """Some rows of numbers, as a rig shows them."""
+    items = listed(said)
+    if type(items) is list:
+        items = [listed(item) for item in items]
+        if all(type(row) is list and all(type(item) is int for item in row) for row in items):
+            return items
+    return Odd(items)
+
+
+def listed(said: Any) -> Any:
+    """What a subject handed over as a list, as one. It is gone through, as far as an answer may go, if it is iterable.
+
+    A text and bytes are no lists, nor are sets and dictionaries, whose order says nothing: they are answered as they
+    are, and so is what is not iterable.
+    """
+    kind = type(said)
+    if kind is list:
+        return said
+    if (items := items_of(said)) is not None:
+        return [*items]
+    unordered = issubclass(kind, str | bytes | bytearray | set | frozenset | dict)
+    return said if unordered or not hasattr(kind, "__iter__") else [*islice(said, MOST_VALUES + 1)]
+
+
+def whole(said: Any, what: str) -> int:
+    """A number that a subject handed over, as an ``int``; TypeError, which says what it is for, if it is none."""
+    if type(said) is int:
+        return said
+    if isinstance_of(said, int) and type(said) is not bool:
+        return int.__int__(said)
+    raise TypeError(f"{what} must be a whole number, not {described(said)}")
+
+
+def truth(said: Any, what: str) -> bool:
+    """Yes or no, said by a subject, None being no; TypeError, which says what it is for, if it is neither."""
+    if said is None or type(said) is bool:
+        return said is True
+    raise TypeError(f"{what} must be True or False, not {described(said)}")
+
+
+def items_of(said: Any) -> Sequence[Any] | None:
+    """What a list or a tuple holds; None if it is neither. One of a class of its own is read as the builtin one is."""
+    kind = type(said)
+    if kind is list or kind is tuple:
+        items: Sequence[Any] = said
+        return items
+    if issubclass(kind, tuple):
+        return tuple(tuple.__iter__(said))
+    return list(list.__iter__(said)) if issubclass(kind, list) else None
+
+
+# ---- Compared
+
+
+def agree(want: Any, got: Any) -> bool:
+    """Whether a subject said what a model says, to the type of each value; ``want`` is the model's, and plain.
+
+    A list is as good as a tuple, and a class below ``int``, ``str``, ``list`` or ``tuple`` as that. Nothing else is:
+    ``True`` is not 1, nor is 1.0, and no dictionary is an answer. Takes as long as ``want`` is, whatever ``got`` is.
+    Lists of a model hold no bools.
+    """
+    kind = type(want)
+    if kind is list or kind is tuple:
+        if type(got) is kind:
+            items = got
+        elif (read := items_of(got)) is not None:
+            items = kind(read)
+        else:
+            return got is UNDEFINED
+        if len(items) != len(want):
+            return False
+        return not want or (exact(items) and want == items) or all(map(agree, want, items))
+    if type(got) is kind:
+        return kind is not dict and bool(want == got)
+    if want is UNDEFINED or got is UNDEFINED:
+        return True
+    return (kind is int or kind is str) and isinstance_of(got, kind) and type(got) is not bool and want == base(got)
+
+
+def agree_by_key(want: dict[str, Any], got: Any) -> bool:
+    """Whether a rig shows a dictionary with the same keys, each with the same value."""
+    known = type(got) is dict and len(want) == len(got) and all(type(key) is str and key in want for key in got)
+    return known and all(agree(value, got[key]) for key, value in want.items())
+
+
+def exact(items: Sequence[Any]) -> bool:
+    """Whether there are nothing but numbers and pairs of numbers, of builtin types, which ``==`` may compare."""
+    try:
+        for item in items:
+            if type(item) is tuple:
+                one, other = item
+                if type(one) is not int or type(other) is not int:
+                    return False
+            elif type(item) is not int:
+                return False
+    except ValueError:  # it is no pair
+        return False
+    return True
+
+
+# ---- Shown
+
+
+def plain(said: Any) -> Any:
+    """An answer as JSON has it, of bounded size: None, bool, int, float, str, and lists and dictionaries of these.
+
+    What is none of these is told in a text such as ``<a numpy.int64>``. So is what cannot be shown: a number that is
+    too long, a list that holds itself or too much.
+    """
+    if said is None or type(said) is bool:
+        return said
+    try:
+        return plain_within(said, [], count(1))
+    except TooMany:
+        return f"{described(said)[:-1]} that holds more than {MOST_VALUES:,} values>"
+
+
+def plain_within(said: Any, outer: list[Any], counted: Iterator[int]) -> Any:
+    """A value as :func:`plain` has it, inside of lists and dictionaries; ``counted`` counts the values."""
+    if next(counted) > MOST_VALUES:
+        raise TooMany
+    kind = type(said)
+    if said is None or kind is bool:
+        return said
+    if kind is Odd:
+        return plain_within(said.said, outer, counted)
+    if isinstance_of(said, int):
+        whole = base(said)
+        return whole if whole.bit_length() <= MOST_BITS else f"<a number of {whole.bit_length():,} bits>"
+    if isinstance_of(said, str):
+        return text(base(said))
+    if kind is float:
+        return said if isfinite(said) else f"<{said}>"
+    if said is UNDEFINED:
+        return repr(said)
+    holds = kind is dict and all(type(key) is str for key in said)
+    if not holds and not issubclass(kind, list | tuple):
+        return described(said)
+    return contents(said, outer, counted)
+
+
+def contents(said: Any, outer: list[Any], counted: Iterator[int]) -> Any:
+    """A list, a tuple or a dictionary as :func:`plain` has it."""
+    if any(said is each for each in outer):
+        return f"{described(said)[:-1]} that holds itself>"
+    if len(outer) == MOST_DEEP:
+        return f"{described(said)[:-1]} that is more than {MOST_DEEP} deep>"
+    items = [*said.values()] if type(said) is dict else items_of(said) or ()
+    if len(items) > MOST_VALUES:
+        raise TooMany
+    outer.append(said)
+    held = [plain_within(item, outer, counted) for item in items]
+    outer.pop()
+    return dict(zip(map(text, said), held, strict=True)) if type(said) is dict else held
+
+
+def text(said: str) -> str:
+    """A text of bounded length. Half a character, which no file can hold, is written as its number."""
+    if len(said) > MOST_TEXT:
+        said = f"{said[:KEPT_TEXT]}… ({len(said):,} characters)"
+    return said if said.isascii() else said.encode("utf-8", "backslashreplace").decode()
+
+
+def described(said: Any) -> str:
+    """What an object is, by its class alone: ``<a numpy.int64>``."""
+    name = class_name(type(said))
+    return f"<{'an' if name[:1].lower() in tuple('aeiou') else 'a'} {name}>"
+
+
+def class_name(kind: type, module: bool = True) -> str:
+    """The name of a class; with its module, if that is asked for and the class is not builtin."""
+    name, where = (type.__dict__[part].__get__(kind) for part in ("__name__", "__module__"))
+    told = module and type(where) is str and where != "builtins"
+    return text(f"{where}.{base(name)}" if told else base(name))
+
+
+def message_of(error: BaseException) -> str:
+    """What an error says, of bounded length; nothing if it cannot say it."""
+    try:
+        said = str(error)
+    except Exception:
+        return ""
+    return text(base(said))
+
+
+# ---- Builtin types, whatever a class of its own makes of them
+
+
+def isinstance_of(said: Any, kind: type) -> bool:
+    """Whether an object is of a class or one below it, whatever it gives for its ``__class__``."""
+    return issubclass(type(said), kind)
+
+
+def base(said: Any) -> Any:
+    """A number or text of a class of its own as an ``int`` or a ``str``."""
+    return int.__int__(said) if issubclass(type(said), int) else str.__str__(said)
