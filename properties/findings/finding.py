@@ -70,6 +70,8 @@ class Finding:
     """How many operations were replayed to reduce it."""
     unasked: bool = False
     """Whether it fails only where not everything is asked for after each operation."""
+    also: tuple[Finding, ...] = ()
+    """What else shows the same bug."""
 
     @property
     def rule(self) -> str:
