@@ -26,6 +26,7 @@ from broker_tck.properties.findings.fickle import fickle
 from broker_tck.properties.findings.finding import Finding, find, find_breach
 from broker_tck.properties.findings.fitness import see_whole
 from broker_tck.properties.findings.gathered import Gathered
+from broker_tck.properties.findings.one_bug import told_once, with_laws
 from broker_tck.properties.isolation.watchdog import Limit
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 from broker_tck.properties.worth.deviating import breaks, broken_by, happens, peeled
@@ -113,9 +114,12 @@ class Run:
     @property
     def said(self) -> list[str]:
         """What there is to say besides findings, a sentence each."""
-        found = {finding.rule for finding in self.findings}
-        said = [complaint_text(*complaint) for complaint in self.complaints if complaint[1] not in found]
-        return said[:3] + self.fickle[:1]
+        found = {number for finding in self.findings for number in finding.numbers}
+        first = dict[str, str]()
+        for complaint in self.complaints:
+            if complaint[1] not in found:
+                first.setdefault(complaint[1], complaint_text(*complaint))
+        return [*first.values()][:3] + self.fickle[:1]
 
     @property
     def residual(self) -> float:
@@ -248,7 +252,7 @@ def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
 def explained(run: Run) -> list[Finding]:
     """What the failing walks come to.
 
-    A subject that breaks the specification as some profile does is told so, one finding for each rule that it breaks.
+    A subject that breaks the specification as some profile does is told so, one finding for each of its deviations.
     """
     foreign = run.failing and run.profile == run.subject.contract.default
     if foreign and not any(unanswered(done.difference) for done in run.failing if done.difference):
@@ -257,7 +261,7 @@ def explained(run: Run) -> list[Finding]:
 
 
 def findings(run: Run) -> list[Finding]:
-    """One finding for each rule that the failing walks break, the shortest trace of each.
+    """One finding for each bug that failing walks show, the best explained first.
 
     A walk whose hang is not confirmed was slow, and has not failed.
     """
@@ -273,11 +277,19 @@ def findings(run: Run) -> list[Finding]:
             run.failing.remove(failed)
         else:
             run.fickle.append(fickle(run.subject, run.model, failed))
-    return gathered.findings
+    return with_laws(diagnoser, gathered.findings, laws_of(run))
+
+
+def laws_of(run: Run) -> list[str]:
+    """The laws and variations that walks break where model and subject agree."""
+    return [name for _, name, _ in run.complaints if name != TOO_LONG]
 
 
 def breaches(run: Run) -> list[Finding]:
-    """One finding for each law and variation that walks break where model and subject agree: of the first such walk."""
+    """The laws and variations that walks break where model and subject agree, each of the first such walk.
+
+    Those that one trace breaks are one finding.
+    """
     subject, model, first = run.subject, run.model, dict[str, int]()
     for seed, name, _ in run.complaints:
         if seed is not None and name != TOO_LONG:
@@ -286,7 +298,8 @@ def breaches(run: Run) -> list[Finding]:
     for name, seed in sorted(first.items()):
         done = walk(subject.contract, seed, subject.rig, model, subject.capabilities)
         found.append(find_breach(subject, model, name, done))
-    return [finding for finding in found if finding]
+    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
+    return told_once(diagnoser, [finding for finding in found if finding])
 
 
 # ---- Laws and variations: the subject alone

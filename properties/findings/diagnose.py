@@ -191,6 +191,18 @@ class Diagnoser:
         ways = [wrong for wrong in self.known if wrong[0] in diagnosis.ways]
         return bool(ways and self.fitting(config, operations, ways))
 
+    def comes_up(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
+        """Whether a way of a diagnosis leaves the specification on a trace, be it otherwise than the subject does.
+
+        On a reduced trace each operation matters: the subject has the mistake under a condition of its own.
+        """
+        ways = [wrong for way, wrong in self.known if way in diagnosis.ways]
+        try:
+            with Limit(SECONDS):
+                return any(first_difference(operations, self.model(config), wrong(config)) for wrong in ways)
+        except (Hang, Exception):
+            return False
+
     def walks(self, way: Way, wrong: type[Reference]) -> int:
         """On how many walks, made with the model that has this way, the subject agrees with it."""
         if way not in self._walks:

@@ -59,4 +59,3 @@ class Gathered:
         """What the failure of a walk is like."""
         assert failed.difference
         return kind(self.diagnoser.contract, failed.operations[-1], failed.difference)
-

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.properties.engine.check import Recorded, answered, record, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.diagnose import SEED, Diagnoser
-from broker_tck.properties.findings.finding import MOST_BULK, Finding, kind
+from broker_tck.properties.findings.finding import MOST_BULK, Finding, breach_of, kind
 from broker_tck.properties.isolation.watchdog import Limit
 
 DRAWS = 24
@@ -20,10 +22,20 @@ TRIED = 8
 """So many of them are tried."""
 SECONDS = 2.0
 
+Kind = tuple[str, str, str]
+"""What a failure is like: the operation, what differed, and whether it was an error."""
+
 
 def told_once(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[Finding]:
     """One finding for each bug, the best explained first; it knows the others that show the same bug."""
-    return [replace(first, also=tuple(others)) for first, *others in bugs(diagnoser, findings)]
+    return [as_one(bug) for bug in bugs(diagnoser, findings)]
+
+
+def as_one(bug: Sequence[Finding]) -> Finding:
+    """Findings of one bug as the first of them; it knows the others, and what each of those was one for."""
+    first, *others = bug
+    also = [first.also, *((replace(each, also=()), *each.also) for each in others)]
+    return replace(first, also=tuple(each for several in also for each in several if each.rule != first.rule))
 
 
 def bugs(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -35,52 +47,120 @@ def bugs(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[list[Finding
     return found
 
 
-def order(finding: Finding) -> tuple[bool, float, int, str]:
-    """Sorts findings by how well they are explained, everywhere or on how many walks, then by length."""
+def order(finding: Finding) -> tuple[bool, bool, float, int, str]:
+    """Sorts findings by how well they are explained, everywhere or on how many walks, and by length; laws come last."""
     diagnosis = finding.diagnosis
-    return not (diagnosis.whole or diagnosis.law), -diagnosis.support, len(finding.operations), finding.rule
+    return diagnosis.law, not diagnosis.whole, -diagnosis.support, len(finding.operations), finding.rule
 
 
 def same_bug(diagnoser: Diagnoser, one: Finding, other: Finding) -> bool:
     """Whether what explains one finding explains another; where neither is explained, whether both show one state.
 
-    Nothing is tried with a trace to which the subject may not answer, or that is long in bulk.
+    Of a finding of a law: whether one trace breaks both. Nothing is tried with a trace to which the subject may not
+    answer, or that is long in bulk.
     """
     if one.rule == other.rule:
         return True
-    if any(unanswered(each.difference) or bulk(each.operations) > MOST_BULK for each in (one, other)):
+    if not all(may_be_tried(each) for each in (one, other)):
         return False
+    if other.diagnosis.law:
+        return breaks_both(diagnoser, one, other)
     if diagnoser.explains(one.diagnosis, other.config, other.operations):
         return True
-    if one.diagnosis.likely or other.diagnosis.likely:
+    if one.diagnosis.whole or other.diagnosis.likely:
         return False
-    return shows_in(diagnoser, one, other) or shows_in(diagnoser, other, one)
+    if diagnoser.comes_up(one.diagnosis, other.config, other.operations):
+        return True
+    return not one.diagnosis.likely and (shows(diagnoser, one, of_kind(other)) or shows(diagnoser, other, of_kind(one)))
+
+
+def may_be_tried(finding: Finding) -> bool:
+    """Whether a subject may be asked once more for the trace of a finding."""
+    return not unanswered(finding.difference) and bulk(finding.operations) <= MOST_BULK
+
+
+# ---- Laws
+
+
+def with_laws(diagnoser: Diagnoser, findings: Sequence[Finding], broken: Iterable[str]) -> list[Finding]:
+    """Findings, each with those of the laws that walks broke which its trace breaks as well."""
+    names = sorted(set(broken))
+    return [
+        replace(each, laws=tuple(n for n in names if breaks(diagnoser, n, each, alone(diagnoser)))) for each in findings
+    ]
+
+
+def breaks_both(diagnoser: Diagnoser, one: Finding, law: Finding) -> bool:
+    """Whether the trace of one finding breaks a law as well, or what explains it does so on the trace of the law."""
+    ways = one.diagnosis.ways
+    wrong = [way.applied_to(diagnoser.model) for way in ways] if one.diagnosis.whole else []
+    return (
+        breaks(diagnoser, law.rule, one, alone(diagnoser))
+        or any(breaks(diagnoser, law.rule, law, model) for model in wrong)
+        or (one.diagnosis.law and breaks(diagnoser, one.rule, law, alone(diagnoser)))
+    )
+
+
+def alone(diagnoser: Diagnoser) -> Callable[[Any], Any]:
+    """Makes a fresh subject on its rig."""
+    return lambda config: diagnoser.rigged(config, diagnoser.capabilities)
+
+
+def breaks(diagnoser: Diagnoser, law: str, finding: Finding, rigged: Callable[[Any], Any]) -> bool:
+    """Whether a law is broken on the trace of a finding, by a subject or by a model."""
+    if not may_be_tried(finding):
+        return False
+    try:
+        with Limit(SECONDS):
+            return breach_of(diagnoser.contract, rigged, law, finding.config, finding.operations)[0] is not None
+    except (Hang, Exception):
+        return False
+
+
+# ---- Recorded traces
+
+
+def untold(diagnoser: Diagnoser, findings: Sequence[Finding], failing: Iterable[Walk], other: Walk) -> bool:
+    """Whether no finding tells of another failing trace: none explains it, and no walk that came to one fails alike."""
+    if not findings or (other.difference and unanswered(other.difference)):
+        return True
+    wanted = of_walk(diagnoser.contract, other)
+    if any(of_walk(diagnoser.contract, walk) == wanted for walk in failing):
+        return False
+    tried = [finding for finding in findings if may_be_tried(finding)]
+    return not any(diagnoser.explains(each.diagnosis, other.config, other.operations) for each in tried) and not any(
+        shows(diagnoser, each, wanted) for each in tried if not each.diagnosis.likely
+    )
+
+
+def of_walk(contract: Contract, failed: Walk) -> Kind:
+    """What the failure of a walk is like."""
+    assert failed.difference
+    return kind(contract, failed.operations[-1], failed.difference)
 
 
 # ---- One wrong state, seen by two questions
 
 
-def shows_in(diagnoser: Diagnoser, one: Finding, other: Finding) -> bool:
-    """Whether the steps of one finding let another's failure show as well, and no fewer of them do."""
-    wanted, steps = of_kind(other), one.operations
+def shows(diagnoser: Diagnoser, one: Finding, wanted: Kind) -> bool:
+    """Whether the steps of a finding let a failure of another kind show as well, and no fewer of them do."""
     if of_kind(one) == wanted:
         return True
+    config, steps = one.config, one.operations
     for before in (steps[:-1], steps):
-        for asked in suitable(diagnoser, one.config, before, other.operations[-1].tag):
-            if at_end(diagnoser, one.config, [*before, asked]) == wanted and not any(
-                at_end(diagnoser, one.config, [*before[:i], *before[i + 1 :], asked]) == wanted
-                for i in range(len(before))
-            ):
-                return True
+        fewer = [[*before[:i], *before[i + 1 :]] for i in range(len(before))]
+        for asked in suitable(diagnoser, config, before, wanted[0]):
+            if at_end(diagnoser, config, [*before, asked]) == wanted:
+                return not any(at_end(diagnoser, config, [*some, asked]) == wanted for some in fewer)
     return False
 
 
-def of_kind(finding: Finding) -> tuple[str, str, str]:
+def of_kind(finding: Finding) -> Kind:
     """What the failure of a finding is like."""
     return kind(finding.contract, finding.operations[-1], finding.difference)
 
 
-def at_end(diagnoser: Diagnoser, config: Any, operations: Sequence[Operation]) -> tuple[str, str, str] | None:
+def at_end(diagnoser: Diagnoser, config: Any, operations: Sequence[Operation]) -> Kind | None:
     """What is wrong at the last operation of a trace, whatever was before; None: nothing."""
     recording = diagnoser.recorded(config, operations)
     if recording is None:
