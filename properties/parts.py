@@ -13,9 +13,8 @@ from broker_tck.properties.engine.replay import disagreements
 from broker_tck.properties.engine.run import SAMPLED, Run, checked, complaint_text, deviations, findings
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared, resolve
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.fitness import see_made
-from broker_tck.properties.findings.story import story
+from broker_tck.properties.findings.telling import story_or_line
 
 WALKS = 300
 EXAMPLES = 30
@@ -39,7 +38,7 @@ def part_golden(subject: Subject, profile: str, _seed: int = 0) -> str:
 
 def part_walks(subject: Subject, profile: str, seed: int) -> str:
     """Random walks, with the laws."""
-    return told(walked(subject, profile, seed, WALKS))
+    return told(walked(subject, profile, seed, WALKS), "walks")
 
 
 def part_machine(subject: Subject, profile: str, seed: int) -> str:
@@ -50,7 +49,7 @@ def part_machine(subject: Subject, profile: str, seed: int) -> str:
         return ""
     run.failing.append(failed)
     run.findings = findings(run)
-    return told(run)
+    return told(run, "machine")
 
 
 def part_deviations(subject: Subject, profile: str, seed: int) -> str:
@@ -72,7 +71,7 @@ PARTS: dict[str, Callable[[Subject, str, int], str]] = {
 def of_rule(subject: Subject, profile: str, number: str, seed: int) -> str:
     """One rule, in the random walks: none breaks it, and it came up unless they ended early."""
     run = walked(subject, profile, seed, WALKS)
-    stories = [story(document(finding)) for finding in run.findings if number in finding.diagnosis.rules]
+    stories = [story_or_line(subject, profile, number, each) for each in run.findings if number in each.numbers]
     laws = [complaint_text(*complaint) for complaint in run.complaints if complaint[1] == number]
     never = not_enough([number]) if number in run.vacuous and not run.failing else ""
     return "\n\n".join(stories or laws[:1]) or never
@@ -83,9 +82,10 @@ def not_enough(unseen: list[str]) -> str:
     return f"NOT ENOUGH: {'; '.join(unseen)} never came up" if unseen else ""
 
 
-def told(run: Run) -> str:
-    """What a run found, as text."""
-    return "\n\n".join([*(story(document(finding)) for finding in run.findings), *run.said])
+def told(run: Run, part: str) -> str:
+    """What a run found, as text; of what another part or rule has told, a line."""
+    stories = (story_or_line(run.subject, run.profile, part, finding) for finding in run.findings)
+    return "\n\n".join([*stories, *run.said])
 
 
 def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
 LIKELY = 0.75
 """One that explains what goes wrong first, on so many of the walks on which something does, is told as a fact."""
-GUESSED = 0.5
+GUESSED = 0.25
 """One that explains it on fewer of them is no explanation."""
 MORE_WALKS = 160
 """Where ways of several rules do, so many walks tell them apart."""
