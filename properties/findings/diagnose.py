@@ -82,8 +82,8 @@ class Diagnosis:
 
     @property
     def support(self) -> float:
-        """The share of the walks that can tell which the first way explains: all of them, or what goes wrong first."""
-        return 1.0 if self.whole or self.law else self.shown / max(self.telling, 1)
+        """How well the walks support the first way, from 0 to 1."""
+        return 1.0 if self.whole else supported(self.shown, self.telling)
 
     @property
     def sentence(self) -> str:
@@ -94,6 +94,11 @@ class Diagnosis:
             return "No known wrong way of a rule explains this."
         behaves = "Behaves" if self.whole else "Here, though not everywhere, it behaves"
         return f"{behaves} as if {' or '.join(map(in_words, self.ways))}."
+
+
+def supported(shown: int, telling: int) -> float:
+    """How well walks support a way: the share of those that can tell which it explains; few of them say less."""
+    return shown / (telling + 2)
 
 
 def in_words(way: Way) -> str:
@@ -219,11 +224,6 @@ class Diagnoser:
             self._borne_out[way] = told.count(True), WALKS - told.count(None)
         return self._borne_out[way]
 
-    def support(self, fit: WrongModel) -> float:
-        """The share of the walks on which something goes wrong that a way explains, as far as to what goes first."""
-        shown, telling = self.borne_out(*fit)
-        return shown / max(telling, 1)
-
     def _explains_the_first(self, wrong: type[Reference], number: int) -> bool | None:
         done = self._walked(wrong, number)
         if done is None:
@@ -251,7 +251,7 @@ class Diagnoser:
 
         The ways that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
         Where the best of them explains the subject everywhere, it is the diagnosis. Otherwise it is what the walks
-        support, see :meth:`supported`.
+        support, see :meth:`best_supported`.
         """
         config, operations = trace
         blamed = blame(self.contract, operations, difference)
@@ -262,27 +262,28 @@ class Diagnoser:
         scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
         fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
         if self.walks(*fits[0]) < WALKS or max(score for score, _ in scored) < len(near):
-            return self.supported(blamed, scored, fits)
+            return self.best_supported(blamed, scored, fits)
         ways = self.told_apart([fit for fit in fits if self.walks(*fit) == WALKS])
         rules = tuple(dict.fromkeys(way.rule.number for way in ways))[:2]
         return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], WALKS, whole=True)
 
-    def supported(self, blamed: str, scored: list[tuple[int, WrongModel]], fits: list[WrongModel]) -> Diagnosis:
-        """What to say where no way explains the subject everywhere: the way that most of the walks support.
+    def best_supported(self, blamed: str, scored: list[tuple[int, WrongModel]], fits: list[WrongModel]) -> Diagnosis:
+        """What to say where no way explains the subject everywhere: the way that the walks support best.
 
         ``scored`` are the ways that fit the trace, ``fits`` those that fit most traces near it. A second rule is named
-        beside: that of a way that is supported as well, else ``blamed``. A way that few walks support explains
-        nothing, though of those that come nearest the rule is named as the second one.
+        beside: that of a way that is supported as well, else ``blamed``. A way that few walks support explains nothing,
+        though the rule of the one that comes nearest is named as the second one.
         """
-        ranked = [(self.support(fit), score, fit) for score, fit in scored]
-        support, score = max((support, score) for support, score, _ in ranked)
-        if support < GUESSED:
-            return Diagnosis(tuple(dict.fromkeys([blamed, fits[0][0].rule.number])), ())
-        alike = [fit for *rank, fit in ranked if rank == [support, score]]
+        ranked = [(supported(*self.borne_out(*fit)), score, fit) for score, fit in scored]
+        first = max((support, score) for support, score, _ in ranked)
+        alike = [fit for support, score, fit in ranked if (support, score) == first]
         alike.sort(key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
+        shown, telling = self.borne_out(*alike[0])
+        if not shown or shown < GUESSED * telling:
+            return Diagnosis(tuple(dict.fromkeys([blamed, fits[0][0].rule.number])), ())
         rules = tuple(dict.fromkeys([way.rule.number for way, _ in alike] + [blamed]))[:2]
         named = tuple(way for way, _ in alike if way.rule.number in rules)[:3]
-        return Diagnosis(rules, named, self.walks(*alike[0]), *self.borne_out(*alike[0]))
+        return Diagnosis(rules, named, self.walks(*alike[0]), shown, telling)
 
     def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
         """The failing trace and how it might go on, several times."""

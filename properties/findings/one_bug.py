@@ -42,7 +42,7 @@ def bugs(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[list[Finding
     """Findings by the bug that they show, the best explained first."""
     found: list[list[Finding]] = []
     for finding in sorted(findings, key=order):
-        same = next((bug for bug in found if same_bug(diagnoser, bug[0], finding)), None)
+        same = next((bug for bug in found if any(same_bug(diagnoser, each, finding) for each in bug)), None)
         same.append(finding) if same else found.append([finding])
     return found
 
@@ -54,7 +54,7 @@ def order(finding: Finding) -> tuple[bool, bool, float, int, str]:
 
 
 def same_bug(diagnoser: Diagnoser, one: Finding, other: Finding) -> bool:
-    """Whether what explains one finding explains another; where neither is explained, whether both show one state.
+    """Whether what explains one finding explains another; where neither is, whether both show one wrong state.
 
     Of a finding of a law: whether one trace breaks both. Nothing is tried with a trace to which the subject may not
     answer, or that is long in bulk.
@@ -143,11 +143,14 @@ def of_walk(contract: Contract, failed: Walk) -> Kind:
 
 
 def shows(diagnoser: Diagnoser, one: Finding, wanted: Kind) -> bool:
-    """Whether the steps of a finding let a failure of another kind show as well, and no fewer of them do."""
-    if of_kind(one) == wanted:
-        return True
+    """Whether a failure of another kind is of the same operation, or shows behind the steps of a finding.
+
+    Then no fewer of the steps let it show.
+    """
     config, steps = one.config, one.operations
-    for before in (steps[:-1], steps):
+    if steps[-1].tag == wanted[0]:
+        return True
+    for before in filter(None, (steps[:-1], steps)):
         fewer = [[*before[:i], *before[i + 1 :]] for i in range(len(before))]
         for asked in suitable(diagnoser, config, before, wanted[0]):
             if at_end(diagnoser, config, [*before, asked]) == wanted:
