@@ -20,6 +20,8 @@ DRAWS = 24
 """So often all kinds of operations are drawn, for one of a kind that suits the state behind a trace."""
 TRIED = 8
 """So many of them are tried."""
+SEVERAL = 2
+"""So many steps that let two failures show are no chance."""
 SECONDS = 2.0
 
 Kind = tuple[str, str, str]
@@ -143,19 +145,37 @@ def of_walk(contract: Contract, failed: Walk) -> Kind:
 
 
 def shows(diagnoser: Diagnoser, one: Finding, wanted: Kind) -> bool:
-    """Whether a failure of another kind is of the same operation, or shows behind the steps of a finding.
+    """Whether a failure of another kind is of the same operation, or shows behind steps of a finding.
 
-    Then no fewer of the steps let it show.
+    Each step of a reduced trace matters. All of them have to, for the other failure, or several do without the rest.
     """
     config, steps = one.config, one.operations
     if steps[-1].tag == wanted[0]:
         return True
-    for before in filter(None, (steps[:-1], steps)):
-        fewer = [[*before[:i], *before[i + 1 :]] for i in range(len(before))]
-        for asked in suitable(diagnoser, config, before, wanted[0]):
-            if at_end(diagnoser, config, [*before, asked]) == wanted:
-                return not any(at_end(diagnoser, config, [*some, asked]) == wanted for some in fewer)
+    for before in (steps[:-1], steps):
+        for some in filter(None, (before, *one_less(before))):
+            for asked in suitable(diagnoser, config, some, wanted[0]):
+                if at_end(diagnoser, config, [*some, asked]) == wanted:
+                    needed = least(diagnoser, config, some, asked, wanted)
+                    if len(needed) in (len(before), *range(SEVERAL, len(before))):
+                        return True
     return False
+
+
+def one_less(steps: Sequence[Operation]) -> list[Sequence[Operation]]:
+    """Steps with one of them left out, each in turn."""
+    return [[*steps[:i], *steps[i + 1 :]] for i in range(len(steps))]
+
+
+def least(
+    diagnoser: Diagnoser, config: Any, steps: Sequence[Operation], asked: Operation, wanted: Kind
+) -> Sequence[Operation]:
+    """Those of some steps without which a question, asked behind them, is not answered wrong."""
+    while True:
+        shorter = (some for some in one_less(steps) if at_end(diagnoser, config, [*some, asked]) == wanted)
+        if (left := next(shorter, None)) is None:
+            return steps
+        steps = left
 
 
 def of_kind(finding: Finding) -> Kind:

@@ -1,0 +1,120 @@
+"""One bug, one story: findings of one bug are one, the best explained first, and no other test tells it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker_tck.implementations.active_cursors.indexed_heap import OUTSIDE, CursorHeap
+from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
+from broker_tck.properties.engine.run import run_subject
+from broker_tck.properties.engine.subjects import Subject, declared, resolve
+from broker_tck.properties.findings.document import document
+from broker_tck.properties.findings.story import story
+
+IDEAL = "timebucket-ideal"
+
+
+class SiftsUpOnly(CursorHeap):
+    """A heap that is never mended downwards."""
+
+    def _mend(self, leaf: Any) -> None:
+        self._sift_up(leaf, leaf.index)
+
+
+class FillsGapsDownwards(CursorHeap):
+    """A heap in which what fills the gap of a removal only moves down."""
+
+    def _take_out(self, leaf: Any) -> None:
+        last = self._heap.pop()
+        if last is not leaf:
+            last.index = leaf.index
+            self._heap[last.index] = last
+            self._sift_down(last, last.index)
+        leaf.index = OUTSIDE
+
+
+class NeverBack(SortedCursors):
+    """A cursor never goes back."""
+
+    def add(self, cursor: Any, position: Any) -> None:
+        super().add(cursor, self._ahead(cursor, position))
+
+    def update_cursor(self, cursor: Any, position: Any) -> None:
+        super().update_cursor(cursor, self._ahead(cursor, position))
+
+    def _ahead(self, cursor: Any, position: Any) -> Any:
+        slot = self._by_name.get(cursor.name)
+        own = slot.position if slot else None
+        return max(own, position) if own is not None and position is not None else position
+
+
+class NeverBackNorWarm(NeverBack):
+    """The same with a second mistake: nothing is cached without a cursor."""
+
+    def should_cache_added_entry(self) -> bool:
+        return self.size() > 0
+
+
+class WholeSeconds(TimeBucketTracker):
+    """A time is taken for the whole second before it."""
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        return super().add_message(ledger_id, entry_id, max(deliver_at, -1) // 1000 * 1000)
+
+    def add_messages(self, ledger_id: int, entry_ids: Any, deliver_at: Any) -> Any:
+        return super().add_messages(ledger_id, entry_ids, [max(at, -1) // 1000 * 1000 for at in deliver_at])
+
+
+class OneLess(TimeBucketTracker):
+    """A get for several messages hands out one less."""
+
+    def get_scheduled_messages(self, max_messages: int) -> Any:
+        return super().get_scheduled_messages(max_messages - (max_messages > 1))
+
+
+class FiresWhenClosed(SortedBucketsTracker):
+    """A close lets nothing go."""
+
+    def close(self) -> None:
+        self._closed = True
+
+
+BUGS = [
+    (SiftsUpOnly, "CC-02", ()),
+    (FillsGapsDownwards, "CC-11", ()),
+    (NeverBack, "CC-02", ()),
+    (WholeSeconds, "DD-09", ()),
+    (OneLess, "DD-20", ("one_short",)),
+    (FiresWhenClosed, "NA-40", ()),
+    ("mutant:aims-at-the-key", "DD-33", ("as timebucket-2026",)),
+    ("mutant:origin-is-no-position", "CC-02", ()),
+    ("mutant:population-ends-at-a-cached-one", "EC-47", ()),
+    ("mutant:joins-what-has-come", "EC-53", ("a read can be joined while its listeners are told",)),
+]
+"""Mistakes that show under several rules, the rule to be told, and the ways that explain them, if any does."""
+
+
+def named(bug: Any) -> Subject:
+    """A bug as a subject."""
+    return resolve(bug) if isinstance(bug, str) else declared(f"bug:{bug.__name__}", bug)
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(("bug", "rule", "ways"), BUGS, ids=lambda each: getattr(each, "__name__", None))
+def test_one_bug_is_one_finding(bug: Any, rule: str, ways: tuple[str, ...]) -> None:
+    subject = named(bug)
+    run = run_subject(subject, subject.contract.default, 0, 120)
+    assert run.said == []
+    (finding,) = run.findings
+    assert finding.rule == rule
+    assert tuple(way.name for way in finding.diagnosis.ways) == ways
+    assert ("Wrong way" in story(document(finding))) is bool(ways)
+
+
+def test_two_bugs_are_two_findings() -> None:
+    run = run_subject(named(NeverBackNorWarm), "ideal", 0, 60)
+    assert [finding.rule for finding in run.findings] == ["EC-58", "CC-02"]
