@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from kit import CONTRACT, MODEL, first_failing, found, way_of, wrong
 
+from broker_tck.cli.formats import junit, sarif
 from broker_tck.implementations.active_cursors.indexed_heap import OUTSIDE, CursorHeap
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
+from broker_tck.properties import parts
+from broker_tck.properties.check_document import check_document, subject_document
+from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
+from broker_tck.properties.findings import telling
+from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.document import document
+from broker_tck.properties.findings.one_bug import order, told_once
 from broker_tck.properties.findings.story import story
-
-IDEAL = "timebucket-ideal"
+from broker_tck.properties.parts import PARTS, of_rule
 
 
 class SiftsUpOnly(CursorHeap):
@@ -83,6 +91,7 @@ class FiresWhenClosed(SortedBucketsTracker):
         self._closed = True
 
 
+JOINED = "a read can be joined while its listeners are told"
 BUGS = [
     (SiftsUpOnly, "CC-02", ()),
     (FillsGapsDownwards, "CC-11", ()),
@@ -90,10 +99,10 @@ BUGS = [
     (WholeSeconds, "DD-09", ()),
     (OneLess, "DD-20", ("one_short",)),
     (FiresWhenClosed, "NA-40", ()),
-    ("mutant:aims-at-the-key", "DD-33", ("as timebucket-2026",)),
+    pytest.param("mutant:aims-at-the-key", "DD-33", ("as timebucket-2026",), marks=pytest.mark.slow),
     ("mutant:origin-is-no-position", "CC-02", ()),
-    ("mutant:population-ends-at-a-cached-one", "EC-47", ()),
-    ("mutant:joins-what-has-come", "EC-53", ("a read can be joined while its listeners are told",)),
+    pytest.param("mutant:population-ends-at-a-cached-one", "EC-47", (), marks=pytest.mark.slow),
+    pytest.param("mutant:joins-what-has-come", "EC-53", (JOINED,), marks=pytest.mark.slow),
 ]
 """Mistakes that show under several rules, the rule to be told, and the ways that explain them, if any does."""
 
@@ -118,3 +127,46 @@ def test_one_bug_is_one_finding(bug: Any, rule: str, ways: tuple[str, ...]) -> N
 def test_two_bugs_are_two_findings() -> None:
     run = run_subject(named(NeverBackNorWarm), "ideal", 0, 60)
     assert [finding.rule for finding in run.findings] == ["EC-58", "CC-02"]
+
+
+def test_the_better_explained_comes_first_and_knows_the_other() -> None:
+    way = "DD-28 index.count: of_buckets"
+    subject = wrong(way)
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+    guess = replace(finding.diagnosis, rules=("DD-20",), ways=(way_of("DD-20 absent"),), whole=False)
+    worse = replace(finding, diagnosis=replace(guess, shown=12, telling=20))
+    diagnoser = Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities)
+    assert told_once(diagnoser, [worse, finding]) == [replace(finding, also=(worse,))]
+    unknown = replace(worse, diagnosis=replace(guess, ways=()))
+    assert [*sorted([unknown, worse, finding], key=order)] == [finding, worse, unknown]
+
+
+@pytest.mark.untraced
+def test_recorded_traces_and_every_format_tell_it_once() -> None:
+    subject = named(SiftsUpOnly)
+    checked = check_subject(subject, "ideal", golden_traces(subject.contract.name, "ideal"), 0, 60, 0)
+    assert checked.disagreements
+    told: Any = check_document([subject_document(checked)])
+    (only,) = told["subjects"]
+    assert (len(only["findings"]), only["complaints"]) == (1, [])
+    assert len(sarif(told)["runs"][0]["results"]) == 1
+    (finding,) = only["findings"]
+    also = [each["rule"] for each in finding["also"]]
+    assert also
+    assert all(f"Also seen   {rule}: " in finding["text"] for rule in also)
+    assert junit(told).count('message="the same failure as in CC-02"') == len(also)
+
+
+@pytest.mark.untraced
+def test_other_tests_refer_to_the_one_that_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "WALKS", 60)
+    monkeypatch.setattr(parts, "EXAMPLES", 30)
+    monkeypatch.setattr(telling, "TOLD", {})
+    subject = named(NeverBack)
+    assert "is broken by bug:NeverBack" in PARTS["walks"](subject, "ideal", 0)
+    line = "the same failure as in ideal-walks: Your container answers `slowest` with "
+    for said in (PARTS["machine"](subject, "ideal", 0), of_rule(subject, "ideal", "CC-02", 0)):
+        assert said.startswith(line)
+        assert "\n" not in said
+    assert "is broken by bug:NeverBack" in PARTS["walks"](subject, "ideal", 0)
