@@ -116,7 +116,9 @@ def read(text: str) -> Document:
 
 def also(finding: Finding) -> Iterator[Also]:
     """What else shows the bug of a finding."""
-    yield from (Also(each.rule, by_what_was_seen(each)) for each in finding.also)
+    for each in finding.also:
+        law = each.diagnosis.law and rule_named(each.contract, each.contract.model(each.profile), each.rule)
+        yield Also(each.rule, what_went_wrong(each, law.sentence) if law else by_what_was_seen(each))
     yield from (Also(law, "This trace breaks it, too.") for law in finding.laws)
 
 

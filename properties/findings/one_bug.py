@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -87,31 +87,22 @@ def may_be_tried(finding: Finding) -> bool:
 def with_laws(diagnoser: Diagnoser, findings: Sequence[Finding], broken: Iterable[str]) -> list[Finding]:
     """Findings, each with those of the laws that walks broke which its trace breaks as well."""
     names = sorted(set(broken))
-    return [
-        replace(each, laws=tuple(n for n in names if breaks(diagnoser, n, each, alone(diagnoser)))) for each in findings
-    ]
+    return [replace(each, laws=tuple(n for n in names if breaks(diagnoser, n, each))) for each in findings]
 
 
 def breaks_both(diagnoser: Diagnoser, one: Finding, law: Finding) -> bool:
-    """Whether the trace of one finding breaks a law as well, or what explains it does so on the trace of the law."""
-    ways = one.diagnosis.ways
-    wrong = [way.applied_to(diagnoser.model) for way in ways] if one.diagnosis.whole else []
-    return (
-        breaks(diagnoser, law.rule, one, alone(diagnoser))
-        or any(breaks(diagnoser, law.rule, law, model) for model in wrong)
-        or (one.diagnosis.law and breaks(diagnoser, one.rule, law, alone(diagnoser)))
-    )
+    """Whether the trace of a finding breaks a law as well; of two laws, whether either trace breaks both."""
+    return breaks(diagnoser, law.rule, one) or (one.diagnosis.law and breaks(diagnoser, one.rule, law))
 
 
-def alone(diagnoser: Diagnoser) -> Callable[[Any], Any]:
-    """Makes a fresh subject on its rig."""
-    return lambda config: diagnoser.rigged(config, diagnoser.capabilities)
-
-
-def breaks(diagnoser: Diagnoser, law: str, finding: Finding, rigged: Callable[[Any], Any]) -> bool:
-    """Whether a law is broken on the trace of a finding, by a subject or by a model."""
+def breaks(diagnoser: Diagnoser, law: str, finding: Finding) -> bool:
+    """Whether the subject, alone, breaks a law on the trace of a finding."""
     if not may_be_tried(finding):
         return False
+
+    def rigged(config: Any) -> Any:
+        return diagnoser.rigged(config, diagnoser.capabilities)
+
     try:
         with Limit(SECONDS):
             return breach_of(diagnoser.contract, rigged, law, finding.config, finding.operations)[0] is not None
