@@ -56,7 +56,7 @@ def junit(document: Document) -> str:
             broken.setdefault(rule, []).append((line, text))
         for finding in checked["findings"]:
             line = f"the same failure as in {finding['rules'][0]}"
-            for also in finding["also"]:
+            for also in finding.get("also", ()):
                 broken.setdefault(also["rule"], []).append((line, f"{line}: {also['seen']}"))
         rules, said = checked["rules"], accepted(checked)
         cases = sorted({*rules["exercised"], *rules["vacuous"], *broken, *said, "check"})

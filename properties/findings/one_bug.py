@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from broker_tck.implementations.interface import Hang
+from broker_tck.model.rules import Way
 from broker_tck.properties.engine.check import Recorded, answered, record, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
@@ -91,17 +92,25 @@ def with_laws(diagnoser: Diagnoser, findings: Sequence[Finding], broken: Iterabl
 
 
 def breaks_both(diagnoser: Diagnoser, one: Finding, law: Finding) -> bool:
-    """Whether the trace of a finding breaks a law as well; of two laws, whether either trace breaks both."""
-    return breaks(diagnoser, law.rule, one) or (one.diagnosis.law and breaks(diagnoser, one.rule, law))
+    """Whether the trace of one finding breaks a law as well, or a way that explains it does so on the law's trace.
+
+    Of two laws, whether either trace breaks both.
+    """
+    ways = one.diagnosis.ways if one.diagnosis.whole else ()
+    return (
+        breaks(diagnoser, law.rule, one)
+        or (one.diagnosis.law and breaks(diagnoser, one.rule, law))
+        or any(breaks(diagnoser, law.rule, law, way) for way in ways)
+    )
 
 
-def breaks(diagnoser: Diagnoser, law: str, finding: Finding) -> bool:
-    """Whether the subject, alone, breaks a law on the trace of a finding."""
+def breaks(diagnoser: Diagnoser, law: str, finding: Finding, way: Way | None = None) -> bool:
+    """Whether the subject alone, or the model with a way, breaks a law on the trace of a finding."""
     if not may_be_tried(finding):
         return False
 
     def rigged(config: Any) -> Any:
-        return diagnoser.rigged(config, diagnoser.capabilities)
+        return way.applied_to(diagnoser.model)(config) if way else diagnoser.rigged(config, diagnoser.capabilities)
 
     try:
         with Limit(SECONDS):
