@@ -54,6 +54,10 @@ def junit(document: Document) -> str:
         broken: dict[str, list[tuple[str, str]]] = {}
         for rule, line, text in wrong(checked):
             broken.setdefault(rule, []).append((line, text))
+        for finding in checked["findings"]:
+            line = f"the same failure as in {finding['rules'][0]}"
+            for also in finding.get("also", ()):
+                broken.setdefault(also["rule"], []).append((line, f"{line}: {also['seen']}"))
         rules, said = checked["rules"], accepted(checked)
         cases = sorted({*rules["exercised"], *rules["vacuous"], *broken, *said, "check"})
         for case in cases:

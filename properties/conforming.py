@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
+from itertools import islice
 from pathlib import Path
 
 from broker_tck import fixtures
@@ -14,11 +15,14 @@ from broker_tck.properties.engine.replay import Disagreement, disagreements
 from broker_tck.properties.engine.run import Progress, Run, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load, profile_in
+from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.again import Again, run_again
+from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.fitness import see_made
 from broker_tck.properties.findings.kept import Kept
 from broker_tck.properties.findings.lines import unit_of, value_text
+from broker_tck.properties.findings.one_bug import as_one, bugs, untold
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 
@@ -39,32 +43,45 @@ class Checked:
         """What the check comes to."""
         return BROKEN if self.disagreements or self.again.failing else self.run.verdict
 
-    @property
+    @cached_property
     def findings(self) -> list[tuple[Finding, str]]:
-        """A finding for each rule, the shortest, with a note; those of kept traces come first."""
-        told = [(finding, f"The trace is kept in {kept.file}.") for kept, finding in self.again.failing]
-        told += [(finding, self.run.notes.get(finding.rule, "")) for finding in self.run.findings]
-        found: dict[str, tuple[Finding, str]] = {}
-        for finding, note in told:
-            known = found.get(finding.rule)
-            if known is None or len(finding.operations) < len(known[0].operations):
-                found[finding.rule] = finding, note
-        return [*found.values()]
+        """A finding for each bug, the best explained, with a note; those of kept traces come first."""
+        kept = {id(finding): f"The trace is kept in {kept.file}." for kept, finding in self.again.failing}
+        found = [*(finding for _, finding in self.again.failing), *self.run.findings]
+        if not kept or len(found) == 1:
+            return [(finding, kept.get(id(finding), self.run.notes.get(finding.rule, ""))) for finding in found]
+        each_bug = bugs(self.diagnoser, found)
+        each_bug.sort(key=lambda bug: not any(id(each) in kept for each in bug))
+        return [(as_one(bug), kept.get(id(bug[0]), "")) for bug in each_bug]
+
+    @property
+    def diagnoser(self) -> Diagnoser:
+        """Explains what the subject does wrong under the profile."""
+        subject = self.run.subject
+        return Diagnoser(subject.contract, self.run.model, subject.rig, subject.capabilities)
 
     @property
     def green(self) -> bool:
         """Whether there is nothing to report."""
         return self.verdict == CONFORMS
 
-    @property
+    @cached_property
     def complaints(self) -> list[str]:
-        """What is wrong besides findings, a sentence each."""
-        return [disagreement_text(d) for d in self.disagreements[:3]] + self.run.said
+        """What is wrong besides findings, a sentence each: of recorded traces, those of which no finding tells."""
+        told, failing, diagnoser = [finding for finding, _ in self.findings], self.run.failing, self.diagnoser
+        new = (d for d in self.disagreements if untold(diagnoser, told, failing, failing_part(d)))
+        return [disagreement_text(d) for d in islice(new, 3)] + self.run.said
 
     @property
     def unseen(self) -> list[str]:
         """What has to come up and did not, where nothing is wrong."""
         return self.run.unseen if self.verdict == NOT_ENOUGH else []
+
+
+def failing_part(found: Disagreement) -> Walk:
+    """A recorded trace up to the step at which it failed."""
+    trace = found.trace
+    return Walk(None, trace.config, [*trace.operations[: found.step + 1]], found.difference)
 
 
 def disagreement_text(found: Disagreement) -> str:

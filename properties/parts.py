@@ -17,6 +17,7 @@ from broker_tck.properties.engine.run import SAMPLED, Progress, Run, checked, co
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import document
+from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.fitness import see_made
 from broker_tck.properties.findings.raised import debugged, own, raised
 from broker_tck.properties.findings.story import story
@@ -27,11 +28,22 @@ WALKS = 300
 EXAMPLES = 30
 
 
+class Story(NamedTuple):
+    """What a test says of a finding."""
+
+    numbers: tuple[str, ...]
+    """The rules that it breaks, laws among them."""
+    what: str
+    """What went wrong, in a sentence."""
+    text: str
+    """All there is to tell."""
+
+
 class Seen(NamedTuple):
     """What a part came to."""
 
-    stories: tuple[tuple[tuple[str, ...], str], ...] = ()
-    """The findings: the rules of each, and its text."""
+    stories: tuple[Story, ...] = ()
+    """The findings."""
     laws: tuple[tuple[str, str], ...] = ()
     """The laws that did not hold, each with a sentence."""
     said: tuple[str, ...] = ()
@@ -43,22 +55,23 @@ class Seen(NamedTuple):
     traces: tuple[tuple[Any, tuple[Operation, ...]], ...] = ()
     """The configuration and the operations of each finding whose subject answers."""
 
-    @property
-    def text(self) -> str:
-        """All that is wrong."""
-        return "\n\n".join([*(text for _, text in self.stories), *self.said])
-
 
 def seen(found: Checked) -> Seen:
     """What a check came to."""
     run = found.run
     return Seen(
-        tuple((finding.diagnosis.rules, story(document(finding, note))) for finding, note in found.findings),
+        tuple(story_of(*each) for each in found.findings),
         tuple((law, complaint_text(seed, law, text)) for seed, law, text in run.complaints),
         tuple(found.complaints),
         () if run.failing or run.findings else tuple(run.vacuous),
         traces=tuple((f.config, f.operations) for f, _ in found.findings if not unanswered(f.difference)),
     )
+
+
+def story_of(finding: Finding, note: str) -> Story:
+    """What a test says of a finding."""
+    told = document(finding, note)
+    return Story(finding.numbers, told.what, story(told))
 
 
 class Asked(NamedTuple):
@@ -136,11 +149,23 @@ def came_to(subject: Subject, part: str, asked_for: Asked) -> Seen:
         return Seen(said=(str(error),))
 
 
-def of_rule(found: Seen, number: str) -> str:
+TOLD: dict[tuple[Subject, str], dict[str, str]] = {}
+"""By subject and profile, and by the number of each rule: which test of this process has told of it."""
+
+
+def once(subject: Subject, profile: str, part: str, told: Story) -> str:
+    """A story; where another test has told of the same rules, a line that says which."""
+    before = TOLD.setdefault((subject, profile), {})
+    first = next((before[number] for number in told.numbers if number in before), part)
+    before.update(dict.fromkeys(told.numbers, first))
+    return told.text if first == part else f"the same failure as in {profile}-{first}: {told.what}"
+
+
+def of_rule(subject: Subject, profile: str, number: str, found: Seen) -> list[str]:
     """One rule, in the random walks: none breaks it, and it came up unless they ended early."""
-    stories = [text for rules, text in found.stories if number in rules]
+    stories = [once(subject, profile, number, told) for told in found.stories if number in told.numbers]
     laws = [text for law, text in found.laws if law == number]
-    return "\n\n".join(stories or laws[:1] or not_enough([number] if number in found.vacuous else []))
+    return stories or laws[:1] or not_enough([number] if number in found.vacuous else [])
 
 
 def not_enough(unseen: list[str]) -> list[str]:
@@ -172,7 +197,8 @@ def run_part(subject: Subject, profile: str, part: str, seed: int, request: Any)
     config = request.config
     asked_for = Asked(profile, seed, hypothesis_seed(config))
     found = came_to(subject, part if part in PARTS else "walks", asked_for)
-    wrong = found.text if part in PARTS else of_rule(found, part)
+    stories = (once(subject, profile, part, told) for told in found.stories)
+    wrong = "\n\n".join([*stories, *found.said] if part in PARTS else of_rule(subject, profile, part, found))
     if found.statistics and config.getoption("--hypothesis-show-statistics", False):
         request.node.hypothesis_statistics = found.statistics
     if wrong and config.getoption("usepdb", False):

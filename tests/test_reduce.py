@@ -347,7 +347,7 @@ def test_breach_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Monk
     monkeypatch.setattr(prober, "MOST_PROBES", 1)
     trace = trace_of("delayed-delivery heap; add 0 0 +2000; has")
     model = CONTRACT.model("heap")
-    monkeypatch.setattr(findings, "breach_of", lambda *given: (len(given[3]) - 1, "no law"))
+    monkeypatch.setattr(findings, "breach_of", lambda *given: (len(given[-1]) - 1, "no law"))
     done = kit.Walk(None, trace.config, list(trace.operations), None)
     finding = findings.find_breach(subject_of(TimeBucketTracker), model, "DD-07", done)
     assert finding is not None

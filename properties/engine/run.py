@@ -26,6 +26,7 @@ from broker_tck.properties.findings.fickle import fickle
 from broker_tck.properties.findings.finding import Finding, find, find_breach
 from broker_tck.properties.findings.fitness import see_whole
 from broker_tck.properties.findings.gathered import Gathered
+from broker_tck.properties.findings.one_bug import told_once, with_laws
 from broker_tck.properties.isolation.limit import Limit
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 from broker_tck.properties.worth.deviating import breaks, broken_by, happens, peeled
@@ -115,9 +116,12 @@ class Run:
     @property
     def said(self) -> list[str]:
         """What there is to say besides findings, a sentence each."""
-        found = {finding.rule for finding in self.findings}
-        said = [complaint_text(*complaint) for complaint in self.complaints if complaint[1] not in found]
-        return said[:3] + self.fickle[:1]
+        found = {number for finding in self.findings for number in finding.numbers}
+        first = dict[str, str]()
+        for complaint in self.complaints:
+            if complaint[1] not in found:
+                first.setdefault(complaint[1], complaint_text(*complaint))
+        return [*first.values()][:3] + self.fickle[:1]
 
     @property
     def residual(self) -> float:
@@ -251,7 +255,7 @@ def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
 def explained(run: Run) -> list[Finding]:
     """What the failing walks come to.
 
-    A subject that breaks the specification as some profile does is told so, one finding for each rule that it breaks.
+    A subject that breaks the specification as some profile does is told so, one finding for each of its deviations.
     """
     foreign = run.failing and run.profile == run.subject.contract.default
     if foreign and not any(unanswered(done.difference) for done in run.failing if done.difference):
@@ -260,7 +264,7 @@ def explained(run: Run) -> list[Finding]:
 
 
 def findings(run: Run) -> list[Finding]:
-    """One finding for each rule that the failing walks break, the shortest trace of each."""
+    """One finding for each bug that failing walks show, the best explained first."""
     diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
     gathered = Gathered(diagnoser)
     for failed in sorted(run.failing, key=lambda walk: walk.effort):
@@ -271,11 +275,19 @@ def findings(run: Run) -> list[Finding]:
             gathered.add(failed, finding)
         else:
             run.fickle.append(fickle(run.subject, run.model, failed))
-    return gathered.findings
+    return with_laws(diagnoser, gathered.findings, laws_of(run))
+
+
+def laws_of(run: Run) -> list[str]:
+    """The laws and variations that walks break where model and subject agree."""
+    return [name for _, name, _ in run.complaints]
 
 
 def breaches(run: Run) -> list[Finding]:
-    """One finding for each law and variation that walks break where model and subject agree: of the first such walk."""
+    """The laws and variations that walks break where model and subject agree, each of the first such walk.
+
+    Those that one trace breaks are one finding.
+    """
     subject, model, first = run.subject, run.model, dict[str, int]()
     for seed, name, _ in run.complaints:
         if seed is not None:
@@ -284,7 +296,8 @@ def breaches(run: Run) -> list[Finding]:
     for name, seed in sorted(first.items()):
         done = walk(subject.contract, seed, subject.rig, model, subject.capabilities)
         found.append(find_breach(subject, model, name, done))
-    return [finding for finding in found if finding]
+    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
+    return told_once(diagnoser, [finding for finding in found if finding])
 
 
 # ---- Laws and variations: the subject alone

@@ -32,6 +32,8 @@ WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""
 LIKELY = 0.75
 """One that explains what goes wrong first, on so many of the walks on which something does, is told as a fact."""
+GUESSED = 0.25
+"""One that explains it on fewer of them is no explanation."""
 MORE_WALKS = 160
 """Where ways of several rules do, so many walks tell them apart."""
 MOST_NEARBY = 4_000
@@ -80,9 +82,9 @@ class Diagnosis:
         return self.whole or 0 < self.shown >= LIKELY * self.telling
 
     @property
-    def here_alone(self) -> bool:
-        """Whether the first way explains the trace, and none of the walks that can tell."""
-        return not self.whole and self.shown == 0 < self.telling
+    def support(self) -> float:
+        """How well the walks support the first way, from 0 to 1."""
+        return 1.0 if self.whole else supported(self.shown, self.telling)
 
     @property
     def sentence(self) -> str:
@@ -93,6 +95,11 @@ class Diagnosis:
             return "No known wrong way of a rule explains this."
         behaves = "Behaves" if self.whole else "Here, though not everywhere, it behaves"
         return f"{behaves} as if {' or '.join(map(in_words, self.ways))}."
+
+
+def supported(shown: int, telling: int) -> float:
+    """How well walks support a way: the share of those that can tell which it explains; few of them say less."""
+    return shown / (telling + 2)
 
 
 def in_words(way: Way) -> str:
@@ -147,6 +154,7 @@ class Diagnoser:
         self.capabilities = capabilities
         self.itself = itself
         self._walks: dict[Way, int] = {}
+        self._borne_out: dict[Way, tuple[int, int]] = {}
 
     def recorded(self, config: Any, operations: Sequence[Operation]) -> Recording | None:
         """What the subject does on a trace; None if it hangs, or cannot be asked for it."""
@@ -185,9 +193,21 @@ class Diagnoser:
         return [*wrong_models(self.model), *back_models(self.contract, self.model)]
 
     def explains(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
-        """Whether what a diagnosis says of a subject everywhere holds on every step of this trace as well."""
-        ways = self.named(diagnosis) if diagnosis.whole else []
-        return bool(self.fitting(config, operations, ways))
+        """Whether a way of a diagnosis holds on every step of another failing trace as well."""
+        ways = self.named(diagnosis)
+        return bool(ways and self.fitting(config, operations, ways))
+
+    def comes_up(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
+        """Whether a way of a diagnosis leaves the specification on a trace, be it otherwise than the subject does.
+
+        On a reduced trace each operation matters: the subject has the mistake under a condition of its own.
+        """
+        ways = [wrong for _, wrong in self.named(diagnosis)]
+        try:
+            with Limit(SECONDS):
+                return any(first_difference(operations, self.model(config), wrong(config)) for wrong in ways)
+        except (Hang, Exception):
+            return False
 
     def named(self, diagnosis: Diagnosis) -> list[WrongModel]:
         """The ways that a diagnosis names, each with its model; one that is no known way is applied to this model."""
@@ -200,13 +220,15 @@ class Diagnoser:
             self._walks[way] = sum(self._walk_agrees(wrong, number) for number in range(WALKS))
         return self._walks[way]
 
-    def borne_out(self, wrong: type[Reference]) -> tuple[int, int]:
+    def borne_out(self, way: Way, wrong: type[Reference]) -> tuple[int, int]:
         """On how many of these walks it explains what goes wrong first, and on how many something does.
 
         A subject that is wrong in several ways agrees with none of them to the end of a walk.
         """
-        told = [self._explains_the_first(wrong, number) for number in range(WALKS)]
-        return told.count(True), WALKS - told.count(None)
+        if way not in self._borne_out:
+            told = [self._explains_the_first(wrong, number) for number in range(WALKS)]
+            self._borne_out[way] = told.count(True), WALKS - told.count(None)
+        return self._borne_out[way]
 
     def _explains_the_first(self, wrong: type[Reference], number: int) -> bool | None:
         done = self._walked(wrong, number)
@@ -234,8 +256,8 @@ class Diagnoser:
         """Name the rules that the subject breaks on a failing trace.
 
         The ways that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
-        Where the best of them does not explain the subject everywhere, a second rule is named beside its own: that of
-        a way that fits as many traces near, else the one that the contract's table blames.
+        Where the best of them explains the subject everywhere, it is the diagnosis. Otherwise it is what the walks
+        support, see :meth:`best_supported`.
         """
         config, operations = trace
         blamed = blame(self.contract, operations, difference)
@@ -245,13 +267,29 @@ class Diagnoser:
         near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
         scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
         fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
-        walks = self.walks(*fits[0])
-        whole = walks == WALKS and max(score for score, _ in scored) == len(near)
-        ways = self.told_apart([fit for fit in fits if self.walks(*fit) == WALKS]) if whole else [w for w, _ in fits]
-        rules = tuple(dict.fromkeys([way.rule.number for way in ways] + [blamed] * (not whole)))[:2]
-        shown, telling = (0, 0) if whole else self.borne_out(fits[0][1])
-        named = tuple(way for way in ways if way.rule.number in rules)[:3]
-        return Diagnosis(rules, named, walks, shown, telling, whole)
+        if self.walks(*fits[0]) < WALKS or max(score for score, _ in scored) < len(near):
+            return self.best_supported(blamed, scored, fits)
+        ways = self.told_apart([fit for fit in fits if self.walks(*fit) == WALKS])
+        rules = tuple(dict.fromkeys(way.rule.number for way in ways))[:2]
+        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], WALKS, whole=True)
+
+    def best_supported(self, blamed: str, scored: list[tuple[int, WrongModel]], fits: list[WrongModel]) -> Diagnosis:
+        """What to say where no way explains the subject everywhere: the way that the walks support best.
+
+        ``scored`` are the ways that fit the trace, ``fits`` those that fit most traces near it. A second rule is named
+        beside: that of a way that is supported as well, else ``blamed``. A way that few walks support explains nothing,
+        though the rule of the one that comes nearest is named as the second one.
+        """
+        ranked = [(supported(*self.borne_out(*fit)), score, fit) for score, fit in scored]
+        first = max((support, score) for support, score, _ in ranked)
+        alike = [fit for support, score, fit in ranked if (support, score) == first]
+        alike.sort(key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
+        shown, telling = self.borne_out(*alike[0])
+        if not shown or shown < GUESSED * telling:
+            return Diagnosis(tuple(dict.fromkeys([blamed, fits[0][0].rule.number])), ())
+        rules = tuple(dict.fromkeys([way.rule.number for way, _ in alike] + [blamed]))[:2]
+        named = tuple(way for way, _ in alike if way.rule.number in rules)[:3]
+        return Diagnosis(rules, named, self.walks(*alike[0]), shown, telling)
 
     def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
         """The failing trace and how it might go on, several times."""

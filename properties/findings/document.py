@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -21,9 +22,16 @@ from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.lines import Line, lines, table
 from broker_tck.properties.findings.story import story
-from broker_tck.properties.findings.words import explanations, how_sure, what_went_wrong
+from broker_tck.properties.findings.words import by_what_was_seen, explanations, how_sure, what_went_wrong
 
 UNASKED = "it shows only while less is asked for; where all is asked for after each operation, it goes well"
+
+
+class Also(msgspec.Struct, frozen=True):
+    """What else shows the same bug: a rule, and what was seen of it."""
+
+    rule: str
+    seen: str
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +70,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """How sure the diagnosis is."""
     unfinished: str = ""
     """That a shorter trace may do, and how to go on, where the reduction ran out of work."""
+    also: tuple[Also, ...] = ()
+    """What else shows the same bug."""
     note: str = ""
     """Why it is not as findings are, if so: it was not reduced, say, or fails only while less is asked for."""
 
@@ -94,6 +104,7 @@ def document(finding: Finding, note: str = "") -> Document:
         what=what_went_wrong(finding, named[0].sentence),
         certainty=how_sure(diagnosis, contract, explanations(finding)),
         unfinished=unfinished(finding),
+        also=tuple(also(finding)),
         note=note or (UNASKED if finding.unasked else ""),
     )
 
@@ -101,6 +112,14 @@ def document(finding: Finding, note: str = "") -> Document:
 def read(text: str) -> Document:
     """A document out of JSON. What a subject said may hold half a character, which only the standard library reads."""
     return msgspec.convert(json.loads(text), Document)
+
+
+def also(finding: Finding) -> Iterator[Also]:
+    """What else shows the bug of a finding."""
+    for each in finding.also:
+        law = each.diagnosis.law and rule_named(each.contract, each.contract.model(each.profile), each.rule)
+        yield Also(each.rule, what_went_wrong(each, law.sentence) if law else by_what_was_seen(each))
+    yield from (Also(law, "This trace breaks it, too.") for law in finding.laws)
 
 
 def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:

@@ -66,11 +66,20 @@ class Finding:
     """How many operations were replayed to reduce it."""
     unasked: bool = False
     """Whether it fails only where not everything is asked for after each operation."""
+    also: tuple[Finding, ...] = ()
+    """What else shows the same bug."""
+    laws: tuple[str, ...] = ()
+    """The laws and variations, of those that walks broke, that its trace breaks as well."""
 
     @property
     def rule(self) -> str:
         """The number of the rule that is named first."""
         return self.diagnosis.rules[0]
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The rules and laws for which a test fails because of the bug."""
+        return tuple(dict.fromkeys([*self.diagnosis.rules, *(each.rule for each in self.also), *self.laws]))
 
     @property
     def observed(self) -> str:
@@ -265,7 +274,9 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
             return None, ""
         try:
             with Limit(subject.seconds):
-                return breach_of(subject, name, config, operations)
+                return breach_of(
+                    subject.contract, lambda each: subject.rig(each, subject.capabilities), name, config, operations
+                )
         except Hang:
             return None, ""
 
@@ -297,10 +308,14 @@ def breach_told(contract: Contract, name: str, complaint: str) -> Difference:
     return Difference(RESULT, complaint, "something else")
 
 
-def breach_of(subject: Subject, name: str, config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
-    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not."""
-    contract = subject.contract
-    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
+def breach_of(
+    contract: Contract, rigged: Callable[[Any], Any], name: str, config: Any, operations: Sequence[Operation]
+) -> tuple[int | None, str]:
+    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not.
+
+    ``rigged`` makes a fresh subject, on a rig, for a configuration.
+    """
+    recorded = recorder(rigged)
     for law in contract.laws:
         if law.number == name:
             return law.check(config, recorded(config, operations))[1:]

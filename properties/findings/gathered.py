@@ -7,6 +7,7 @@ from collections import Counter
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, kind
+from broker_tck.properties.findings.one_bug import order, told_once
 
 ENOUGH = 3
 """So many more failing walks are reduced that say what was said, for the shortest trace."""
@@ -15,7 +16,7 @@ MOST_WORK = 50_000
 
 
 class Gathered:
-    """One finding for each rule that failing walks break, the shortest trace of each.
+    """One finding for each rule that failing walks break, the best explained of each, with the shortest trace.
 
     Once enough walks that fail alike, or that one way explains to their end, have said nothing new, another one like
     them is old: a subject that is wrong everywhere fails on every walk.
@@ -32,8 +33,8 @@ class Gathered:
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings: what is sure comes first, then what is short."""
-        return sorted(self.found.values(), key=order)
+        """One finding for each bug, the best explained first."""
+        return told_once(self.diagnoser, self.found.values())
 
     def is_old(self, failed: Walk) -> bool:
         """Whether a walk would say once more what was said."""
@@ -41,25 +42,20 @@ class Gathered:
         own = self.kind(failed)
         if own in self.alike and self.alike[own] >= enough:
             return True
-        known = [finding.diagnosis for rule, finding in self.found.items() if self.again[rule] >= enough]
+        found = [finding.diagnosis for rule, finding in self.found.items() if self.again[rule] >= enough]
+        known = [diagnosis for diagnosis in found if diagnosis.whole]
         return any(self.diagnoser.explains(diagnosis, failed.config, failed.operations) for diagnosis in known)
 
     def add(self, failed: Walk, finding: Finding) -> None:
-        """Keep what a failing walk came to, if it is new, or shorter."""
+        """Keep what a failing walk came to, if it is new, better explained, or shorter."""
         own, before = self.kind(failed), self.found.get(finding.rule)
         self.work += finding.work
         self.alike[own] = self.alike[own] + 1 if before else 0
         self.again[finding.rule] += before is not None
-        if before is None or len(finding.operations) < len(before.operations):
+        if before is None or order(finding) < order(before):
             self.found[finding.rule] = finding
 
     def kind(self, failed: Walk) -> tuple[str, ...]:
         """What the failure of a walk is like."""
         assert failed.difference
         return kind(self.diagnoser.contract, failed.operations[-1], failed.difference)
-
-
-def order(finding: Finding) -> tuple[bool, bool, int, str]:
-    """Sorts findings by how sure their diagnosis is, then by length."""
-    diagnosis = finding.diagnosis
-    return not diagnosis.whole, not diagnosis.likely, len(finding.operations), finding.rule

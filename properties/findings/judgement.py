@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from broker_tck.implementations.interface import Hang
@@ -29,8 +31,12 @@ def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
     law = next((name for name in known if name.lower() == law.lower()), law)
     if law not in known:
         raise BadInput(unknown("law", law, known, of=trace.contract.name))
+
+    def rigged(config: Any) -> Any:
+        return subject.rig(config, subject.capabilities)
+
     try:
-        at, complaint = breach_of(subject, law, trace.config, tuple(trace.operations))
+        at, complaint = breach_of(trace.contract, rigged, law, trace.config, tuple(trace.operations))
     except Hang as hang:
         at, complaint = 0, str(hang)
     return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)

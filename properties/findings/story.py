@@ -54,6 +54,8 @@ def notes(told: Document, width: int) -> list[str]:
         of = f" ({number})" if several else ""
         out += filled("  Look first  ", f"{look}{of}", width) if look else []
         out += filled("  Source      ", f"{source}{of}", width) if source else []
+    for each in told.also[:FEW]:
+        out += filled("  Also seen   ", f"{each.rule}: {each.seen}", width)
     out += filled("  Unfinished  ", told.unfinished, width) if told.unfinished else []
     return out + (filled("  Note        ", told.note, width) if told.note else [])
 

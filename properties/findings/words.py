@@ -95,15 +95,16 @@ def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ())
     if diagnosis.law:
         return "certain: judged on what was observed alone, without the model"
     if not diagnosis.ways:
-        return f"open: no known wrong way does all of this; {diagnosis.rules[0]} is the rule for what differs here"
+        nearest = "".join(f", and {number} the one whose known mistakes come nearest" for number in diagnosis.rules[1:])
+        first = diagnosis.rules[0]
+        return f"open: no known wrong way does all of this; {first} is the rule for what differs here{nearest}"
     does = f"a model that does the same agrees with your {contract.thing}"
     if diagnosis.whole:
         return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
     if diagnosis.likely:
         return f"likely: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
-    guess = "open" if diagnosis.here_alone else "a guess"
     looks = f"on this trace it looks as if {as_guesses(told).removesuffix('.')}"
-    return f"{guess}: {looks}. {but(diagnosis, does)}{beside(diagnosis)}"
+    return f"a guess: {looks}. But that explains what goes wrong first {on_walks(diagnosis)}{beside(diagnosis)}"
 
 
 def elsewhere(diagnosis: Diagnosis) -> str:
@@ -113,18 +114,10 @@ def elsewhere(diagnosis: Diagnosis) -> str:
     return f", and explains what goes wrong first {on_walks(diagnosis)}"
 
 
-def but(diagnosis: Diagnosis, does: str) -> str:
-    """Why the best of the ways is no more than a guess."""
-    if diagnosis.telling:
-        return f"But that explains what goes wrong first {on_walks(diagnosis)}"
-    agrees = f"on {diagnosis.walks} whole walks {does}"
-    return f"{agrees[:1].upper()}{agrees[1:]}, {NOT_NEARBY}"
-
-
 def on_walks(diagnosis: Diagnosis) -> str:
     """On how many walks the first way explains what goes wrong first, of those on which something does."""
-    often = "only on" if diagnosis.shown and not diagnosis.likely else "on"
-    return f"{often} {diagnosis.shown or 'none'} of {diagnosis.telling} whole walks"
+    often = "on" if diagnosis.likely else "only on"
+    return f"{often} {diagnosis.shown} of {diagnosis.telling} whole walks"
 
 
 def beside(diagnosis: Diagnosis) -> str:

@@ -18,6 +18,7 @@ from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.findings.cheapest import is_dear
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis
 from broker_tck.properties.findings.finding import Finding, failure, find, find_breach
+from broker_tck.properties.findings.one_bug import told_once
 from broker_tck.properties.worth.exercised import deviating
 
 DEVIATION_WALKS = 1_000
@@ -153,10 +154,14 @@ def shortest(findings: Iterable[Finding | None]) -> Finding | None:
 
 
 def peeled(subject: Subject, seed: int) -> list[Finding]:
-    """What is wrong with a subject that behaves as another profile than the specification: each rule by itself."""
+    """What is wrong with a subject that behaves as another profile than the specification: each rule by itself.
+
+    A law that the trace of a rule breaks as well is not told once more.
+    """
     profile = behaves_as(subject, seed)
     if profile is None:
         return []
     broken = (number for number in broken_rules(subject.contract, profile) if number not in subject.out_of_reach)
     found = (deviation(subject, profile, number, seed) for number in broken)
-    return [finding for finding in found if finding]
+    specified = subject.contract.specification
+    return told_once(Diagnoser(subject.contract, specified, subject.rig, subject.capabilities), filter(None, found))
