@@ -57,7 +57,7 @@ class Told(NamedTuple):
 def checked_here(pairs: Sequence[Pair], budget: Budget) -> Iterator[Told]:
     """Check one subject after another in this process."""
     for subject, profile in pairs:
-        with progress(budget.walks, "checking") as tell:
+        with progress(budget.walks, "checking", "walks") as tell:
 
             def told(run: Run) -> None:
                 tell(run.walks, f"{run.subject.name} ({run.profile}), {run.operations:,} operations")

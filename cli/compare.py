@@ -60,7 +60,7 @@ def compare(
     contract = chosen_contract(contract_name, named)
     subjects = chosen_subjects(contract, named)
     columns: list[Column] = []
-    with progress(len(subjects), "comparing") as tell:
+    with progress(len(subjects), "comparing", "subjects") as tell:
         for subject in subjects:
 
             def told(what: str, name: str = subject.name) -> None:

@@ -51,7 +51,7 @@ def interleave(
     model = subject.contract.model(known_profile(subject.contract, profile or subject.profiles[0]))
     shown: list[Shown] = []
     chosen = tuple(dict.fromkeys(names or known))
-    with progress(len(chosen), "interleaving") as tell:
+    with progress(len(chosen), "interleaving", "scenarios") as tell:
         for name in chosen:
             scenario = known[name]
             drawn = count or (SAMPLE if len(scenario.scripts) > 2 else 0)

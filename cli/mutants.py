@@ -85,8 +85,10 @@ def mutants_command(
     table: list[Kills] = []
     for each, default in (("walk", SEEDS), ("machine", MACHINE_SEEDS)):
         if driver in (each, "both"):
-            with progress(len(every), each) as tell:
-                table += kill_table(every, each, seeds or default, lambda done, k: tell(done, k.mutant), told)
+            with progress(len(every), each, "mutants") as tell:
+                table += kill_table(
+                    every, each, seeds or default, lambda done, k: tell(done, k.mutant if k else ""), told
+                )
     if as_json:
         home = {m.name: contract for contract, of in chosen.items() for m in of}
         rows_of = {c: [kills_json(k) for k in table if home[k.mutant] == c] for c in chosen}

@@ -40,8 +40,8 @@ def power(contract_names: tuple[str, ...], profile: str | None, seed: int, known
     """
     chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
     told_before = known_in(known, Known, "power") if known else []
-    with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "wrong ways") as tell:
-        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule), told_before)
+    with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "running", "wrong ways") as tell:
+        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule if p else ""), told_before)
     laws = law_tables(chosen, seed, told_before)
     told = zip(chosen, tables, laws, strict=True)
     worth = [Worth(c, p, table, law, met_in(c, p, seed)) for (c, p), table, law in told]

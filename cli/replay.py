@@ -60,7 +60,7 @@ def replay_command(
     if law:
         return tell_of([judgement(trace, subject, law) for trace, subjects in chosen for subject in subjects], as_json)
     replays: list[Replay] = []
-    with progress(len(loaded), "replaying") as tell:
+    with progress(len(loaded), "replaying", "traces") as tell:
         for trace, subjects in chosen:
             replays.append(replay(trace, subjects, profile))
             tell(len(replays))

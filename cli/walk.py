@@ -105,7 +105,7 @@ class Recorder:
 def walked(run: Run, count: int, operations: int | None, recorder: Recorder | None) -> Run:
     """Walk until enough was checked or a walk fails."""
     total = operations or count
-    with progress(total, f"{run.subject.name} ({run.profile})") as tell:
+    with progress(total, f"{run.subject.name} ({run.profile})", "operations" if operations else "walks") as tell:
         for done in checked(run, range(count), judged=JUDGED):
             if recorder:
                 recorder.write(run, done.config, done.operations)

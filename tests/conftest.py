@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from broker_tck.cli import output
 from broker_tck.cli.main import run
 
 settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60, print_blob=False)
@@ -28,8 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Run the command line; answers with its exit status, standard output and standard error."""
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Run the command line; answers with its exit status, standard output and standard error.
+
+    How far it is, is not said, however slow the machine.
+    """
+    monkeypatch.setattr(output, "FIRST", math.inf)
 
     def call(*arguments: Any) -> tuple[int, str, str]:
         status = run([str(argument) for argument in arguments])

@@ -8,6 +8,7 @@ import re
 import runpy
 import shlex
 import sys
+import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -795,14 +796,20 @@ def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ended.value.code == 2
 
 
-def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    with output.progress(3, "work") as tell:
-        tell(1, "one")
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with output.progress(3, "work") as tell:
-        tell(3, "all")
-    assert capsys.readouterr().out == ""
+def test_progress_is_a_line_each_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 1.9, 2.0, 11.9, 12.5, 13.0])
+    with output.progress(1000, "checking", "walks", clock=lambda: next(times)) as tell:
+        for done in (100, 120, 500, 600, 700):
+            tell(done, "heap" if done < 600 else "heap\nslow")
+    lines = ["checking: 120 of 1,000 walks, heap", "checking: 600 of 1,000 walks, heap, slow"]
+    assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in lines))
+
+
+def test_progress_without_a_total_or_a_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    for total, unit in ((None, "rounds"), (10, "")):
+        with output.progress(total, "c", unit, clock=iter((0.0, 5.0)).__next__) as tell:
+            tell(3, "2:30 left")
+    assert capsys.readouterr().err == "c: 3 rounds, 2:30 left\nc: 2:30 left\n"
 
 
 def test_tables_print_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -815,15 +822,18 @@ def test_tables_print_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -
     ]
 
 
-def test_progress_prints_brackets_as_they_are(
+def test_progress_on_a_terminal_prints_brackets_as_they_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with output.progress(3, "work [a]") as tell:
-        tell(3, "one [b]")
-    told = capsys.readouterr().err
+    threads = threading.active_count()
+    with output.progress(3, "work [a]", "steps") as tell:
+        tell(2, "one [b]")
+        assert threading.active_count() == threads, "the process may fork"
+    out, told = capsys.readouterr()
     assert "work [a]" in told
-    assert "one [b]" in told
+    assert "2 of 3 steps, one [b]" in told
+    assert out == ""
 
 
 def test_long_tables_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
