@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from os import cpu_count
 from pathlib import Path
@@ -28,11 +29,13 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import print_json, written
 from broker_tck.cli.table import Layout
+from broker_tck.cli.told import width_here
 from broker_tck.properties.check_document import check_document
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.kept import Written, kept_in, see_writable, write
+from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
 
@@ -45,8 +48,8 @@ RESERVE = WALKS
 MORE = 10
 """Where walks were not enough, so many times as many are advised."""
 LEGEND = (
-    "residual: where no walk failed, with 95 % confidence fewer than this share of walks fail\n"
-    "operations: those of the walks and of the Hypothesis machine"
+    "residual: where no walk failed, with 95 % confidence fewer than this share of walks fail",
+    "operations: those of the walks and of the Hypothesis machine",
 )
 CHECK_EXAMPLES = """\b
 Examples:
@@ -243,7 +246,9 @@ class Keeping:
 
 def print_end(done: Sequence[Told], budget: Budget) -> None:
     """Say what the table means, what never came up, what became of kept traces, and what to type next."""
-    click.echo(f"\n{LEGEND}")
+    click.echo()
+    for sentence in LEGEND:
+        click.echo("\n".join(filled("", sentence, width_here(sys.maxsize))))
     for each in done:
         if each.document.verdict == NOT_ENOUGH:
             name = "{} ({})".format(*each.name)

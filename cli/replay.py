@@ -10,7 +10,7 @@ import msgspec
 
 from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import WIDTH, print_json, progress
-from broker_tck.cli.told import width_here
+from broker_tck.cli.told import shown_here, width_here
 from broker_tck.properties.engine.check import plain
 from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
 from broker_tck.properties.engine.subjects import Subject
@@ -116,7 +116,7 @@ def print_disagreement(found: Disagreement) -> None:
     upto = trace.operations[: found.step + 1]
     told = lines(trace.contract, trace.contract.model(found.profile), trace.config, upto, found.difference)
     click.echo(f"{trace.where}: step {found.step + 1}: {found.who} differs ({found.profile})")
-    click.echo("\n".join(table(told[-12:], max(1, len(told) - 11), width_here(WIDTH))) + "\n")
+    click.echo("\n".join(table(told[-12:], max(1, len(told) - 11), width_here(WIDTH), shown_here())) + "\n")
 
 
 def print_outcomes(trace: Trace, profile: str | None) -> None:

@@ -192,11 +192,31 @@ def test_subject_of_another_contract_than_those_named_is_refused(cli: Cli) -> No
 def test_rows_stand_below_one_head_and_what_is_wrong_before_its_row(capsys: pytest.CaptureFixture[str]) -> None:
     layout = table.Layout([(resolve("heap"), "heap"), (resolve("time-bucket"), "timebucket-ideal")])
     for name, profile, stories in (("time-bucket", "timebucket-ideal", []), ("heap", "heap", ["it is wrong"])):
-        row = (name, profile, "none", "1 of 2", "3", "4", "-", "-", "BROKEN", "-")
+        row = ("BROKEN", name, profile, "none", "1 of 2", "3", "4", "-", "-", "-")
         layout.tell(row, stories)
     head, first, wrong, empty, again, second = capsys.readouterr().out.splitlines()
     assert (head, wrong, empty) == (again, "it is wrong", "")
-    assert first.index("BROKEN") == second.index("BROKEN") == head.index("verdict")
+    assert first.index("BROKEN") == second.index("BROKEN") == head.index("verdict") == 0
+    assert first.index("timebucket-ideal") == head.index("profile")
+
+
+def test_rows_are_folded_where_the_terminal_is_narrow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    row = ("NOT ENOUGH", "heap", "heap", "5959/5959", "1 of 2", "3", "4,000", "-", "-", "entry_id_bits=63")
+    layout = table.Layout([(resolve("heap"), "heap")])
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    layout.tell(row, [])
+    assert capsys.readouterr().out.splitlines() == [
+        "\x1b[33mNOT ENOUGH  \x1b[0mheap (heap)",
+        "            golden 5959/5959, rules 1 of 2, walks 3,",
+        "            operations 4,000, left out entry_id_bits=63",
+    ]
+    monkeypatch.setenv("COLUMNS", "200")
+    layout.tell(row, [])
+    assert capsys.readouterr().out.splitlines()[1].startswith("\x1b[33mNOT ENOUGH\x1b[0m  heap     heap     5959/5959")
 
 
 # ---- walk
