@@ -139,8 +139,8 @@ def test_colours_are_for_terminals(told: Document, monkeypatch: pytest.MonkeyPat
     assert re.fullmatch(
         rf"    1  add ledger=0 entry=0 at=\+1  {re.escape(green)}\S.*{re.escape(end)}  {re.escape(seen)}\S.*", last
     )
-    monkeypatch.setenv("COLUMNS", "60")
-    assert max(map(len, click.unstyle(here.story_here(told)).splitlines()[:-1])) <= 60
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, click.unstyle(here.story_here(told)).splitlines()[:-1])) <= 50
     assert f"\n{seen}         seen      " in here.story_here(told)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
