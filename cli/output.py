@@ -68,7 +68,7 @@ def progress(
     at no other time: there is no thread, as the process may fork. ``unit`` says what is counted, in the plural; without
     one, nothing is shown but what the block says. ``clock`` gives seconds.
     """
-    shown = bar(total, what, width, clock) if sys.stderr.isatty() else lines(what, clock)
+    shown = bar(total, what, width, clock) if sys.stderr.isatty() else lines(total, what, clock)
     with shown as tell:
         yield lambda done, says="": tell(done, ", ".join(filter(None, [counted(done, total, unit), says])))
 
@@ -92,14 +92,14 @@ def bar(total: float | None, what: str, width: int, clock: Callable[[], float]) 
 
 
 @contextmanager
-def lines(what: str, clock: Callable[[], float]) -> Iterator[Tell]:
-    """A line after :data:`FIRST` seconds, and then each :data:`EVERY` seconds; none where the block ends before."""
+def lines(total: float | None, what: str, clock: Callable[[], float]) -> Iterator[Tell]:
+    """A line after :data:`FIRST` seconds, and then each :data:`EVERY` seconds, until all is done."""
     due = clock() + FIRST
 
-    def tell(_done: float, says: str = "") -> None:
+    def tell(done: float, says: str = "") -> None:
         nonlocal due
         now = clock()
-        if now >= due:
+        if now >= due and (total is None or done < total):
             due = now + EVERY
             click.echo(f"{what}: {', '.join(says.splitlines())}", err=True)
 

@@ -534,8 +534,17 @@ CASES = [
     Case(
         "init over files",
         "init p",
-        "p/test_tracker.py: exists already; init writes into a folder that has no tracker.py, test_tracker.py, "
-        "pyproject.toml",
+        "p/test_p.py: exists already; init writes into a folder that has no p.py, test_p.py, pyproject.toml",
+    ),
+    Case(
+        "init of no name",
+        "init 2fast",
+        "'2fast' gives a module no name: it must begin with a letter, as my-tracker does",
+    ),
+    Case(
+        "init of a name of Python's",
+        "init queue",
+        "'queue' is the name of a module of Python: take another, such as my-queue",
     ),
     Case(
         "init of no contract",
@@ -559,7 +568,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """
     (tmp_path / "d").mkdir()
     (tmp_path / "p").mkdir()
-    (tmp_path / "p" / "test_tracker.py").write_text("mine")
+    (tmp_path / "p" / "test_p.py").write_text("mine")
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "ending.py").write_text("raise SystemExit(5)")
     monkeypatch.chdir(tmp_path)

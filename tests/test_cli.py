@@ -710,30 +710,46 @@ def test_drivers_of_subjects_are_measured_side_by_side(cli: Cli, monkeypatch: py
 # ---- init
 
 
-def test_init_writes_a_plug_in(cli: Cli, tmp_path: Any) -> None:
-    status, out, err = cli("init", tmp_path / "new" / "plug-in")
+@pytest.mark.parametrize(
+    ("name", "project", "module", "factory"),
+    [
+        ("lag-aware", "lag-aware", "lag_aware", "LagAware"),
+        ("DelayQueue2", "delay-queue2", "delay_queue2", "DelayQueue2"),
+    ],
+)
+def test_init_writes_a_plug_in_of_this_name(
+    cli: Cli, tmp_path: Path, name: str, project: str, module: str, factory: str
+) -> None:
+    folder = tmp_path / "new" / name
+    status, out, err = cli("init", folder)
     assert (status, err) == (0, "")
-    assert {file.name for file in (tmp_path / "new" / "plug-in").iterdir()} == {
-        "tracker.py",
-        "test_tracker.py",
-        "pyproject.toml",
-    }
+    texts = {file.name: file.read_text() for file in folder.iterdir()}
+    assert sorted(texts) == sorted([f"{module}.py", f"test_{module}.py", "pyproject.toml"])
+    assert f"class {factory}:" in texts[f"{module}.py"]
+    assert f'test_{module} = conformance("delayed-delivery", {factory})' in texts[f"test_{module}.py"]
+    told = tomllib.loads(texts["pyproject.toml"])
+    assert told["project"]["name"] == project
+    assert told["project"]["entry-points"]["broker_tck.subjects"] == {project: f"{module}:{factory}"}
+    assert told["tool"]["broker-tck"]["subjects"] == [f"{module}:{factory}"]
+    assert told["tool"]["setuptools"]["py-modules"] == [module]
+    assert not re.search(r"[$]|(?i:my.?tracker)", "".join(texts.values()))
     assert out.splitlines()[-1].startswith("next: cd ")
 
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("contract", [name for name in CONTRACTS if name != "delayed-delivery"])
 def test_init_writes_a_subject_of_any_contract(
-    cli: Cli, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, contract: str
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contract: str
 ) -> None:
-    status, out, err = cli("init", tmp_path, "--contract", contract)
+    folder = tmp_path / "mine"
+    status, out, err = cli("init", folder, "--contract", contract)
     assert (status, err) == (0, "")
     kind = KINDS[contract]
-    assert out.startswith(f"wrote {tmp_path / kind.noun}.py, {tmp_path / f'test_{kind.noun}'}.py, ")
-    code = compile((tmp_path / f"{kind.noun}.py").read_text(), "written", "exec")
-    module = ModuleType(kind.noun)
+    assert out.startswith(f"wrote {folder / 'mine.py'}, {folder / 'test_mine.py'}, ")
+    code = compile((folder / "mine.py").read_text(), "written", "exec")
+    module = ModuleType("mine")
     exec(code, vars(module))
-    factory = getattr(module, f"My{kind.noun.title()}")
+    factory = vars(module)["Mine"]
     for protocol in kind.protocols:
         for name, method in methods(protocol):
             assert inspect.signature(getattr(factory, name)) == inspect.signature(method)
@@ -742,13 +758,10 @@ def test_init_writes_a_subject_of_any_contract(
     run = Run(subject, subject.profiles[0], 0)
     assert not [done.difference for done in checked(run, range(12), judged=6) if done.difference]
     assert run.operations > 500
-    monkeypatch.setitem(sys.modules, kind.noun, module)
-    test = runpy.run_path(str(tmp_path / f"test_{kind.noun}.py"))[f"test_my_{kind.noun}"]
+    monkeypatch.setitem(sys.modules, "mine", module)
+    test = runpy.run_path(str(folder / "test_mine.py"))["test_mine"]
     (mark,) = test.pytestmark
     assert f"{subject.profiles[0]}-walks" in (mark.kwargs["ids"] or [])
-    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())
-    points = project["project"]["entry-points"]["broker_tck.subjects"]
-    assert points == {f"my-{kind.noun}": f"{kind.noun}:My{kind.noun.title()}"}
 
 
 def test_init_knows_each_contract() -> None:
@@ -817,9 +830,9 @@ def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_progress_is_a_line_each_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
-    times = iter([0.0, 1.9, 2.0, 11.9, 12.5, 13.0])
+    times = iter([0.0, 1.9, 2.0, 11.9, 12.5, 13.0, 99.0])
     with output.progress(1000, "checking", "walks", clock=lambda: next(times)) as tell:
-        for done in (100, 120, 500, 600, 700):
+        for done in (100, 120, 500, 600, 700, 1000):
             tell(done, "heap" if done < 600 else "heap\nslow")
     lines = ["checking: 120 of 1,000 walks, heap", "checking: 600 of 1,000 walks, heap, slow"]
     assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in lines))
