@@ -532,6 +532,22 @@ CASES = [
     ),
     Case("record nowhere", "walk --record no/t", "no/t: cannot be written: No such file or directory"),
     Case(
+        "subject that is a package",
+        "check --subject acme",
+        "acme is a module; a subject is named acme:Factory; these look like subjects: acme.tracker:Mine, "
+        "acme.tracker:make",
+    ),
+    Case(
+        "subject that is a module that is not there",
+        "check --subject acme.traker",
+        "acme.traker: the module 'acme.traker' cannot be imported: ModuleNotFoundError: No module named 'acme.traker'",
+    ),
+    Case(
+        "subject that is a module without one",
+        "check --subject msgspec",
+        "msgspec is a module; a subject is named msgspec:Factory; nothing in it looks like one",
+    ),
+    Case(
         "init over files",
         "init p",
         "p/test_p.py: exists already; init writes into a folder that has no p.py, test_p.py, pyproject.toml",
@@ -560,6 +576,17 @@ CASES = [
 ]
 
 
+ACME = """
+from broker_tck.implementations.bundled import BUNDLED
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.interface import DelayedDeliveryTracker
+class Mine(TimeBucketTracker): pass
+class Helper: contract = "none"
+def make(config, clock, timer): return Mine(config, clock, timer)
+make.contract = "delayed-delivery"
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a directory ``d``, a link ``loop`` to itself, a folder ``p`` that has a test already, and a module.
@@ -570,6 +597,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "test_p.py").write_text("mine")
     (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "__init__.py").write_text("from acme.tracker import Mine")
+    (tmp_path / "acme" / "tracker.py").write_text(ACME)
     (tmp_path / "ending.py").write_text("raise SystemExit(5)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
