@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import msgspec
 
 from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import WIDTH, print_json, progress
+from broker_tck.cli.replay_kept import replay_folder
 from broker_tck.cli.told import shown_here, width_here
 from broker_tck.properties.engine.check import plain
 from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
@@ -32,6 +34,7 @@ subjects_option = click.option(
 REPLAY_EXAMPLES = """\b
 Examples:
   broker-tck replay fixtures/delayed-delivery/*.jsonl
+  broker-tck replay findings
   broker-tck replay 'add 1 0 +2000; adv 2000; get 10'
   broker-tck replay 'delayed-delivery heap tick=1 strict=true; add 1 0 +5; adv 5; get 1' --subject heap
   broker-tck replay 'delayed-delivery heap; add 1 0 +5000; adv 4000; get 1' --subject heap --law DD-08
@@ -39,7 +42,7 @@ Examples:
 
 
 @click.command("replay", epilog=REPLAY_EXAMPLES)
-@click.argument("traces", nargs=-1, required=True, metavar="FILE|TEXT...")
+@click.argument("traces", nargs=-1, required=True, metavar="FILE|TEXT|DIR...")
 @subjects_option
 @java_options
 @trace_profile_option
@@ -54,7 +57,15 @@ def replay_command(
     subject that declares the trace's profile takes part. Where the trace has outcomes, the model has to give them;
     subjects have to do as the model does. The first difference of each is shown. A finding about a law, which no model
     is needed for, is replayed with --law.
+
+    A folder that `check --save` made has a line for each of its traces, on the subject that the file names. Exit
+    status 1 if one fails.
     """
+    folders = [source for source in traces if Path(source).is_dir()]
+    if folders:
+        if len(traces) > 1 or law:
+            raise BadInput(f"{folders[0]}: a folder is replayed alone, and without --law")
+        return replay_folder(Path(folders[0]), named, profile, as_json)
     loaded = [trace for source in traces for trace in load(source)]
     chosen = [(trace, subjects_of(trace, named, profile)) for trace in loaded]
     if law:
