@@ -14,6 +14,8 @@ import click
 
 from broker_tck.cli import formats
 from broker_tck.cli.checking import Budget, Pair, Told, checked_apart, checked_here
+from broker_tck.cli.matching import matching
+from broker_tck.cli.only import having, limited, named_rules
 from broker_tck.cli.options import (
     SEEDS,
     chosen_contracts,
@@ -58,6 +60,7 @@ Examples:
   broker-tck check --contract negative-acks --contract entry-cache
   broker-tck check --subject my_package.tracker:MyTracker --fail-fast
   broker-tck check --subject my_package.tracker:MyTracker --save findings
+  broker-tck check -k "queue and not pulsar" --rule EC-01
   broker-tck check --subject time-bucket-2025 --profile timebucket-ideal
   broker-tck check --subject mutant:duplicate-counted --json
 """
@@ -70,6 +73,14 @@ Examples:
 @subject_option
 @profile_option
 @life_option
+@click.option("-k", "expression", metavar="EXPR", help="Only subjects and profiles that match: 'heap and not cursors'.")
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="R",
+    help="Count only what is found of this rule, and ask only whether it came up. Repeatable.",
+)
 @click.option(
     "--walks",
     type=click.IntRange(1),
@@ -106,6 +117,8 @@ def check(
     named: tuple[Subject, ...],
     profile: str | None,
     life: str | None,
+    expression: str | None,
+    rules: tuple[str, ...],
     junit: str | None,
     sarif: str | None,
     github: bool,
@@ -126,26 +139,33 @@ def check(
     it was not enough: the rules that are named never came up.
     """
     settings = Settings() if isolated else settings_of(Path.cwd())
+    only = named_rules(rules)
     contracts = contract_names or (() if named else settings.contracts)
     own = named or (() if bundled or contract_names else settings.resolved())
-    see_possible(named, own, bundled, as_json, given["pdb"])
+    see_possible(named, own, bundled, as_json, given["pdb"], bool(only and given["fail_fast"]))
     subjects = subjects_of(contracts, own, profile, life)
-    pairs = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
+    every = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
+    pairs = having(matching(every, expression), only)
     budget = budget_of(settings, bool(own), life, given)
     keeping = Keeping(budget.save)
     layout = None if as_json else Layout(pairs)
     jobs = first(given["jobs"], settings.jobs, 1 if own else cpu_count(), 1)
     told = told_of_each(pairs, budget, jobs, apart=not own or (jobs > 1 and not budget.pdb))
+    told = (limited(each, only) for each in told) if only else told
     found = told_and_kept(told, layout, keeping, budget.fail_fast)
-    document = check_document([each.document for each in found])
-    print_json(document) if as_json else print_end(found, budget)
+    document = check_document([each.document for each in found], only=only)
+    print_json(document) if as_json else print_end(found, budget, only, len(every))
     also(document, junit, sarif, github)
     keeping.see_kept()
     return status_of(each.document.verdict for each in found)
 
 
-def see_possible(named: Sequence[Subject], own: Sequence[Subject], bundled: bool, as_json: bool, pdb: bool) -> None:
+def see_possible(
+    named: Sequence[Subject], own: Sequence[Subject], bundled: bool, as_json: bool, pdb: bool, early: bool
+) -> None:
     """BadInput where options do not go together."""
+    if early:
+        raise BadInput("--fail-fast ends at the first walk that fails, by whatever rule: leave it out, or --rule")
     if named and bundled:
         raise BadInput("--bundled checks the bundled subjects: leave it out, or --subject")
     if pdb and (as_json or not own):
@@ -244,8 +264,11 @@ class Keeping:
 # ---- Telling
 
 
-def print_end(done: Sequence[Told], budget: Budget) -> None:
-    """Say what the table means, what never came up, what became of kept traces, and what to type next."""
+def print_end(done: Sequence[Told], budget: Budget, only: Sequence[str], among: int) -> None:
+    """Say what the table means, what never came up or was left out, what became of kept traces, and what to type next.
+
+    ``only`` are the rules that alone count, if only some do; ``among`` is how many there were to choose from.
+    """
     click.echo()
     for sentence in LEGEND:
         click.echo("\n".join(filled("", sentence, width_here(sys.maxsize))))
@@ -253,14 +276,18 @@ def print_end(done: Sequence[Told], budget: Budget) -> None:
         if each.document.verdict == NOT_ENOUGH:
             name = "{} ({})".format(*each.name)
             click.echo(f"{name}: NOT ENOUGH: never came up: {', '.join(each.document.unseen)}")
-            click.echo(f"  {again(each)} --walks {budget.walks * MORE}")
+            click.echo(f"  {again(each, only)} --walks {budget.walks * MORE}")
     for each in done:
         for deviation in each.document.accepted:
             click.echo(f"{each.document.subject}: {deviation.text}")
     print_kept(done)
     green = [each for each in done if each.document.verdict == CONFORMS]
     if len(done) == len(green) == 1:
-        click.echo(f"for longer: {again(green[0])} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
+        click.echo(f"for longer: {again(green[0], only)} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
+    if only:
+        click.echo(f"what counts is {' and '.join(only)} alone, and that there is an answer")
+    if among > len(done) and not budget.fail_fast:
+        click.echo(f"{len(done)} of {among} subjects and profiles were chosen")
     click.echo(f"{len(green)} of {len(done)} conform")
 
 
@@ -286,7 +313,8 @@ def also(document: dict[str, Any], junit: str | None, sarif: str | None, github:
         click.echo(line)
 
 
-def again(told: Told) -> str:
+def again(told: Told, only: Sequence[str]) -> str:
     """The command that checks one subject under one profile."""
     subject, profile = told.name
-    return f"broker-tck check --subject {shlex.quote(subject)} --profile {profile}"
+    rules = "".join(f" --rule {rule}" for rule in only)
+    return f"broker-tck check --subject {shlex.quote(subject)} --profile {profile}{rules}"

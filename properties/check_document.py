@@ -113,6 +113,8 @@ class CheckDocument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """That of the rules."""
     subjects: list[SubjectDocument]
     conform: bool
+    only: list[str] = []
+    """The rules that alone count, if only some do."""
     unanswered: dict[str, Any] | None = None
     """The finding, not reduced, where a subject neither answered nor could be interrupted; it ended the command."""
 
@@ -123,8 +125,10 @@ def schema() -> dict[str, Any]:
     return {"$schema": DRAFT, "title": "What `broker-tck check --json` prints", **found, "$defs": definitions}
 
 
-def check_document(subjects: Sequence[SubjectDocument], unanswered: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The document of a check, as a JSON object."""
+def check_document(
+    subjects: Sequence[SubjectDocument], unanswered: dict[str, Any] | None = None, only: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The document of a check, as a JSON object; ``only`` are the rules that alone count, if only some do."""
     document = CheckDocument(
         schema=VERSION,
         version=broker_tck.__version__,
@@ -132,6 +136,7 @@ def check_document(subjects: Sequence[SubjectDocument], unanswered: dict[str, An
         subjects=[*subjects],
         conform=not unanswered and all(each.verdict == CONFORMS for each in subjects),
         unanswered=unanswered,
+        only=[*only],
     )
     found: dict[str, Any] = msgspec.to_builtins(document)
     return found
