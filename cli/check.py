@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from broker_tck.cli import formats
+from broker_tck.cli.check_page import page
 from broker_tck.cli.checking import Budget, Pair, Told, checked_apart, checked_here
 from broker_tck.cli.matching import matching
 from broker_tck.cli.only import having, limited, named_rules
@@ -40,6 +41,7 @@ from broker_tck.properties.findings.kept import Written, kept_in, see_writable, 
 from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
+from broker_tck.spark_fuzz.driver.session import need
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject that is named is put through."""
@@ -59,7 +61,7 @@ Examples:
   broker-tck check --bundled --jobs 2
   broker-tck check --contract negative-acks --contract entry-cache
   broker-tck check --subject my_package.tracker:MyTracker --fail-fast
-  broker-tck check --subject my_package.tracker:MyTracker --save findings
+  broker-tck check --subject my_package.tracker:MyTracker --save findings --html check.html
   broker-tck check -k "queue and not pulsar" --rule EC-01
   broker-tck check --subject time-bucket-2025 --profile timebucket-ideal
   broker-tck check --subject mutant:duplicate-counted --json
@@ -107,6 +109,7 @@ Examples:
 )
 @output_option("Write the check as JUnit's XML too.", "--junit")
 @output_option("Write what is wrong as SARIF 2.1.0 too.", "--sarif")
+@output_option("Write the check as one HTML page too.", "--html")
 @click.option("--github", is_flag=True, help="Print what is wrong as annotations of a GitHub workflow too.")
 @click.option("--pdb", is_flag=True, help="Stop in the debugger where the first finding's subject raises, or differs.")
 @json_option
@@ -121,6 +124,7 @@ def check(
     rules: tuple[str, ...],
     junit: str | None,
     sarif: str | None,
+    html: str | None,
     github: bool,
     as_json: bool,
     **given: Any,
@@ -139,6 +143,8 @@ def check(
     it was not enough: the rules that are named never came up.
     """
     settings = Settings() if isolated else settings_of(Path.cwd())
+    if html:
+        need("pages", ("jinja2",), "report")
     only = named_rules(rules)
     contracts = contract_names or (() if named else settings.contracts)
     own = named or (() if bundled or contract_names else settings.resolved())
@@ -155,7 +161,7 @@ def check(
     found = told_and_kept(told, layout, keeping, budget.fail_fast)
     document = check_document([each.document for each in found], only=only)
     print_json(document) if as_json else print_end(found, budget, only, len(every))
-    also(document, junit, sarif, github)
+    also(document, junit, sarif, html, github)
     keeping.see_kept()
     return status_of(each.document.verdict for each in found)
 
@@ -303,12 +309,14 @@ def print_kept(done: Sequence[Told]) -> None:
             click.echo(f"kept trace {file} asks for what {each.document.subject} declares to lack")
 
 
-def also(document: dict[str, Any], junit: str | None, sarif: str | None, github: bool) -> None:
+def also(document: dict[str, Any], junit: str | None, sarif: str | None, html: str | None, github: bool) -> None:
     """Write, and print, the check for other tools, as far as that is asked for."""
     if junit:
         written(junit, formats.junit(document))
     if sarif:
         written(sarif, json.dumps(formats.sarif(document), indent=2) + "\n")
+    if html:
+        written(html, page(document))
     for line in formats.workflow_lines(document) if github else ():
         click.echo(line)
 
