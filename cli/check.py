@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from broker_tck.cli import formats
+from broker_tck.cli import completion, formats
 from broker_tck.cli.check_page import page
 from broker_tck.cli.checking import Budget, Pair, Told, checked_apart, checked_here
 from broker_tck.cli.matching import matching
@@ -81,6 +81,7 @@ Examples:
     "rules",
     multiple=True,
     metavar="R",
+    shell_complete=completion.rules,
     help="Count only what is found of this rule, and ask only whether it came up. Repeatable.",
 )
 @click.option(

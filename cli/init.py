@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from broker_tck.cli import completion
 from broker_tck.cli.plugin import WRITTEN, names_of, plugin
 from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.errors import BadInput
@@ -20,7 +21,15 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("folder", metavar="NAME", type=click.Path(path_type=Path))
-@click.option("--contract", "name", default=WRITTEN, show_default=True, metavar="C", help="The contract.")
+@click.option(
+    "--contract",
+    "name",
+    default=WRITTEN,
+    show_default=True,
+    metavar="C",
+    shell_complete=completion.contracts,
+    help="The contract.",
+)
 def init(folder: Path, name: str) -> None:
     """Write the three files of a plug-in: a subject to begin with, its test, and a pyproject.toml.
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
+from broker_tck.cli import completion
 from broker_tck.cli.known import known_in, known_option
 from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_option, json_option, seed_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
@@ -22,7 +23,9 @@ POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contra
 
 @click.command(epilog=POWER_EXAMPLES)
 @contracts_option
-@click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
+@click.option(
+    "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
+)
 @seed_option
 @known_option(
     "Begin with what an earlier `power --json` told: of each way a walk, and the trace that its rule was named on."

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from broker_tck.cli import completion
 from broker_tck.cli.growing_page import GrowingPage
 from broker_tck.cli.options import java_options, json_option, output_option, seed_option, tell_if_untried
 from broker_tck.cli.output import print_json, print_table, progress
@@ -34,7 +35,13 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("versions", nargs=-1, metavar="[VERSION]...")
-@click.option("--contract", "contract_name", metavar="C", help="Only classes of this contract.")
+@click.option(
+    "--contract",
+    "contract_name",
+    metavar="C",
+    shell_complete=completion.contracts,
+    help="Only classes of this contract.",
+)
 @click.option("--walks", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a class and profile.")
 @click.option(
     "-j",

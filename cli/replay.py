@@ -9,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 
+from broker_tck.cli import completion
 from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import WIDTH, print_json, progress
 from broker_tck.cli.replay_kept import replay_folder
@@ -27,6 +28,7 @@ subjects_option = click.option(
     multiple=True,
     type=Named(),
     metavar="S",
+    shell_complete=completion.subjects,
     help="A subject, named as for `check`. Repeatable. Default: the bundled ones that declare the profile.",
 )
 

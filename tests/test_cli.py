@@ -20,6 +20,7 @@ import click
 import kit
 import pytest
 import refresh
+from click.shell_completion import ShellComplete
 from conftest import Cli
 from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of, wrong
 
@@ -766,6 +767,27 @@ def test_init_writes_a_subject_of_any_contract(
 
 def test_init_knows_each_contract() -> None:
     assert set(KINDS) == set(CONTRACTS)
+
+
+# ---- What a shell offers
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("chec", ["check"]),
+        ("check --subject hea", ["heap"]),
+        ("check --contract ac", ["active-cursors"]),
+        ("check --rule cc-11", ["CC-11"]),
+        ("replay --profile pip-393-s", ["pip-393-spec"]),
+        ("rules NA-0", [f"NA-0{n}" for n in range(1, 10)]),
+        ("mutants --mutant buckets-rounded-u", ["buckets-rounded-up"]),
+    ],
+)
+def test_names_are_completed(words: str, offered: list[str]) -> None:
+    *before, written = words.split()
+    found = ShellComplete(group, {}, "broker-tck", "_BROKER_TCK_COMPLETE").get_completions(before, written)
+    assert [each.value for each in found] == offered
 
 
 # ---- How it ends
