@@ -29,13 +29,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("smoke")
 
 
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Run the command line; answers with its exit status, standard output and standard error.
-
-    How far it is, is not said, however slow the machine.
-    """
+@pytest.fixture(autouse=True)
+def _never_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command says how far it is, however slow the machine."""
     monkeypatch.setattr(output, "FIRST", math.inf)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run the command line; answers with its exit status, standard output and standard error."""
 
     def call(*arguments: Any) -> tuple[int, str, str]:
         status = run([str(argument) for argument in arguments])

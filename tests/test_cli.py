@@ -59,6 +59,7 @@ TRACKERS = [
     "heap",
 ]
 QUICK = ("--walks", "40", "--examples", "3")
+FIRST = output.FIRST
 COMMANDS = [
     (),
     *((name,) for name in group.commands),
@@ -780,7 +781,7 @@ def test_init_knows_each_contract() -> None:
         ("check --contract ac", ["active-cursors"]),
         ("check --rule cc-11", ["CC-11"]),
         ("replay --profile pip-393-s", ["pip-393-spec"]),
-        ("rules NA-0", [f"NA-0{n}" for n in range(1, 10)]),
+        ("rules dd-0", [f"DD-0{n}" for n in range(1, 10)]),
         ("mutants --mutant buckets-rounded-u", ["buckets-rounded-up"]),
     ],
 )
@@ -851,7 +852,10 @@ def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ended.value.code == 2
 
 
-def test_progress_is_a_line_each_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_a_line_each_ten_seconds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "FIRST", FIRST)
     times = iter([0.0, 1.9, 2.0, 11.9, 12.5, 13.0, 99.0])
     with output.progress(1000, "checking", "walks", clock=lambda: next(times)) as tell:
         for done in (100, 120, 500, 600, 700, 1000):
@@ -860,7 +864,10 @@ def test_progress_is_a_line_each_ten_seconds(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in lines))
 
 
-def test_progress_without_a_total_or_a_unit(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_without_a_total_or_a_unit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "FIRST", FIRST)
     for total, unit in ((None, "rounds"), (10, "")):
         with output.progress(total, "c", unit, clock=iter((0.0, 5.0)).__next__) as tell:
             tell(3, "2:30 left")
