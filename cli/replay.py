@@ -12,7 +12,7 @@ import msgspec
 from broker_tck.cli import completion
 from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import WIDTH, print_json, progress
-from broker_tck.cli.replay_kept import replay_folder
+from broker_tck.cli.replay_kept import is_folder, replay_folder
 from broker_tck.cli.told import shown_here, width_here
 from broker_tck.properties.engine.check import plain
 from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay, unasked
@@ -63,7 +63,7 @@ def replay_command(
     A folder that `check --save` made has a line for each of its traces, on the subject that the file names. Exit
     status 1 if one fails.
     """
-    folders = [source for source in traces if Path(source).is_dir()]
+    folders = [source for source in traces if is_folder(source)]
     if folders:
         if len(traces) > 1 or law:
             raise BadInput(f"{folders[0]}: a folder is replayed alone, and without --law")

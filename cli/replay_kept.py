@@ -29,6 +29,14 @@ class Outcome(msgspec.Struct, frozen=True):
     says: str
 
 
+def is_folder(source: str) -> bool:
+    """Whether a source is the name of a folder; the text of a trace may be longer than a name can be."""
+    try:
+        return bool(source) and Path(source).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def replay_folder(folder: Path, named: Sequence[Subject], profile: str | None, as_json: bool) -> int:
     """Replay all traces of a folder, and tell of each in a line; answers with the exit status.
 

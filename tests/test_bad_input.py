@@ -84,7 +84,7 @@ CASES = [
     ),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),
-    Case("no argument", "replay", "Missing argument 'FILE|TEXT...' (see `broker-tck replay --help`)"),
+    Case("no argument", "replay", "Missing argument 'FILE|TEXT|DIR...' (see `broker-tck replay --help`)"),
     Case("no subject", "reduce has", "Missing option '--subject' (see `broker-tck reduce --help`)"),
     Case(
         "number",
@@ -384,7 +384,7 @@ CASES = [
     Case("file missing", "replay no.jsonl", f"'no.jsonl': no such file, {TEXT}"),
     Case("no name", ["replay", ""], f"'': no such file, {TEXT}"),
     Case("long name", ["replay", "x" * 5000], f"'{'x' * 59}…': no such file, {TEXT}"),
-    Case("directory", "replay d", "d: cannot be read: Is a directory"),
+    Case("directory", "replay d", "d: has no kept trace; `broker-tck check --save d` puts them there"),
     Case("file in a file", "replay ending.py/t", "ending.py/t: cannot be read: Not a directory"),
     Case("link to itself", "replay loop", "loop: cannot be read: Too many levels of symbolic links"),
     Case(
