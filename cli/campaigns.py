@@ -51,7 +51,7 @@ def watched(spark: SparkSession, store: Store, goal: Goal) -> Totals:
 @contextmanager
 def shown(manifest: Manifest, goal: Goal) -> Iterator[Callable[[Totals], None]]:
     """A progress bar of rounds or seconds, on a terminal."""
-    with progress(goal.rounds or goal.seconds, manifest.contract, BAR) as tell:
+    with progress(goal.rounds or goal.seconds, manifest.contract, width=BAR) as tell:
         yield lambda totals: tell(
             totals.rounds if goal.rounds else totals.seconds, "\n".join(", ".join(line) for line in told(totals, goal))
         )

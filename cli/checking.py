@@ -46,6 +46,8 @@ class Told(NamedTuple):
     row: tuple[str, ...]
     document: SubjectDocument
     to_keep: tuple[Written, ...] = ()
+    left_out: str = ""
+    """What was found besides what counts, in few words."""
 
     @property
     def name(self) -> tuple[str, str]:
@@ -54,9 +56,11 @@ class Told(NamedTuple):
 
     @property
     def stories(self) -> list[str]:
-        """What is wrong, each as text for this terminal."""
-        said = ["{} ({}): {}".format(*self.name, complaint) for complaint in self.document.complaints]
-        return [*map(story_here, self.document.findings), *said]
+        """What is wrong, each as text for this terminal; and what does not count, if something does not."""
+        name = "{} ({})".format(*self.name)
+        said = [f"{name}: {complaint}" for complaint in self.document.complaints]
+        left_out = [f"{name}: left out: {self.left_out}"] if self.left_out else []
+        return [*map(story_here, self.document.findings), *said, *left_out]
 
 
 def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
@@ -65,7 +69,7 @@ def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
     tasks = [
         Task(s, profile, partial(check, profile, budget, kept), told_of, budget.seed, kept) for s, profile in pairs
     ]
-    with progress(budget.walks * len(tasks), "checking") as tell:
+    with progress(budget.walks * len(tasks), "checking", "walks") as tell:
         if budget.here or budget.pdb:
             for task in tasks:
                 yield task.here(lambda run: None)
@@ -76,7 +80,8 @@ def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
 def tell_of(tell: Callable[..., None], tasks: Sequence[Task[Told]], budget: Budget, now: Task[Told]) -> None:
     """Say how far tasks have come."""
     done = sum(min(task.came.walks, budget.walks) for task in tasks)
-    tell(done, f"{now.subject.name} ({now.profile}), {now.came.operations:,} operations")
+    doing = "making the trace of a failure shorter" if now.came.failed else f"{now.came.operations:,} operations"
+    tell(done, f"{now.subject.name} ({now.profile}), {doing}")
 
 
 def check(profile: str, budget: Budget, kept: Sequence[Kept], subject: Subject, progress: Progress) -> Told:

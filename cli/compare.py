@@ -62,7 +62,7 @@ def compare(
     contract = chosen_contract(contract_name, named)
     subjects = chosen_subjects(contract, named)
     tasks = [Task(subject, contract.default, partial(column, count, seed), of_end, seed) for subject in subjects]
-    with progress(count * len(tasks), "comparing") as tell:
+    with progress(count * len(tasks), "comparing", "walks") as tell:
 
         def told(now: Task[Column]) -> None:
             tell(sum(min(count, task.came.walks) for task in tasks), now.subject.name)

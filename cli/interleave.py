@@ -66,7 +66,7 @@ def interleave(
     under = known_profile(subject.contract, profile or subject.profiles[0])
     shown: list[Shown] = []
     chosen = tuple(dict.fromkeys(names or known))
-    with progress(len(chosen), "interleaving") as tell:
+    with progress(len(chosen), "interleaving", "scenarios") as tell:
         for name in chosen:
             task = Task(subject, under, partial(interleaved, name, under, count, seed), partial(of_end, name))
             shown.append(run_one(task, partial(click.echo, err=True)))

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import msgspec
 
+from broker_tck.cli import completion
 from broker_tck.cli.known import known_in, known_option
 from broker_tck.cli.options import Choice, chosen_contracts, contracts_option, json_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
@@ -46,7 +47,14 @@ class Part(click.ParamType):  # type: ignore[type-arg] # older releases of click
 @click.command("mutants", epilog=MUTANTS_EXAMPLES)
 @contracts_option
 @click.option("--driver", type=Choice(["walk", "machine", "both"]), default="both", show_default=True)
-@click.option("--mutant", "names", multiple=True, metavar="NAME", help="One mutant. Repeatable. Default: all.")
+@click.option(
+    "--mutant",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.mutants,
+    help="One mutant. Repeatable. Default: all.",
+)
 @click.option("--seeds", type=click.IntRange(1, 1000), help=f"Seeds. Default: {SEEDS} walks, {MACHINE_SEEDS} machines.")
 @click.option("--part", type=Part(), metavar="K/N", default="1/1", help="Of these the K-th, and each N-th from there.")
 @known_option("Begin with what an earlier `mutants --json` told: each seed's walk that failed, and its reduced trace.")
@@ -85,8 +93,10 @@ def mutants_command(
     table: list[Kills] = []
     for each, default in (("walk", SEEDS), ("machine", MACHINE_SEEDS)):
         if driver in (each, "both"):
-            with progress(len(every), each) as tell:
-                table += kill_table(every, each, seeds or default, lambda done, k: tell(done, k.mutant), told)
+            with progress(len(every), each, "mutants") as tell:
+                table += kill_table(
+                    every, each, seeds or default, lambda done, k: tell(done, k.mutant if k else ""), told
+                )
     if as_json:
         home = {m.name: contract for contract, of in chosen.items() for m in of}
         rows_of = {c: [kills_json(k) for k in table if home[k.mutant] == c] for c in chosen}

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from broker_tck.cli import completion
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
@@ -27,11 +28,17 @@ contract_option = click.option(
     "--contract",
     "contract_name",
     metavar="C",
+    shell_complete=completion.contracts,
     help=f"The contract. Default: that of the subjects or rules that are named, else {next(iter(CONTRACTS))}.",
 )
 
 contracts_option = click.option(
-    "--contract", "contract_names", multiple=True, metavar="C", help="A contract. Repeatable. Default: all."
+    "--contract",
+    "contract_names",
+    multiple=True,
+    metavar="C",
+    shell_complete=completion.contracts,
+    help="A contract. Repeatable. Default: all.",
 )
 
 
@@ -121,6 +128,7 @@ def subject_option(command: F) -> F:
         multiple=True,
         type=Named(),
         metavar="S",
+        shell_complete=completion.subjects,
         help="A bundled subject, an entry point, pkg.module:Factory, mutant:NAME, or a class of a release of Pulsar, "
         "such as pulsar-4.2.4/in-memory. Repeatable. Default: all bundled.",
     )
@@ -134,12 +142,18 @@ def one_subject_option(command: F) -> F:
         required=True,
         type=Named(),
         metavar="S",
+        shell_complete=completion.subjects,
         help="The subject: a name, pkg.module:Factory, mutant:NAME, pulsar-VERSION/CLASS.",
     )
     return named(java_options(command))
 
 
-profile_option = click.option("--profile", metavar="P", help="The profile. Default: those that the subject declares.")
+profile_option = click.option(
+    "--profile",
+    metavar="P",
+    shell_complete=completion.profiles,
+    help="The profile. Default: those that the subject declares.",
+)
 life_option = click.option(
     "--life", metavar="L", help="Make only lives of this kind (active-cursors: whole). Default: whatever may come."
 )
@@ -247,4 +261,9 @@ def chosen_contract(name: str | None, subjects: Sequence[Subject] = (), rules: S
     return next(having, next(iter(CONTRACTS.values())))
 
 
-trace_profile_option = click.option("--profile", metavar="P", help="The profile. Default: that of the trace.")
+trace_profile_option = click.option(
+    "--profile",
+    metavar="P",
+    shell_complete=completion.profiles,
+    help="The profile. Default: that of the trace.",
+)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, Protocol
 
 import click
 from rich.console import Console
@@ -20,6 +21,14 @@ from broker_tck.properties.errors import BadInput
 
 WIDTH = 160
 """How wide tables are where there is no terminal to ask."""
+FIRST, EVERY, REDRAWN = 2.0, 10.0, 0.1
+"""Seconds until something says first how far it is, until it says so again, and until a bar is drawn again."""
+
+
+class Tell(Protocol):
+    """Says how much is done, and what else there is to say."""
+
+    def __call__(self, done: float, says: str = "", /) -> None: ...  # noqa: D102
 
 
 def console(err: bool = False) -> Console:
@@ -50,19 +59,58 @@ def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]
 
 
 @contextmanager
-def progress(total: float | None, what: str, width: int = 40) -> Iterator[Any]:
-    """A progress bar, so wide, on standard error while the block runs; nothing where that is no terminal.
+def progress(
+    total: float | None, what: str, unit: str = "", width: int = 40, clock: Callable[[], float] = monotonic
+) -> Iterator[Tell]:
+    """Show on standard error how far the block is: a bar on a terminal, so wide; else a line now and then.
 
-    The block gets a function of how much is done and what to say of it.
+    The block gets a function of how much is done and what to say of it. What is shown changes when that is called, and
+    at no other time: there is no thread, as the process may fork. ``unit`` says what is counted, in the plural; without
+    one, nothing is shown but what the block says. ``clock`` gives seconds.
     """
-    if not sys.stderr.isatty():
-        yield lambda done, says="": None
-        return
+    shown = bar(total, what, width, clock) if sys.stderr.isatty() else lines(total, what, clock)
+    with shown as tell:
+        yield lambda done, says="": tell(done, ", ".join(filter(None, [counted(done, total, unit), says])))
+
+
+@contextmanager
+def bar(total: float | None, what: str, width: int, clock: Callable[[], float]) -> Iterator[Tell]:
+    """A bar that goes when the block ends, drawn a few times a second at most."""
     name, says = (TextColumn(f"{{task.{it}}}", markup=False) for it in ("description", "fields[says]"))
     columns = name, BarColumn(width), says, TimeElapsedColumn()
-    with Progress(*columns, console=console(err=True), transient=True) as bar:
-        task = bar.add_task(what, total=total, says="")
-        yield lambda done, says="": bar.update(task, completed=done, says=says)
+    with Progress(*columns, console=console(err=True), transient=True, auto_refresh=False) as drawn:
+        task = drawn.add_task(what, total=total, says="")
+        due = clock()
+
+        def tell(done: float, says: str = "") -> None:
+            nonlocal due
+            now = clock()
+            drawn.update(task, completed=done, says=says, refresh=now >= due)
+            due = now + REDRAWN if now >= due else due
+
+        yield tell
+
+
+@contextmanager
+def lines(total: float | None, what: str, clock: Callable[[], float]) -> Iterator[Tell]:
+    """A line after :data:`FIRST` seconds, and then each :data:`EVERY` seconds, until all is done."""
+    due = clock() + FIRST
+
+    def tell(done: float, says: str = "") -> None:
+        nonlocal due
+        now = clock()
+        if now >= due and (total is None or done < total):
+            due = now + EVERY
+            click.echo(f"{what}: {', '.join(says.splitlines())}", err=True)
+
+    yield tell
+
+
+def counted(done: float, total: float | None, unit: str) -> str:
+    """How much is done, and of how much: ``120 of 1,000 walks``; nothing where it is not said what is counted."""
+    if not unit:
+        return ""
+    return f"{done:,.0f}{'' if total is None else f' of {total:,.0f}'} {unit}"
 
 
 def written(output: str, text: str) -> None:

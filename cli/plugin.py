@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
+from keyword import iskeyword
+from string import Template
 from typing import Any, NamedTuple, get_args
 
 import msgspec
@@ -37,6 +40,7 @@ from broker_tck.implementations.interface import (
 )
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, bundled
+from broker_tck.properties.errors import BadInput
 
 WIDTH = 120
 GENERIC = ("Callable", "Collection", "Iterator", "Mapping", "Sequence")
@@ -49,7 +53,7 @@ HEAD = '''"""A subject of the contract `{contract}` to begin with: right, since 
 
 from __future__ import annotations
 '''
-SUBJECT = '''class {name}:
+SUBJECT = '''class $factory:
     """Offers what these ask for: {protocols}.
 
     Make it yours: write what each method does in place of the call of `inner`.
@@ -68,7 +72,6 @@ SUBJECT = '''class {name}:
 class Kind(NamedTuple):
     """What a subject of a contract is."""
 
-    noun: str
     factory: Any
     """The type of what makes it."""
     protocols: tuple[type, ...]
@@ -76,29 +79,50 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "delayed-delivery": Kind("tracker", DelayedDeliveryFactory, (DelayedDeliveryTracker,)),
-    "topic-delivery": Kind("manager", TopicDeliveryFactory, (TopicManager, ShowsIndex)),
-    "bucket-delivery": Kind("tracker", BucketDeliveryFactory, (BucketDelayedDeliveryTracker, ShowsBuckets)),
-    "negative-acks": Kind("tracker", NegativeAcksFactory, (NegativeAcksTracker,)),
-    "entry-cache": Kind("caches", EntryCachesFactory, (EntryCaches, ReadingCaches)),
-    "active-cursors": Kind("container", ActiveCursorsFactory, (ActiveCursors, Ranks, Versions, Durables)),
+    "delayed-delivery": Kind(DelayedDeliveryFactory, (DelayedDeliveryTracker,)),
+    "topic-delivery": Kind(TopicDeliveryFactory, (TopicManager, ShowsIndex)),
+    "bucket-delivery": Kind(BucketDeliveryFactory, (BucketDelayedDeliveryTracker, ShowsBuckets)),
+    "negative-acks": Kind(NegativeAcksFactory, (NegativeAcksTracker,)),
+    "entry-cache": Kind(EntryCachesFactory, (EntryCaches, ReadingCaches)),
+    "active-cursors": Kind(ActiveCursorsFactory, (ActiveCursors, Ranks, Versions, Durables)),
 }
 
 
-def plugin(contract: Contract) -> dict[str, str]:
+class Names(NamedTuple):
+    """What a plug-in and its parts are called."""
+
+    project: str
+    module: str
+    factory: str
+
+
+def names_of(name: str) -> Names:
+    """What is made of a name: ``my-tracker`` gives the module ``my_tracker`` and the class ``MyTracker``.
+
+    BadInput where that would be no names of Python, or those of a module that Python has.
+    """
+    words = re.findall("[A-Za-z0-9]+", re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", name))
+    module = "_".join(words).lower()
+    if not module[:1].isalpha() or iskeyword(module):
+        raise BadInput(f"{name!r} gives a module no name: it must begin with a letter, as my-tracker does")
+    if module in sys.stdlib_module_names:
+        raise BadInput(f"{name!r} is the name of a module of Python: take another, such as my-{name}")
+    return Names(module.replace("_", "-"), module, "".join(word[0].upper() + word[1:] for word in words))
+
+
+def plugin(contract: Contract, names: Names) -> dict[str, str]:
     """The text of each file, by its name."""
-    noun = KINDS[contract.name].noun
     subject = template("tracker.py") if contract.name == WRITTEN else handing_on(contract)
-    test = template("test_tracker.py").replace(WRITTEN, contract.name)
-    others = {f"test_{noun}.py": test, "pyproject.toml": template("pyproject.toml")}
-    changed = {
-        name: re.sub("(?<!sub)tracker", noun, text).replace("Tracker", noun.title()) for name, text in others.items()
+    texts = {
+        f"{names.module}.py": subject,
+        f"test_{names.module}.py": template("test_tracker.py"),
+        "pyproject.toml": template("pyproject.toml"),
     }
-    return {f"{noun}.py": subject, **changed}
+    return {file: Template(text).substitute(names._asdict(), contract=contract.name) for file, text in texts.items()}
 
 
 def template(name: str) -> str:
-    """A file as it was written by hand."""
+    """A file as it was written by hand, with `$project`, `$module`, `$factory` and `$contract` for what these are."""
     return files("broker_tck.cli").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
 
 
@@ -110,8 +134,6 @@ def handing_on(contract: Contract) -> str:
     usual = msgspec.structs.asdict(contract.capabilities())
     body = SUBJECT.format(
         contract=contract.name,
-        noun=kind.noun,
-        name=f"My{kind.noun.title()}",
         protocols=", ".join(f"`{protocol.__name__}`" for protocol in kind.protocols),
         profile=contract.default,
         capabilities=literal({f: value for f, value in declared.items() if value != usual[f]}),

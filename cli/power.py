@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
+from broker_tck.cli import completion
 from broker_tck.cli.known import known_in, known_option
 from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_option, json_option, seed_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
@@ -22,7 +23,9 @@ POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contra
 
 @click.command(epilog=POWER_EXAMPLES)
 @contracts_option
-@click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
+@click.option(
+    "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
+)
 @seed_option
 @known_option(
     "Begin with what an earlier `power --json` told: of each way a walk, and the trace that its rule was named on."
@@ -40,8 +43,8 @@ def power(contract_names: tuple[str, ...], profile: str | None, seed: int, known
     """
     chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
     told_before = known_in(known, Known, "power") if known else []
-    with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "wrong ways") as tell:
-        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule), told_before)
+    with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "running", "wrong ways") as tell:
+        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule if p else ""), told_before)
     laws = law_tables(chosen, seed, told_before)
     told = zip(chosen, tables, laws, strict=True)
     worth = [Worth(c, p, table, law, met_in(c, p, seed)) for (c, p), table, law in told]

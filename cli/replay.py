@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
+from broker_tck.cli import completion
 from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import WIDTH, print_json, progress
-from broker_tck.cli.told import width_here
+from broker_tck.cli.replay_kept import is_folder, replay_folder
+from broker_tck.cli.told import shown_here, width_here
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay_all, unasked
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.fatal import limits_of
-from broker_tck.properties.findings.judgement import Judgement, judgement
+from broker_tck.properties.findings.judgement import Judgement, judged_apart
 from broker_tck.properties.findings.lines import lines, table
-from broker_tck.properties.isolation.guard import End, guarded
-from broker_tck.properties.unloaded import loaded
 
 subjects_option = click.option(
     "--subject",
@@ -28,6 +28,7 @@ subjects_option = click.option(
     multiple=True,
     type=Named(),
     metavar="S",
+    shell_complete=completion.subjects,
     help="A subject, named as for `check`. Repeatable. Default: the bundled ones that declare the profile.",
 )
 
@@ -35,6 +36,7 @@ subjects_option = click.option(
 REPLAY_EXAMPLES = """\b
 Examples:
   broker-tck replay fixtures/delayed-delivery/*.jsonl
+  broker-tck replay findings
   broker-tck replay 'add 1 0 +2000; adv 2000; get 10'
   broker-tck replay 'delayed-delivery heap tick=1 strict=true; add 1 0 +5; adv 5; get 1' --subject heap
   broker-tck replay 'delayed-delivery heap; add 1 0 +5000; adv 4000; get 1' --subject heap --law DD-08
@@ -42,7 +44,7 @@ Examples:
 
 
 @click.command("replay", epilog=REPLAY_EXAMPLES)
-@click.argument("traces", nargs=-1, required=True, metavar="FILE|TEXT...")
+@click.argument("traces", nargs=-1, required=True, metavar="FILE|TEXT|DIR...")
 @subjects_option
 @java_options
 @trace_profile_option
@@ -57,13 +59,22 @@ def replay_command(
     subject that declares the trace's profile takes part. Where the trace has outcomes, the model has to give them;
     subjects have to do as the model does. The first difference of each is shown. A finding about a law, which no model
     is needed for, is replayed with --law.
+
+    A folder that `check --save` made has a line for each of its traces, on the subject that the file names. Exit
+    status 1 if one fails.
     """
+    folders = [source for source in traces if is_folder(source)]
+    if folders:
+        if len(traces) > 1 or law:
+            raise BadInput(f"{folders[0]}: a folder is replayed alone, and without --law")
+        return replay_folder(Path(folders[0]), named, profile, as_json)
     loaded = [trace for source in traces for trace in load(source)]
     chosen = [(trace, subjects_of(trace, named, profile)) for trace in loaded]
     if law:
-        return tell_of([judged(trace, subject, law) for trace, subjects in chosen for subject in subjects], as_json)
+        pairs = [(trace, subject) for trace, subjects in chosen for subject in subjects]
+        return tell_of([judged_apart(*pair, law) for pair in pairs], as_json)
     replays: list[Replay] = []
-    with progress(len(loaded), "replaying") as tell:
+    with progress(len(loaded), "replaying", "traces") as tell:
         for each in replay_all(chosen, profile):
             replays.append(each)
             tell(len(replays))
@@ -103,14 +114,6 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
     return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]
 
 
-def judged(trace: Trace, subject: Subject, law: str) -> Judgement:
-    """What a law says of a subject on a trace. One that ends its process breaks it there."""
-    found = guarded(lambda tell: judgement(trace, loaded(subject), law), limits_of(subject), name=subject.name)
-    if isinstance(found, End):
-        return Judgement(trace.where, subject.name, law, max(1, len(found.trace) - 1), found.message)
-    return found
-
-
 def tell_of(judged: Sequence[Judgement], as_json: bool) -> int:
     """Say what a law says of each trace and subject; answers with the exit status."""
     if as_json:
@@ -127,7 +130,7 @@ def print_disagreement(found: Disagreement) -> None:
     upto = trace.operations[: found.step + 1]
     told = lines(trace.contract, trace.contract.model(found.profile), trace.config, upto, found.difference)
     click.echo(f"{trace.where}: step {found.step + 1}: {found.who} differs ({found.profile})")
-    click.echo("\n".join(table(told[-12:], max(1, len(told) - 11), width_here(WIDTH))) + "\n")
+    click.echo("\n".join(table(told[-12:], max(1, len(told) - 11), width_here(WIDTH), shown_here())) + "\n")
 
 
 def print_outcomes(trace: Trace, profile: str | None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from broker_tck.cli import completion
 from broker_tck.cli.options import chosen_contract, chosen_profile, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
 from broker_tck.cli.told import width_here
@@ -29,9 +30,11 @@ Examples:
 
 
 @click.command(epilog=RULES_EXAMPLES)
-@click.argument("numbers", nargs=-1, metavar="[RULE]...")
+@click.argument("numbers", nargs=-1, metavar="[RULE]...", shell_complete=completion.rules)
 @contract_option
-@click.option("--profile", metavar="P", help="The profile. Default: the contract's own.")
+@click.option(
+    "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
+)
 @json_option
 def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | None, as_json: bool) -> None:
     """List a contract's rules; with numbers, all that is known of these."""

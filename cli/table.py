@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
 import click
 
+from broker_tck.cli.told import in_colours, width_here
 from broker_tck.properties.conforming import Checked, asked, golden_traces
 from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.findings.lines import filled
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
-HEAD = ("subject", "profile", "golden", "rules", "walks", "operations", "deviations", "residual", "verdict", "left out")
-WIDTHS = (0, 0, 0, 8, 5, 10, 10, 8, 10, 0)
+HEAD = ("verdict", "subject", "profile", "golden", "rules", "walks", "operations", "deviations", "residual", "left out")
+WIDTHS = (10, 0, 0, 0, 8, 5, 10, 10, 8, 0)
 """How wide columns are at least, where that is not known beforehand."""
-RIGHT = {2, 3, 4, 5, 6}
+RIGHT = {3, 4, 5, 6, 7}
+COLOURS = {CONFORMS: "green", BROKEN.upper(): "red", NOT_ENOUGH.upper(): "yellow"}
 NONE = "none recorded"
+BETWEEN = "  "
 
 
 def steps_text(subject: Subject, profile: str) -> str:
@@ -34,6 +40,7 @@ def row_of(found: Checked) -> tuple[str, ...]:
     """The row of a subject, as :data:`HEAD` has it."""
     run = found.run
     return (
+        found.verdict if found.green else found.verdict.upper(),
         run.subject.name,
         run.profile,
         golden_text(found),
@@ -42,9 +49,13 @@ def row_of(found: Checked) -> tuple[str, ...]:
         f"{run.operations + found.machine_steps:,}",
         f"{sum(run.deviations.values())} of {len(run.deviations)}" if run.deviations else "-",
         f"< {run.residual:.2g}" if found.green else "-",
-        found.verdict if found.green else found.verdict.upper(),
-        ", ".join([*run.subject.left_out, *accepting(run.subject, run.profile)]) or "-",
+        left_out_text(run.subject, run.profile),
     )
+
+
+def left_out_text(subject: Subject, profile: str) -> str:
+    """What a subject lacks, and what it may do otherwise."""
+    return ", ".join([*subject.left_out, *accepting(subject, profile)]) or "-"
 
 
 def accepting(subject: Subject, profile: str) -> Iterator[str]:
@@ -53,12 +64,16 @@ def accepting(subject: Subject, profile: str) -> Iterator[str]:
 
 
 class Layout:
-    """Prints the row of each subject as it ends, below one head; what is wrong with it stands before its row."""
+    """Prints the row of each subject as it ends; what is wrong with it stands before its row.
+
+    Rows stand below one head, in columns. Where the terminal is narrower than these, what would be in columns is named
+    in each row.
+    """
 
     def __init__(self, pairs: Sequence[tuple[Subject, str]]) -> None:
-        known = [(subject.name, profile, steps_text(subject, profile)) for subject, profile in pairs]
+        known = [(s.name, profile, steps_text(s, profile), left_out_text(s, profile)) for s, profile in pairs]
         widest = [max(map(len, column)) for column in zip(*known, strict=True)]
-        found = dict(enumerate(widest))
+        found = dict(zip((1, 2, 3, len(HEAD) - 1), widest, strict=True))
         self.widths = [max(found.get(i, width), len(HEAD[i])) for i, width in enumerate(WIDTHS)]
         self.head_is_due = True
 
@@ -66,15 +81,33 @@ class Layout:
         """Print what there is to tell of a subject."""
         for each in stories:
             click.echo(f"{each}\n")
+        width = width_here(sys.maxsize)
+        if len(BETWEEN.join(" " * each for each in self.widths)) > width:
+            click.echo("\n".join(folded(row, width)))
+            return
         if self.head_is_due or stories:
-            click.echo(self.line(HEAD))
+            click.echo(BETWEEN.join(self.cells(HEAD)).rstrip())
         self.head_is_due = False
-        click.echo(self.line(row))
+        verdict, *others = self.cells(row)
+        click.echo(BETWEEN.join([in_colour(verdict), *others]).rstrip())
 
-    def line(self, row: Sequence[str]) -> str:
-        """A row, its columns one below the other."""
-        aligned = (
+    def cells(self, row: Sequence[str]) -> list[str]:
+        """The cells of a row, as wide as their columns."""
+        return [
             cell.rjust(width) if i in RIGHT else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(row, self.widths, strict=True))
-        )
-        return "  ".join(aligned).rstrip()
+        ]
+
+
+def folded(row: Sequence[str], width: int) -> list[str]:
+    """A row in lines so wide at most: verdict, subject and profile, then the other cells, each behind its name."""
+    verdict, subject, profile, *others = row
+    label = f"{verdict:<{WIDTHS[0]}}{BETWEEN}"
+    who = filled(label, f"{subject} ({profile})", width)
+    told = ", ".join(f"{name} {cell}" for name, cell in zip(HEAD[3:], others, strict=True) if cell != "-")
+    return [in_colour(label) + who[0].removeprefix(label), *who[1:], *filled(" " * len(label), told, width)]
+
+
+def in_colour(verdict: str) -> str:
+    """A verdict, as wide as it is, in its colour, if this terminal shows any."""
+    return click.style(verdict, fg=COLOURS.get(verdict.strip())) if in_colours() else verdict

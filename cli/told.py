@@ -9,20 +9,28 @@ import sys
 import click
 
 from broker_tck.properties.findings.document import Document
-from broker_tck.properties.findings.lines import WIDTH
-from broker_tck.properties.findings.story import REPLAY, WHAT, story
+from broker_tck.properties.findings.lines import EXPECTED, SEEN, WIDTH, Shown, as_it_is
+from broker_tck.properties.findings.story import REPLAY, RULE, WHAT, story
 
-COLOURS = {WHAT: "red", REPLAY: "cyan"}
+COLOURS = {WHAT: "red", RULE: "yellow", EXPECTED: "green", SEEN: "red", REPLAY: "cyan"}
+BOLD = (WHAT, RULE)
+NARROWEST = 40
+"""What is folded is not made narrower than this, however narrow the terminal is."""
 
 
 def story_here(told: Document) -> str:
     """A finding as text, for standard output."""
-    return story(told, width_here(), coloured if in_colours() else None)
+    return story(told, width_here(), shown_here())
+
+
+def shown_here() -> Shown:
+    """What makes of a part of a story what is printed on standard output."""
+    return coloured if in_colours() else as_it_is
 
 
 def width_here(otherwise: int = WIDTH) -> int:
-    """How wide the terminal is, no narrower than most are; ``otherwise`` where there is none."""
-    return max(shutil.get_terminal_size().columns, WIDTH) if sys.stdout.isatty() else otherwise
+    """How wide the terminal is; ``otherwise`` where there is none."""
+    return max(shutil.get_terminal_size().columns, NARROWEST) if sys.stdout.isatty() else otherwise
 
 
 def in_colours() -> bool:
@@ -32,4 +40,4 @@ def in_colours() -> bool:
 
 def coloured(part: str, text: str) -> str:
     """A part of a story in its colour; what is in the text stays as it is."""
-    return click.style(text, fg=COLOURS[part], bold=part == WHAT) if part in COLOURS else text
+    return click.style(text, fg=COLOURS[part], bold=part in BOLD or None)

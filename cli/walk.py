@@ -77,7 +77,7 @@ def walk_command(
     most = count or (10**9 if operations else 100)
     tasks = [Task(s, p, partial(walked, p, seed, most, operations, recorder), told_of, seed) for s, p in pairs]
     total = operations or most
-    with progress(total * len(tasks), "walking") as tell:
+    with progress(total * len(tasks), "walking", "operations" if operations else "walks") as tell:
 
         def told(now: Task[Told]) -> None:
             done = sum(min(total, task.came.operations if operations else task.came.walks) for task in tasks)
@@ -143,7 +143,7 @@ def walked(
             progress(run)
             run.findings = findings(run)
             break
-        if run.walks % 16 == 1:
+        if run.walks % 8 == 1:
             progress(run)
         if operations and run.operations >= operations:
             break

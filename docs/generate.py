@@ -52,6 +52,36 @@ of kit and rules; its JSON Schema is `fixtures/schema/check.schema.json` in the 
 A subject (`--subject`) is the name of a bundled one, the name of an entry point in the group
 `broker_tck.subjects`, `package.module:Factory` (modules in the current folder are found), or `mutant:NAME`.
 A trace is a file or one line of text, see [Traces](trace-format.md).
+
+## How long it takes
+
+Measured on two cores; seconds are those of one processor, so several processes take less by the clock.
+
+| command | seconds |
+| --- | --- |
+| `check`: all bundled subjects | 38 |
+| `check --subject time-bucket`: 1,000 walks | 9 |
+| `walk --subject time-bucket`: 100 walks | 1 |
+| `interleave --subject stepwise-queue`: all scenarios | 3 |
+| `bench drivers` | 13 |
+| `pulsar 4.0.8 4.2.4`: each of 22 checks with 1,000 walks | 7 to 16 |
+| `compare --contract negative-acks`: each of 10 subjects | 18 |
+
+A command that takes longer than two seconds says how far it is: with a bar on a terminal, else with a line on standard
+error after two seconds, and then each ten.
+
+## Completion
+
+Bash, Zsh and Fish complete commands, options, and the names of contracts, subjects, profiles, rules and mutants:
+
+| shell | line | file |
+| --- | --- | --- |
+| Bash, 4.4 or later | `eval "$(_BROKER_TCK_COMPLETE=bash_source broker-tck)"` | `~/.bashrc` |
+| Zsh | `eval "$(_BROKER_TCK_COMPLETE=zsh_source broker-tck)"` | `~/.zshrc` |
+| Fish | `_BROKER_TCK_COMPLETE=fish_source broker-tck \\| source` | `~/.config/fish/completions/broker-tck.fish` |
+
+In a virtual environment, that is a line to type after it is activated. Names with a colon, such as `mutant:NAME`, are
+not completed.
 """
 
 RULES = """\

@@ -115,6 +115,8 @@ class CheckDocument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     conform: bool
     interrupted: bool = False
     """Whether the command was interrupted, so that not all subjects are here."""
+    only: list[str] = []
+    """The rules that alone count, if only some do."""
 
 
 def schema() -> dict[str, Any]:
@@ -123,8 +125,10 @@ def schema() -> dict[str, Any]:
     return {"$schema": DRAFT, "title": "What `broker-tck check --json` prints", **found, "$defs": definitions}
 
 
-def check_document(subjects: Sequence[SubjectDocument], interrupted: bool = False) -> dict[str, Any]:
-    """The document of a check, as a JSON object."""
+def check_document(
+    subjects: Sequence[SubjectDocument], interrupted: bool = False, only: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The document of a check, as a JSON object; ``only`` are the rules that alone count, if only some do."""
     document = CheckDocument(
         schema=VERSION,
         version=broker_tck.__version__,
@@ -132,6 +136,7 @@ def check_document(subjects: Sequence[SubjectDocument], interrupted: bool = Fals
         subjects=[*subjects],
         conform=bool(subjects) and not interrupted and all(each.verdict == CONFORMS for each in subjects),
         interrupted=interrupted,
+        only=[*only],
     )
     found: dict[str, Any] = msgspec.to_builtins(document)
     return found

@@ -106,7 +106,7 @@ def run_all(
     told: Callable[[Task[T]], None] = lambda task: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[T]:
-    """What tasks come to, in their order, so many at a time. ``told`` is called as one comes on.
+    """What tasks come to, in their order, so many at a time. ``told`` is called as one comes on, and now and then.
 
     ``say`` is called with a line if a process ends before its time: to make its trace shorter may take a while. Where
     no process can be forked, all of it is done in this one.
@@ -117,7 +117,7 @@ def run_all(
     guards = {guard_of(task, told): index for index, task in enumerate(tasks)}
     waiting, done, number = deque(guards), dict[int, T](), 0
     try:
-        for one in all_guarded(waiting, jobs):
+        for one in all_guarded(waiting, jobs, tick=lambda: told(tasks[number])):
             index = guards[one]
             task = tasks[index]
             end = task.written_down(one.result) if isinstance(one.result, End) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import broker_tck
@@ -23,9 +24,11 @@ from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject is put through where nothing else is said."""
+SHORT = 100
+"""So much of a diagnosis stands in the `repr` of a finding."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """A rule that a subject violates, with its reduced trace."""
 
@@ -42,8 +45,11 @@ class Finding:
     replay: str
     """The command line that replays it."""
 
+    def __repr__(self) -> str:
+        return f"<Finding {' or '.join(self.rules)}: {shorten(self.diagnosis, SHORT, placeholder=' …')}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class ProfileResult:
     """What became of a subject under one profile."""
 
@@ -63,8 +69,11 @@ class ProfileResult:
     residual: float
     """With 95 % confidence, fewer than this share of walks fail, from 0 to 1, if none has."""
 
+    def __repr__(self) -> str:
+        return f"<ProfileResult {self.profile}: {summary(self)}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Result:
     """What became of a subject, under each of the profiles that it was checked under."""
 
@@ -116,6 +125,25 @@ class Result:
     def residual(self) -> float:
         """That of the profile of which least is known, from 0 to 1."""
         return max(each.residual for each in self.profiles)
+
+    def __repr__(self) -> str:
+        return f"<Result {self.subject} ({', '.join(each.profile for each in self.profiles)}): {summary(self)}>"
+
+
+def summary(result: ProfileResult | Result) -> str:
+    """What a check comes to, in a line: the verdict, how much is wrong, and how much was tried."""
+    counts = [
+        f"{count:,} {noun}{'' if count == 1 else 's'}"
+        for count, noun in (
+            (len(result.findings), "finding"),
+            (len(result.complaints), "complaint"),
+            (len(result.unseen), "unseen rule"),
+            (result.walks, "walk"),
+            (result.operations, "operation"),
+        )
+        if count
+    ]
+    return ", ".join([result.verdict, *counts])
 
 
 def check(

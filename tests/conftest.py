@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from broker_tck.cli import output
 from broker_tck.cli.main import run
 
 settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60, print_blob=False)
@@ -25,6 +27,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         long = any(item.get_closest_marker(name) for name in ("slow", "deep"))
         if item.path.stem.removeprefix("test_") in SMOKE and not long:
             item.add_marker("smoke")
+
+
+@pytest.fixture(autouse=True)
+def _never_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command says how far it is, however slow the machine."""
+    monkeypatch.setattr(output, "FIRST", math.inf)
 
 
 @pytest.fixture

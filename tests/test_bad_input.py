@@ -84,7 +84,7 @@ CASES = [
     ),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),
-    Case("no argument", "replay", "Missing argument 'FILE|TEXT...' (see `broker-tck replay --help`)"),
+    Case("no argument", "replay", "Missing argument 'FILE|TEXT|DIR...' (see `broker-tck replay --help`)"),
     Case("no subject", "reduce has", "Missing option '--subject' (see `broker-tck reduce --help`)"),
     Case(
         "number",
@@ -384,7 +384,7 @@ CASES = [
     Case("file missing", "replay no.jsonl", f"'no.jsonl': no such file, {TEXT}"),
     Case("no name", ["replay", ""], f"'': no such file, {TEXT}"),
     Case("long name", ["replay", "x" * 5000], f"'{'x' * 59}…': no such file, {TEXT}"),
-    Case("directory", "replay d", "d: cannot be read: Is a directory"),
+    Case("directory", "replay d", "d: has no kept trace; `broker-tck check --save d` puts them there"),
     Case("file in a file", "replay ending.py/t", "ending.py/t: cannot be read: Not a directory"),
     Case("link to itself", "replay loop", "loop: cannot be read: Too many levels of symbolic links"),
     Case(
@@ -532,10 +532,35 @@ CASES = [
     ),
     Case("record nowhere", "walk --record no/t", "no/t: cannot be written: No such file or directory"),
     Case(
+        "subject that is a package",
+        "check --subject acme",
+        "acme is a module; a subject is named acme:Factory; these look like subjects: acme.tracker:Mine, "
+        "acme.tracker:make",
+    ),
+    Case(
+        "subject that is a module that is not there",
+        "check --subject acme.traker",
+        "acme.traker: the module 'acme.traker' cannot be imported: ModuleNotFoundError: No module named 'acme.traker'",
+    ),
+    Case(
+        "subject that is a module without one",
+        "check --subject msgspec",
+        "msgspec is a module; a subject is named msgspec:Factory; nothing in it looks like one",
+    ),
+    Case(
         "init over files",
         "init p",
-        "p/test_tracker.py: exists already; init writes into a folder that has no tracker.py, test_tracker.py, "
-        "pyproject.toml",
+        "p/test_p.py: exists already; init writes into a folder that has no p.py, test_p.py, pyproject.toml",
+    ),
+    Case(
+        "init of no name",
+        "init 2fast",
+        "'2fast' gives a module no name: it must begin with a letter, as my-tracker does",
+    ),
+    Case(
+        "init of a name of Python's",
+        "init queue",
+        "'queue' is the name of a module of Python: take another, such as my-queue",
     ),
     Case(
         "init of no contract",
@@ -551,6 +576,17 @@ CASES = [
 ]
 
 
+ACME = """
+from broker_tck.implementations.bundled import BUNDLED
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.interface import DelayedDeliveryTracker
+class Mine(TimeBucketTracker): pass
+class Helper: contract = "none"
+def make(config, clock, timer): return Mine(config, clock, timer)
+make.contract = "delayed-delivery"
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a directory ``d``, a link ``loop`` to itself, a folder ``p`` that has a test already, and a module.
@@ -559,8 +595,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """
     (tmp_path / "d").mkdir()
     (tmp_path / "p").mkdir()
-    (tmp_path / "p" / "test_tracker.py").write_text("mine")
+    (tmp_path / "p" / "test_p.py").write_text("mine")
     (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "__init__.py").write_text("from acme.tracker import Mine")
+    (tmp_path / "acme" / "tracker.py").write_text(ACME)
     (tmp_path / "ending.py").write_text("raise SystemExit(5)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -8,6 +8,7 @@ import re
 import runpy
 import shlex
 import sys
+import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -19,6 +20,7 @@ import click
 import kit
 import pytest
 import refresh
+from click.shell_completion import ShellComplete
 from conftest import Cli
 from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of, wrong
 
@@ -57,6 +59,7 @@ TRACKERS = [
     "heap",
 ]
 QUICK = ("--walks", "40", "--examples", "3")
+FIRST = output.FIRST
 COMMANDS = [
     (),
     *((name,) for name in group.commands),
@@ -191,11 +194,31 @@ def test_subject_of_another_contract_than_those_named_is_refused(cli: Cli) -> No
 def test_rows_stand_below_one_head_and_what_is_wrong_before_its_row(capsys: pytest.CaptureFixture[str]) -> None:
     layout = table.Layout([(resolve("heap"), "heap"), (resolve("time-bucket"), "timebucket-ideal")])
     for name, profile, stories in (("time-bucket", "timebucket-ideal", []), ("heap", "heap", ["it is wrong"])):
-        row = (name, profile, "none", "1 of 2", "3", "4", "-", "-", "BROKEN", "-")
+        row = ("BROKEN", name, profile, "none", "1 of 2", "3", "4", "-", "-", "-")
         layout.tell(row, stories)
     head, first, wrong, empty, again, second = capsys.readouterr().out.splitlines()
     assert (head, wrong, empty) == (again, "it is wrong", "")
-    assert first.index("BROKEN") == second.index("BROKEN") == head.index("verdict")
+    assert first.index("BROKEN") == second.index("BROKEN") == head.index("verdict") == 0
+    assert first.index("timebucket-ideal") == head.index("profile")
+
+
+def test_rows_are_folded_where_the_terminal_is_narrow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    row = ("NOT ENOUGH", "heap", "heap", "5959/5959", "1 of 2", "3", "4,000", "-", "-", "entry_id_bits=63")
+    layout = table.Layout([(resolve("heap"), "heap")])
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    layout.tell(row, [])
+    assert capsys.readouterr().out.splitlines() == [
+        "\x1b[33mNOT ENOUGH  \x1b[0mheap (heap)",
+        "            golden 5959/5959, rules 1 of 2, walks 3,",
+        "            operations 4,000, left out entry_id_bits=63",
+    ]
+    monkeypatch.setenv("COLUMNS", "200")
+    layout.tell(row, [])
+    assert capsys.readouterr().out.splitlines()[1].startswith("\x1b[33mNOT ENOUGH\x1b[0m  heap     heap     5959/5959")
 
 
 # ---- walk
@@ -689,30 +712,46 @@ def test_drivers_of_subjects_are_measured_side_by_side(cli: Cli, monkeypatch: py
 # ---- init
 
 
-def test_init_writes_a_plug_in(cli: Cli, tmp_path: Any) -> None:
-    status, out, err = cli("init", tmp_path / "new" / "plug-in")
+@pytest.mark.parametrize(
+    ("name", "project", "module", "factory"),
+    [
+        ("lag-aware", "lag-aware", "lag_aware", "LagAware"),
+        ("DelayQueue2", "delay-queue2", "delay_queue2", "DelayQueue2"),
+    ],
+)
+def test_init_writes_a_plug_in_of_this_name(
+    cli: Cli, tmp_path: Path, name: str, project: str, module: str, factory: str
+) -> None:
+    folder = tmp_path / "new" / name
+    status, out, err = cli("init", folder)
     assert (status, err) == (0, "")
-    assert {file.name for file in (tmp_path / "new" / "plug-in").iterdir()} == {
-        "tracker.py",
-        "test_tracker.py",
-        "pyproject.toml",
-    }
+    texts = {file.name: file.read_text() for file in folder.iterdir()}
+    assert sorted(texts) == sorted([f"{module}.py", f"test_{module}.py", "pyproject.toml"])
+    assert f"class {factory}:" in texts[f"{module}.py"]
+    assert f'test_{module} = conformance("delayed-delivery", {factory})' in texts[f"test_{module}.py"]
+    told = tomllib.loads(texts["pyproject.toml"])
+    assert told["project"]["name"] == project
+    assert told["project"]["entry-points"]["broker_tck.subjects"] == {project: f"{module}:{factory}"}
+    assert told["tool"]["broker-tck"]["subjects"] == [f"{module}:{factory}"]
+    assert told["tool"]["setuptools"]["py-modules"] == [module]
+    assert not re.search(r"[$]|(?i:my.?tracker)", "".join(texts.values()))
     assert out.splitlines()[-1].startswith("next: cd ")
 
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("contract", [name for name in CONTRACTS if name != "delayed-delivery"])
 def test_init_writes_a_subject_of_any_contract(
-    cli: Cli, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, contract: str
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contract: str
 ) -> None:
-    status, out, err = cli("init", tmp_path, "--contract", contract)
+    folder = tmp_path / "mine"
+    status, out, err = cli("init", folder, "--contract", contract)
     assert (status, err) == (0, "")
     kind = KINDS[contract]
-    assert out.startswith(f"wrote {tmp_path / kind.noun}.py, {tmp_path / f'test_{kind.noun}'}.py, ")
-    code = compile((tmp_path / f"{kind.noun}.py").read_text(), "written", "exec")
-    module = ModuleType(kind.noun)
+    assert out.startswith(f"wrote {folder / 'mine.py'}, {folder / 'test_mine.py'}, ")
+    code = compile((folder / "mine.py").read_text(), "written", "exec")
+    module = ModuleType("mine")
     exec(code, vars(module))
-    factory = getattr(module, f"My{kind.noun.title()}")
+    factory = vars(module)["Mine"]
     for protocol in kind.protocols:
         for name, method in methods(protocol):
             assert inspect.signature(getattr(factory, name)) == inspect.signature(method)
@@ -721,17 +760,35 @@ def test_init_writes_a_subject_of_any_contract(
     run = Run(subject, subject.profiles[0], 0)
     assert not [done.difference for done in checked(run, range(12), judged=6) if done.difference]
     assert run.operations > 500
-    monkeypatch.setitem(sys.modules, kind.noun, module)
-    test = runpy.run_path(str(tmp_path / f"test_{kind.noun}.py"))[f"test_my_{kind.noun}"]
+    monkeypatch.setitem(sys.modules, "mine", module)
+    test = runpy.run_path(str(folder / "test_mine.py"))["test_mine"]
     (mark,) = test.pytestmark
     assert f"{subject.profiles[0]}-walks" in (mark.kwargs["ids"] or [])
-    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())
-    points = project["project"]["entry-points"]["broker_tck.subjects"]
-    assert points == {f"my-{kind.noun}": f"{kind.noun}:My{kind.noun.title()}"}
 
 
 def test_init_knows_each_contract() -> None:
     assert set(KINDS) == set(CONTRACTS)
+
+
+# ---- What a shell offers
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("chec", ["check"]),
+        ("check --subject hea", ["heap"]),
+        ("check --contract ac", ["active-cursors"]),
+        ("check --rule cc-11", ["CC-11"]),
+        ("replay --profile pip-393-s", ["pip-393-spec"]),
+        ("rules dd-0", [f"DD-0{n}" for n in range(1, 10)]),
+        ("mutants --mutant buckets-rounded-u", ["buckets-rounded-up"]),
+    ],
+)
+def test_names_are_completed(words: str, offered: list[str]) -> None:
+    *before, written = words.split()
+    found = ShellComplete(group, {}, "broker-tck", "_BROKER_TCK_COMPLETE").get_completions(before, written)
+    assert [each.value for each in found] == offered
 
 
 # ---- How it ends
@@ -795,14 +852,26 @@ def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ended.value.code == 2
 
 
-def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    with output.progress(3, "work") as tell:
-        tell(1, "one")
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with output.progress(3, "work") as tell:
-        tell(3, "all")
-    assert capsys.readouterr().out == ""
+def test_progress_is_a_line_each_ten_seconds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "FIRST", FIRST)
+    times = iter([0.0, 1.9, 2.0, 11.9, 12.5, 13.0, 99.0])
+    with output.progress(1000, "checking", "walks", clock=lambda: next(times)) as tell:
+        for done in (100, 120, 500, 600, 700, 1000):
+            tell(done, "heap" if done < 600 else "heap\nslow")
+    lines = ["checking: 120 of 1,000 walks, heap", "checking: 600 of 1,000 walks, heap, slow"]
+    assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in lines))
+
+
+def test_progress_without_a_total_or_a_unit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "FIRST", FIRST)
+    for total, unit in ((None, "rounds"), (10, "")):
+        with output.progress(total, "c", unit, clock=iter((0.0, 5.0)).__next__) as tell:
+            tell(3, "2:30 left")
+    assert capsys.readouterr().err == "c: 3 rounds, 2:30 left\nc: 2:30 left\n"
 
 
 def test_tables_print_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -815,15 +884,18 @@ def test_tables_print_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -
     ]
 
 
-def test_progress_prints_brackets_as_they_are(
+def test_progress_on_a_terminal_prints_brackets_as_they_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with output.progress(3, "work [a]") as tell:
-        tell(3, "one [b]")
-    told = capsys.readouterr().err
+    threads = threading.active_count()
+    with output.progress(3, "work [a]", "steps") as tell:
+        tell(2, "one [b]")
+        assert threading.active_count() == threads, "the process may fork"
+    out, told = capsys.readouterr()
     assert "work [a]" in told
-    assert "one [b]" in told
+    assert "2 of 3 steps, one [b]" in told
+    assert out == ""
 
 
 def test_long_tables_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from kit import replay
 
 from broker_tck import check, fixtures
 from broker_tck.cli.main import cli, run
+from broker_tck.cli.plugin import names_of, plugin
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
@@ -136,6 +137,9 @@ def test_rules_that_are_named_exist(page: Path) -> None:
 
 # ---- Output
 
+ELSEWHERE = {"my-tracker", "my_tracker:MyTracker", "my_policy:MyPolicy", "cut.jsonl"}
+"""What the pages make as they go."""
+
 
 def outputs() -> Iterator[tuple[str, list[str], list[str]]]:
     """Page, command and output of what is pasted, where it needs no plug-in and no file, and takes no time."""
@@ -144,7 +148,7 @@ def outputs() -> Iterator[tuple[str, list[str], list[str]]]:
             for part in block.removeprefix("$ ").split("\n$ "):
                 first, *rest = part.rstrip("\n").splitlines()
                 words = shlex.split(first)
-                plain = "|" not in words and not {"my-tracker", "tracker:MyTracker", "cut.jsonl"} & {*words}
+                plain = "|" not in words and not ELSEWHERE & {*words}
                 if plain and words[0] == "broker-tck" and len(words) > 2 and words[1] in ("check", "replay", "rules"):
                     yield page.name, words[1:], rest
 
@@ -213,7 +217,7 @@ def test_command_lines_that_are_wrong_do_not_parse() -> None:
             parsed(cli, line.split())
 
 
-TEMPLATES = REPO / "cli" / "templates"
+WRITTEN = plugin(CONTRACTS["delayed-delivery"], names_of("my-tracker"))
 POLICY = "What yours does otherwise"
 
 
@@ -227,8 +231,7 @@ def code_of_the_tutorial() -> tuple[list[str], list[str]]:
 
 
 def test_code_of_the_tutorial_is_that_of_the_template() -> None:
-    ours = "\n".join(path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.glob("*.txt")))
-    known = {line.strip() for line in ours.splitlines()}
+    known = {line.strip() for text in WRITTEN.values() for line in text.splitlines()}
     _, blocks = code_of_the_tutorial()
     assert len(blocks) == 6
     for line in "".join(blocks).splitlines():
@@ -238,7 +241,7 @@ def test_code_of_the_tutorial_is_that_of_the_template() -> None:
 @pytest.mark.untraced
 def test_policy_of_the_tutorial_is_one_that_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (due, accepts, pause, policy, profiles), _ = code_of_the_tutorial()
-    tracker = (TEMPLATES / "tracker.py.txt").read_text(encoding="utf-8")
+    tracker = WRITTEN["my_tracker.py"]
     head, body = due.splitlines()
     for old, new in (
         (rf"(    {re.escape(head)}\n)[^\n]+", rf"\g<1>    {body}"),

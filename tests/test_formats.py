@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from conftest import Cli
 
 from broker_tck.cli import formats
+from broker_tck.cli.check_page import page
 
 BROKEN = "check", "--subject", "kit:OneTooMany", "--fail-fast"
 SUITE = "kit:OneTooMany (timebucket-ideal)"
@@ -142,3 +145,28 @@ def test_debugger_needs_a_subject_and_a_terminal(cli: Any) -> None:
         status, out, err = cli(*arguments)
         assert (status, out) == (2, "")
         assert "name a --subject, and leave out --json" in err
+
+
+# ---- The page
+
+
+def test_check_is_a_page_of_its_own(cli: Cli, tmp_path: Path) -> None:
+    """It opens without a network, leads from the table to findings, and takes nothing that a subject says for HTML."""
+    pytest.importorskip("jinja2")
+    subjects = ("--subject", "kit:Raising", "--subject", "heap")
+    _, out, err = cli("check", *subjects, "--walks", "12", "--examples", "0", "--json", "--html", tmp_path / "c.html")
+    text = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert err.startswith(str(tmp_path / "c.html"))
+    assert '<h1 class="bad">0 of 2 conform</h1>' in text
+    verdicts = re.findall(r'<th scope="row" class="(\w+)">([\w ]+)</th>', text)
+    assert verdicts == [("bad", "broken"), ("warn", "not enough")]
+    assert '<a href="#subject-1">' in text
+    assert '<section id="subject-1">' in text
+    assert text.count('class="finding"') == 1
+    assert "broker-tck replay --subject kit:Raising &#39;delayed-delivery" in text
+    assert "LookupError" in text
+    assert "Never came up: DD-" in text
+    assert not re.search(r"(src|href)=.?https?:", text)
+    check = json.loads(out)
+    check["subjects"][0]["complaints"] = ["<b>loud</b>\x00"]
+    assert "&lt;b&gt;loud&lt;/b&gt;\\u0000" in page(check)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties.conforming import check_subject
+from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.subjects import declared, resolve
-from broker_tck.properties.engine.trace import load
+from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.again import run_again
 from broker_tck.properties.findings.kept import Kept, Written, kept_in, read, write, written
@@ -89,6 +91,47 @@ def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None
     assert out.startswith("Your tracker takes one message more than it is asked for.\n\nDD-20 is broken by ")
     assert f" Note The trace is kept in findings/{FILE}. " in " ".join(out.split())
     assert "of 31      0           0 " in out
+
+
+# ---- replay DIR
+
+
+@pytest.mark.untraced
+def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> None:
+    """One kept for a rule, one for a law under a profile that the subject agrees with, and one that nobody wrote."""
+    early = from_text("delayed-delivery timebucket-2025; add 0 0 +1500; adv 499; get 1")
+    kept(folder, "time-bucket-2025@timebucket-ideal@DD-07@law.jsonl", to_json(replace(early, outcomes=[None] * 3)))
+    kept(folder, FILE)
+    kept(folder, "mine.jsonl")
+    status, out, err = cli("replay", folder)
+    assert (status, err) == (1, "")
+    first, *mine, law, count = out.splitlines()
+    assert first == f"findings/{FILE}: kit:OneTooMany: fails at step 3 of 3 (DD-20)"
+    assert mine == [f"findings/mine.jsonl: {s.name}: passes" for s in declaring(CONTRACT, IDEAL)]
+    assert law.startswith(
+        "findings/time-bucket-2025@timebucket-ideal@DD-07@law.jsonl: time-bucket-2025: fails at step 3"
+    )
+    assert law.endswith(" early (DD-07)")
+    assert count == f"2 of {2 + len(mine)} fail"
+    status, out, _ = cli("replay", folder, "--subject", "time-bucket", "--json")
+    told = json.loads(out)
+    assert (status, told["failing"], len(told["traces"])) == (0, 0, 3)
+    assert {each["profile"] for each in told["traces"]} == {IDEAL}
+
+
+def test_folder_that_cannot_be_replayed_is_told(cli: Cli, folder: Path) -> None:
+    folder.mkdir()
+    says = "broker-tck: findings: has no kept trace; `broker-tck check --save findings` puts them there\n"
+    assert cli("replay", folder) == (2, "", says)
+    kept(folder, "nosuch@timebucket-ideal@DD-20.jsonl")
+    assert cli("replay", folder)[2].startswith(
+        "broker-tck: findings/nosuch@timebucket-ideal@DD-20.jsonl: unknown subject 'nosuch'; "
+    )
+    says = "broker-tck: findings: a folder is replayed alone, and without --law\n"
+    assert cli("replay", folder, "has") == cli("replay", folder, "--law", "DD-07") == (2, "", says)
+
+
+# ---- The command, again
 
 
 def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> None:

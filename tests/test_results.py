@@ -103,6 +103,18 @@ def test_subject_that_is_none_is_bad_input() -> None:
         check(5)  # type: ignore[arg-type] # as people do who have no type checker
 
 
+def test_results_are_shown_in_a_line() -> None:
+    result = check(OneTooMany, walks=20, examples=0, fail_fast=True)
+    says = f"broken, 1 finding, {result.walks} walk{'s' * (result.walks > 1)}, {result.operations:,} operations>"
+    assert repr(result) == f"<Result kit:OneTooMany (timebucket-ideal): {says}"
+    assert repr(result.profiles) == f"(<ProfileResult timebucket-ideal: {says},)"
+    (finding,) = result.findings
+    assert repr(finding) == f"<Finding DD-20: {finding.diagnosis}>"
+    long = dataclasses.replace(finding, rules=("DD-20", "DD-21"), diagnosis="word " * 50)
+    assert repr(long).startswith("<Finding DD-20 or DD-21: word word ")
+    assert len(repr(long)) < 140
+
+
 def test_results_are_frozen() -> None:
     result = check("heap", walks=1, examples=0)
     for record, name in ((result, "subject"), (result.profiles[0], "walks")):

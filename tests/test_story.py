@@ -6,6 +6,7 @@ import re
 import sys
 from typing import Any
 
+import click
 import kit
 import msgspec
 import pytest
@@ -129,8 +130,19 @@ def test_colours_are_for_terminals(told: Document, monkeypatch: pytest.MonkeyPat
     assert here.story_here(told) == story(told)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
-    assert here.story_here(told).startswith(f"\x1b[31m\x1b[1m{told.what}\x1b[0m\n\nDD-05 is broken by ")
-    assert "lookahead=0 clock=1700000000000)\n" in here.story_here(told).split("\n\n")[1]
+    red, rule, green, seen = "\x1b[31m\x1b[1m", "\x1b[33m\x1b[1m", "\x1b[32m", "\x1b[31m"
+    here_told, end = here.story_here(told), "\x1b[0m"
+    assert here_told.startswith(f"{red}{told.what}{end}\n\n{rule}DD-05{end} is broken by ")
+    assert f"\n{rule}  DD-05  {end}{told.sentences[0]}\n" in here_told
+    assert "lookahead=0 clock=1700000000000)\n" in here_told.split("\n\n")[1]
+    (*_, last) = here_told.split("\n\n")[2].splitlines()
+    assert re.fullmatch(
+        rf"    1  add ledger=0 entry=0 at=\+1  {re.escape(green)}\S.*{re.escape(end)}  {re.escape(seen)}\S.*", last
+    )
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, click.unstyle(here.story_here(told)).splitlines()[:-1])) <= 50
+    assert f"\n{seen}         seen      " in here.story_here(told)
+    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
     assert here.story_here(told) == story(told, 200)
 

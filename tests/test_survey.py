@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -222,14 +223,13 @@ def test_subject_that_was_given_up_is_broken() -> None:
     assert (unmade["findings"], unmade["verdict"]) == ([], BROKEN)
 
 
-def test_answers_come_in_the_order_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [*questions(["3.0.7", "4.2.4"], "delayed-delivery")]
     monkeypatch.setattr(asking, "answer", lambda question, walks, seed: said(question.release, question.profile))
-    told: list[Answer] = []
-    answers = survey(asked, 1, 0, 3, told.append)
-    assert [each.question for each in answers] == asked
-    assert len(told) == len(asked) == 4
-    assert {each.question for each in told} == {*asked}
+    told: list[Answer | None] = []
+    survey(asked, 1, 0, 3, told.append)
+    assert {each.question for each in told if each} == {*asked}
+    assert len([each for each in told if each]) == len(asked) == 4
 
 
 # ---- The command
@@ -266,15 +266,18 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Every question is answered by hand; what was asked for, and how."""
     calls: list[tuple[Any, ...]] = []
 
-    def surveyed(asked: list[Question], walks: int, seed: int, at_once: int, told: Any) -> list[Answer]:
-        calls.append((sorted({question.release for question in asked}), walks, seed, at_once))
+    def surveyed(asked: list[Question], walks: int, seed: int, at_once: int, told: Any) -> None:
+        calls.append((asked, walks, seed, at_once))
         for each in ANSWERS:
-            told(each)
-        return ANSWERS
+            if each.question in asked:
+                told(None)
+                told(each)
 
     monkeypatch.setattr(command, "survey", surveyed)
+    monkeypatch.setattr(command, "to_be_had", lambda every: [each.question for each in ANSWERS])
     untried = {"pulsar-4.0.9/in-memory": "a guess"}
     monkeypatch.setattr(command, "resolve", lambda name: SimpleNamespace(name=name, untried=untried.get(name, "")))
+    monkeypatch.setattr(command, "subject_digests", dict.fromkeys)
     monkeypatch.setattr(Release, "lacks", lambda release, name: False)
     return calls
 
@@ -282,7 +285,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
     status, out, err = cli("pulsar", "4.2.4", "3.0.7", "--walks", "5", "--seed", "9", "-j", "3")
     assert (status, err) == (3, "")
-    assert answered == [(["3.0.7", "4.2.4"], 5, 9, 3)]
+    assert answered == [([each.question for each in ANSWERS], 5, 9, 3)]
     lines = [re.split(r"  +", line.strip()) for line in out.splitlines()]
     assert lines[0] == ["subject", "profile", "which is", "operations", "residual", "rules broken", "verdict"]
     assert lines[1] == ["pulsar-3.0.7/in-memory", "heap", "its own", "1,234,567", "< 0.003", "-", "conforms"]
@@ -291,15 +294,17 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
     assert len(lines) == 1 + len(ANSWERS)
 
 
-def test_survey_says_of_which_release_nothing_is_known(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
-    _, _, err = cli("pulsar", "4.0.8", "4.0.9")
-    assert err == "broker-tck: pulsar-4.0.9/in-memory: a guess\n"
+def test_survey_says_of_which_release_nothing_is_known(
+    answered: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "to_be_had", iter)
+    command.asked_of(["4.0.8", "4.0.9"], None)
+    assert capsys.readouterr().err == "broker-tck: pulsar-4.0.9/in-memory: a guess\n"
 
 
 def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:
     status, out, _ = cli("pulsar", "--json", "-o", tmp_path / "page.md", "--walks", "4")
     assert status == 3
-    assert answered[0][:2] == (sorted(TRIED), 4)
     told = json.loads(out)["answers"]
     assert [(each["subject"], each["profile"], each["own"], each["verdict"]) for each in told] == [
         (a.question.subject, a.question.profile, a.question.own, a.verdict) for a in ANSWERS
@@ -309,6 +314,56 @@ def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, .
     written = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "by `broker-tck pulsar --walks 4`." in written
     assert f"| contract | class | {' | '.join(TRIED)} |" in written
+
+
+def test_page_grows_and_is_gone_on_with(
+    cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first run is interrupted after two answers; the second makes the others; one with other options makes all."""
+    page, kept, write = tmp_path / "page.md", tmp_path / "page.md.jsonl", command.GrowingPage.write
+    written: list[str] = []
+
+    def interrupted(growing: Any, answers: dict[Question, Answer]) -> None:
+        write(growing, answers)
+        written.append(page.read_text(encoding="utf-8"))
+        if len(answers) == 2:
+            raise KeyboardInterrupt
+
+    def asked_for(*options: str) -> list[Question]:
+        assert cli("pulsar", "3.0.7", "4.2.4", "5.0.1", "-o", page, *options)[0] == 3
+        asked: list[Question] = answered.pop()[0]
+        return asked
+
+    with monkeypatch.context() as patch:
+        patch.setattr(command.GrowingPage, "write", interrupted)
+        assert cli("pulsar", "3.0.7", "4.2.4", "5.0.1", "-o", page)[0] == 130
+    assert [re.search("[0-9] of 8 checks are done", text)[0] for text in written] == [  # type: ignore[index]
+        "1 of 8 checks are done",
+        "2 of 8 checks are done",
+    ]
+    assert "not checked yet" in written[1]
+    with kept.open("a") as torn:
+        torn.write('{"question": {"release"')
+    every = [each.question for each in ANSWERS]
+    assert asked_for() == every[2:]
+    whole = page.read_text(encoding="utf-8")
+    assert "Not finished" not in whole
+    assert asked_for() == [each.question for each in ANSWERS if each.verdict == UNKNOWN]
+    assert page.read_text(encoding="utf-8") == whole
+    assert asked_for("--seed", "1") == every
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["page.md", "page.md.jsonl"]
+
+
+def test_what_is_no_file_gets_the_page_once(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:
+    """A pipe here; a device would be replaced by a file otherwise."""
+    os.mkfifo(tmp_path / "page")
+    reading = os.open(tmp_path / "page", os.O_RDONLY | os.O_NONBLOCK)
+    status, _, err = cli("pulsar", "3.0.7", "4.2.4", "5.0.1", "-o", tmp_path / "page")
+    text = os.read(reading, 2**16).decode()
+    os.close(reading)
+    assert (status, err.count(" kB"), text.count("# What the kit says")) == (3, 1, 1)
+    assert [file.name for file in tmp_path.iterdir()] == ["page"]
+    assert (tmp_path / "page").is_fifo()
 
 
 def test_page_that_is_there_stays_until_there_is_another(

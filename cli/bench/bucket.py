@@ -59,7 +59,7 @@ def bench_bucket(names: tuple[str, ...], messages: int, folder: str | None, plot
             raise BadInput(f"unknown row {name!r}; there are: {', '.join(bucket_bench.CHOICES)}")
     check_plot(plot)
     chosen = [name for name in bucket_bench.CHOICES if name in names or not names]
-    with progress(bucket_bench.steps(chosen), "runs") as tell:
+    with progress(bucket_bench.steps(chosen), "measuring", "runs") as tell:
         result = bucket_bench.measure(chosen, messages, folder, tell)
     if as_json:
         told = {"machine": machine_words(), "passed": result.passed, **msgspec.to_builtins(result)}

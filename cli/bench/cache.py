@@ -41,7 +41,7 @@ def bench_cache(rounds: int, entries: int, plot: str | None, as_json: bool) -> i
     check_plot(plot)
     caches = entries * cache_bench.CACHES // cache_bench.ENTRIES
     found: list[cache_bench.Measurement] = []
-    with progress(rounds * len(cache_bench.POLICIES), "runs") as tell:
+    with progress(rounds * len(cache_bench.POLICIES), "measuring", "runs") as tell:
         for measurement in cache_bench.rounds(rounds, entries, caches):
             found.append(measurement)
             tell(len(found), measurement.policy)

@@ -35,7 +35,7 @@ def bench_campaign(seconds: float, rounds: int, turns: int, as_json: bool) -> No
     need_spark()
     java()
     total = len(PROCESSES) * (turns + 1)
-    with progress(total, "turns") as tell:
+    with progress(total, "measuring", "turns") as tell:
         ways = list(PROCESSES)
         found = measure(seconds, rounds, turns, lambda n, way: tell(n * len(ways) + ways.index(way), way))
     if as_json:

@@ -41,7 +41,7 @@ def bench_cursors(names: tuple[str, ...], plot: str | None, as_json: bool) -> in
     check_plot(plot)
     chosen = names or tuple(cursor_bench.CANDIDATES)
     table: list[cursor_bench.CursorRow] = []
-    with progress(len(chosen), "containers") as tell:
+    with progress(len(chosen), "measuring", "containers") as tell:
         for number, (name, rows) in enumerate(zip(chosen, cursor_bench.rows(chosen), strict=True), 1):
             table += rows
             tell(number, name)

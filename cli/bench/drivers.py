@@ -36,7 +36,7 @@ def bench_drivers(subject_names: tuple[str, ...], rounds: int, as_json: bool) ->
 
     Default generator and weights without bulk operations; rules counted in one walk of 16.
     """
-    with progress(rounds, "rounds") as tell:
+    with progress(rounds, "measuring", "rounds") as tell:
         result = measure_drivers(subject_names, rounds, tell)
     if as_json:
         print_json(msgspec.to_builtins(result))

@@ -53,7 +53,7 @@ def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | 
     if plot and not any(map(has_rate, chosen)):
         raise BadInput("the plot is of rows with a rate, such as 1000-8")
     table: list[Any] = []
-    with progress(len(chosen), "rows") as tell:
+    with progress(len(chosen), "measuring", "rows") as tell:
         for row in measure(chosen):
             table.append(row)
             tell(len(table), row.name)

@@ -62,7 +62,7 @@ def bench_topic(chosen: tuple[int, ...], messages: int, limit: int, plot: str | 
     """
     check_plot(plot)
     numbers = chosen or topic_bench.SUBSCRIPTIONS
-    with progress(topic_bench.steps(numbers, messages, limit), "cells") as tell:
+    with progress(topic_bench.steps(numbers, messages, limit), "measuring", "cells") as tell:
         result = topic_bench.measure(numbers, messages, limit, tell)
     if as_json:
         told = {"machine": machine_words(), "passed": result.passed, **msgspec.to_builtins(result)}

@@ -11,6 +11,7 @@ import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from broker_tck.implementations.naming import unknown
@@ -58,17 +59,27 @@ def own_profile(name: str, known: Mapping[str, type[Reference]], contract: str) 
 def imported(name: str) -> Any:
     """What ``package.module:Class`` names, also in the current folder. ValueError where there is no such thing."""
     module, _, attribute = name.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: Any = importlib.import_module(module)
-    except (Exception, SystemExit) as error:
-        raise ValueError(f"{name}: the module {module!r} cannot be imported: {type(error).__name__}: {error}") from None
+    found: Any = module_named(module, name)
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise ValueError(f"{name}: the module {module!r} has no {attribute!r}")
         found = getattr(found, part)
     return found
+
+
+def module_named(module: str, name: str) -> ModuleType:
+    """A module, also in the current folder. ValueError where it cannot be imported: for ``name`` it is wanted."""
+    find_here()
+    try:
+        return importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{name}: the module {module!r} cannot be imported: {type(error).__name__}: {error}") from None
+
+
+def find_here() -> None:
+    """Have modules in the current folder found."""
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
 
 
 def keeping(model: type[Reference], name: str, rules: Sequence[str]) -> type[Reference]:

@@ -20,6 +20,7 @@ from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import released
 from broker_tck.model.reference import Reference
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.candidates import is_module, only_a_module
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
 from broker_tck.properties.engine.wanted import refusal
@@ -250,13 +251,23 @@ def factory_named(name: str) -> tuple[str, Any]:
             raise BadInput(str(error)) from None
     entry = plugged_in().get(name)
     if entry is None:
-        known = [*BUNDLED, *plugged_in()]
-        told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
-        raise BadInput(unknown("subject", name, known, told=told))
+        raise BadInput(no_subject(name))
     try:
         return name, entry.load()
     except (Exception, SystemExit) as error:
         raise BadInput(f"the entry point {name!r} cannot be loaded: {error}") from None
+
+
+def no_subject(name: str) -> str:
+    """What is wrong with a name that no subject has, and what would be right."""
+    try:
+        if is_module(name):
+            return only_a_module(name)
+    except ValueError as error:
+        return str(error)
+    known = [*BUNDLED, *plugged_in()]
+    told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
+    return unknown("subject", name, known, told=told)
 
 
 def found_released(name: str) -> Any:

@@ -11,7 +11,10 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.findings.fatal import limits_of
 from broker_tck.properties.findings.finding import breach_of
+from broker_tck.properties.isolation.guard import End, can_fork, guarded
+from broker_tck.properties.unloaded import loaded
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -23,6 +26,16 @@ class Judgement(msgspec.Struct, frozen=True):
     step: int | None
     """The operation where it was broken, counted from 1; None: it was kept."""
     complaint: str
+
+
+def judged_apart(trace: Trace, subject: Subject, law: str) -> Judgement:
+    """Have a law judge a trace on a subject in a process of its own; one that ends the process breaks it there."""
+    if not can_fork():
+        return judgement(trace, subject, law)
+    found = guarded(lambda tell: judgement(trace, loaded(subject), law), limits_of(subject), name=subject.name)
+    if isinstance(found, End):
+        return Judgement(trace.where, subject.name, law, max(1, len(found.trace) - 1), found.message)
+    return found
 
 
 def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:

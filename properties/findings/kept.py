@@ -52,6 +52,11 @@ class Written(NamedTuple):
     name: str
     line: str
 
+    @property
+    def rule(self) -> str:
+        """The rule that the name says."""
+        return unquote(self.name.removesuffix(SUFFIX).split(BETWEEN)[2])
+
 
 def written(finding: Finding, profile: str) -> Written:
     """The file of a finding of a subject that was checked under a profile."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile, zip_longest
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -21,6 +21,16 @@ from broker_tck.properties.findings.diagnose import observable
 WIDEST = 96
 WIDTH = 80
 """How wide a text is where nothing says how wide it may be."""
+
+
+EXPECTED, SEEN = "expected", "seen"
+Shown = Callable[[str, str], str]
+"""Makes of a part and its text what is printed: in a colour of its own, say."""
+
+
+def as_it_is(_part: str, text: str) -> str:
+    """A text as it is, whatever part it is."""
+    return text
 
 
 class Line(NamedTuple):
@@ -155,26 +165,38 @@ def scalar(value: Any, clock: int | None, unit: Unit = "") -> str:
 # ---- In columns, or one below the other
 
 
-def table(told: Sequence[Line], first: int = 1, width: int = WIDTH) -> list[str]:
-    """The lines of a story, numbered from ``first``: in columns, or one below the other where they are too wide."""
+def table(told: Sequence[Line], first: int = 1, width: int = WIDTH, shown: Shown = as_it_is) -> list[str]:
+    """The lines of a story, numbered from ``first``: in columns, or one below the other where they are too wide.
+
+    ``shown`` makes of :data:`EXPECTED` and :data:`SEEN`, each with its text, what is printed where both are there.
+    """
     head = Line("operation", "expected", "seen")
     widths = [max(len(line[i]) for line in [head, *told]) for i in (0, 1)]
     rows = [("", head), *((str(number), line) for number, line in enumerate(told, first))]
-    columns = [
-        f"  {number:>3}  {line.operation:<{widths[0]}}  {line.expected:<{widths[1]}}  {line.seen}".rstrip()
-        for number, line in rows
-    ]
-    return columns if max(map(len, columns)) <= width else stacked(told, first, width)
+    if max(len(column(number, line, widths, as_it_is)) for number, line in rows) > width:
+        return stacked(told, first, width, shown)
+    return [column(number, line, widths, shown) for number, line in rows]
 
 
-def stacked(told: Sequence[Line], first: int, width: int) -> list[str]:
+def column(number: str, line: Line, widths: Sequence[int], shown: Shown) -> str:
+    """A line of a story in columns."""
+    expected = line.expected.ljust(widths[1])
+    before = f"  {number:>3}  {line.operation:<{widths[0]}}  "
+    if not line.seen:
+        return f"{before}{expected}".rstrip()
+    return f"{before}{shown(EXPECTED, expected)}  {shown(SEEN, line.seen)}"
+
+
+def stacked(told: Sequence[Line], first: int, width: int, shown: Shown = as_it_is) -> list[str]:
     """The lines of a story, each operation with its outcome below it."""
     out: list[str] = []
     for number, line in enumerate(told, first):
         out += filled(f"  {number:>3}  ", line.operation, width)
-        if line.seen or line.expected:
-            out += filled("         expected  " if line.seen else "         -> ", line.expected, width)
-        out += filled("         seen      ", line.seen, width) if line.seen else []
+        if line.seen:
+            out += [shown(EXPECTED, text) for text in filled("         expected  ", line.expected, width)]
+            out += [shown(SEEN, text) for text in filled("         seen      ", line.seen, width)]
+        elif line.expected:
+            out += filled("         -> ", line.expected, width)
     return out
 
 

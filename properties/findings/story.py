@@ -2,46 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from broker_tck.model.rules import ABSENT, AS_SPECIFIED
 from broker_tck.properties.engine.written import plain_text
-from broker_tck.properties.findings.lines import WIDTH, filled, table
+from broker_tck.properties.findings.lines import WIDTH, Shown, as_it_is, filled, table
 
 if TYPE_CHECKING:
     from broker_tck.properties.findings.document import Document
 
-WHAT, REPLAY, PLAIN = "what", "replay", ""
+WHAT, RULE, REPLAY = "what", "rule", "replay"
 """What a part of a story is, for those who show parts in colours of their own."""
 FEW = 8
 """Of a longer list in a configuration so many are told; the line that replays it has them all."""
 
 
-def story(told: Document, width: int = WIDTH, shown: Callable[[str, str], str] | None = None) -> str:
+def story(told: Document, width: int = WIDTH, shown: Shown = as_it_is) -> str:
     """A finding as text, so wide at most, but for the line that replays it and what the subject raised.
 
     ``shown`` makes of a part and its text what is printed.
     """
-    texts = ((part, "\n".join(text)) for part, text in parts(told, width) if text)
-    return "\n\n".join(shown(part, text) if shown else text for part, text in texts)
+    return "\n\n".join("\n".join(lines) for lines in parts(told, width, shown) if lines)
 
 
-def parts(told: Document, width: int) -> Iterator[tuple[str, list[str]]]:
-    """The parts of a story, each with its lines."""
+def parts(told: Document, width: int, shown: Shown) -> Iterator[list[str]]:
+    """The lines of each part of a story."""
     what = told.what or told.diagnosis
-    yield WHAT, filled("", what, width)
+    yield [shown(WHAT, "\n".join(filled("", what, width)))]
+    yield rules(told, what, width, shown)
+    yield table(told.lines, width=width, shown=shown)
+    yield [f"  {line}" for line in told.traceback]
+    yield notes(told, width)
+    yield [shown(REPLAY, f"  {told.replay}")]
+
+
+def rules(told: Document, what: str, width: int, shown: Shown) -> list[str]:
+    """Which rules are broken, by whom, and what they say, unless ``what`` says so."""
+    numbers = " or ".join(told.rules)
     config = f" ({told.profile}; {config_text(told.config)})"
-    broken = filled("", f"{' or '.join(told.rules)} is broken by {told.subject}{config}", width)
+    broken = marked(numbers, filled("", f"{numbers} is broken by {told.subject}{config}", width), shown)
     for number, sentence in zip(told.rules, told.sentences, strict=True):
         if sentence.lower() not in what.lower():
-            broken += filled(f"  {number}  ", sentence, width)
-    yield PLAIN, broken
-    yield PLAIN, table(told.lines, width=width)
-    yield PLAIN, [f"  {line}" for line in told.traceback]
-    yield PLAIN, notes(told, width)
-    yield REPLAY, [f"  {told.replay}"]
+            broken += marked(f"  {number}  ", filled(f"  {number}  ", sentence, width), shown)
+    return broken
+
+
+def marked(label: str, lines: list[str], shown: Shown) -> list[str]:
+    """Lines, with the label that the first begins with shown as a rule; it stays as it is if it was folded."""
+    first, *others = lines
+    return [shown(RULE, label) + first.removeprefix(label), *others] if first.startswith(label) else lines
 
 
 def notes(told: Document, width: int) -> list[str]:

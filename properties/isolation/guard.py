@@ -290,8 +290,12 @@ class Guarded(Generic[T]):
             self.end(End("Hang", NOT_ANSWERED))
 
 
-def all_guarded(waiting: deque[Guarded[T]], at_a_time: int, parent: Any = None) -> Iterator[Guarded[T]]:
+def all_guarded(
+    waiting: deque[Guarded[T]], at_a_time: int, parent: Any = None, tick: Callable[[], None] = lambda: None
+) -> Iterator[Guarded[T]]:
     """Run those that wait, so many at a time; each is handed out once it has ended. Others may be added meanwhile.
+
+    ``tick`` is called each time that they are looked at.
 
     ``parent``, a stream, tells by its end that nobody waits any more: Orphaned.
     """
@@ -308,7 +312,9 @@ def all_guarded(waiting: deque[Guarded[T]], at_a_time: int, parent: Any = None) 
             if parent in ready and parent:
                 raise Orphaned
             due = monotonic() - looked >= every
-            looked = monotonic() if due else looked
+            if due:
+                looked = monotonic()
+                tick()
             for one in [*living]:
                 one.receive(ready)
                 if due and not one.ended:

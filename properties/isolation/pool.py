@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context, parent_process
 from os import cpu_count
 from threading import Thread
@@ -19,15 +19,39 @@ def processes(most: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(min(cpu_count() or 1, most or 1), get_context("spawn"), end_with_parent)
 
 
-def in_parallel(work: Callable[[T], R], items: list[T], progress: Callable[[int, R], None] | None = None) -> list[R]:
-    """Work on every item, on all cores, the results in the items' order."""
+def in_parallel(
+    work: Callable[[T], R], items: list[T], progress: Callable[[int, R | None], None] | None = None
+) -> list[R]:
+    """Work on every item, on all cores, the results in the items' order.
+
+    ``progress`` is told each second how many have ended, with the result of the last; None: there is none yet.
+    """
+    ended: list[R] = []
     with processes(len(items)) as pool:
-        results = []
-        for result in pool.map(work, items):
-            results.append(result)
+        futures = [pool.submit(work, item) for item in items]
+        for future in as_they_end(futures):
+            ended += [future.result()] if future else []
             if progress:
-                progress(len(results), result)
-    return results
+                progress(len(ended), ended[-1] if ended else None)
+    return [future.result() for future in futures]
+
+
+def as_they_end(futures: Sequence[Future[R]], seconds: float = 1.0) -> Iterator[Future[R] | None]:
+    """Futures as they end, and None whenever so many seconds go by in which none does.
+
+    Where nobody goes on, those that have not begun are cancelled.
+    """
+    left = [*futures]
+    try:
+        while left:
+            done = wait(left, seconds, FIRST_COMPLETED).done
+            yield from (future for future in left if future in done)
+            if not done:
+                yield None
+            left = [future for future in left if future not in done]
+    finally:
+        for future in left:
+            future.cancel()
 
 
 def end_with_parent() -> None:

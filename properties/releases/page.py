@@ -9,7 +9,7 @@ from typing import Any
 from broker_tck.implementations.jvm.releases import INSTEAD, Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.releases.survey import UNKNOWN, Answer
+from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question
 from broker_tck.properties.verdict import BROKEN, CONFORMS
 
 
@@ -24,15 +24,27 @@ class Departure:
     """The one with the shortest trace."""
 
 
-def page(answers: Sequence[Answer], missing: Mapping[str, Sequence[str]], command: str, date: str) -> str:
+def page(
+    answers: Sequence[Answer],
+    missing: Mapping[str, Sequence[str]],
+    command: str,
+    date: str,
+    left: Sequence[Question] = (),
+) -> str:
     """The page of some releases, with the jars of each that could not be had.
 
-    ``command`` and ``date`` say how and when the answers were found.
+    ``command`` and ``date`` say how and when the answers were found; ``left`` are the questions without an answer yet.
     """
     releases = [*missing]
-    return "\n".join(
-        [*opening(command, date), *table(answers, releases), *caveats(missing), *chapters(answers, releases)]
-    )
+    told = [*table(answers, releases, left), *caveats(missing), *chapters(answers, releases)]
+    return "\n".join([*opening(command, date), *unfinished(len(answers), len(left)), *told])
+
+
+def unfinished(done: int, left: int) -> Iterator[str]:
+    """That checks are left, if some are."""
+    if left:
+        yield f"**Not finished:** {done} of {done + left} checks are done. The same command makes the others."
+        yield ""
 
 
 def opening(command: str, date: str) -> Iterator[str]:
@@ -47,13 +59,14 @@ def opening(command: str, date: str) -> Iterator[str]:
     yield ""
 
 
-def table(answers: Sequence[Answer], releases: Sequence[str]) -> Iterator[str]:
+def table(answers: Sequence[Answer], releases: Sequence[str], left: Sequence[Question]) -> Iterator[str]:
     """Releases across, classes down."""
     yield "| contract | class | " + " | ".join(releases) + " |"
     yield "| --- | --- |" + " --- |" * len(releases)
     for name in kinds_of(answers):
         kind = KINDS[name]
-        cells = (cell([a for a in answers if a.question.kind == name and a.question.release == r]) for r in releases)
+        places = [(name, release) for release in releases]
+        cells = (cell([a for a in answers if at(a.question) == place], place in map(at, left)) for place in places)
         yield f"| `{kind.contract}` | {kind.java} | " + " | ".join(cells) + " |"
     yield ""
     yield "A cell says the profile and the verdict. In brackets stand the operations that were checked, and the"
@@ -65,10 +78,15 @@ def table(answers: Sequence[Answer], releases: Sequence[str]) -> Iterator[str]:
     yield ""
 
 
-def cell(answers: Sequence[Answer]) -> str:
-    """What is said of a class in a release."""
+def at(question: Question) -> tuple[str, str]:
+    """The class and the release that a question is about."""
+    return question.kind, question.release
+
+
+def cell(answers: Sequence[Answer], more: bool) -> str:
+    """What is said of a class in a release; ``more``: a check of it is left."""
     if not answers:
-        return "-"
+        return "not checked yet" if more else "-"
     said = [f"`{each.question.profile}`: {verdict(each)}" for each in answers if each.question.own]
     for each in answers:
         if against_specification(each) and not each.question.own:

@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from broker_tck.implementations.jvm.jars import folder
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.isolation.pool import as_they_end
 
 CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--isolated", "--json", "--examples", "0")
 UNKNOWN = "no verdict"
@@ -89,20 +90,12 @@ def lacking(release: str, asked: Sequence[Question]) -> list[str]:
 
 
 def survey(
-    asked: Sequence[Question], walks: int, seed: int, at_once: int, told: Callable[[Answer], None]
-) -> list[Answer]:
-    """Answer questions, so many at once; each answer is also told as it comes. The answers are in the order asked."""
-    answers: dict[Question, Answer] = {}
+    asked: Sequence[Question], walks: int, seed: int, at_once: int, told: Callable[[Answer | None], None]
+) -> None:
+    """Answer questions, so many at once. Each answer is told as it comes, and None each second in which none does."""
     with ThreadPoolExecutor(at_once) as pool:
-        try:
-            for done in as_completed([pool.submit(answer, question, walks, seed) for question in asked]):
-                found = done.result()
-                answers[found.question] = found
-                told(found)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [answers[question] for question in asked]
+        for ended in as_they_end([pool.submit(answer, question, walks, seed) for question in asked]):
+            told(ended.result() if ended else None)
 
 
 def answer(question: Question, walks: int, seed: int) -> Answer:

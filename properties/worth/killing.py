@@ -243,7 +243,7 @@ def kill_table(
     chosen: Iterable[Mutant],
     driver: str,
     seeds: int,
-    progress: Callable[[int, Kills], None] | None = None,
+    progress: Callable[[int, Kills | None], None] | None = None,
     known: Iterable[Kills] = (),
 ) -> list[Kills]:
     """Let a driver loose on every mutant; the machine is not asked for the deep ones."""

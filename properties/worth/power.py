@@ -108,7 +108,7 @@ def killed_as_known(known: Power, subject: Subject, diagnoser: Diagnoser, seed: 
 def power_tables(
     chosen: Sequence[Profile],
     seed: int = 0,
-    progress: Callable[[int, Power], None] | None = None,
+    progress: Callable[[int, Power | None], None] | None = None,
     known: Iterable[Known] = (),
 ) -> list[list[Power]]:
     """Run every known wrong way of every rule as the subject: a table for each profile."""

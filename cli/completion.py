@@ -1,0 +1,30 @@
+"""What a shell offers for a word that is not written to its end: the names of contracts, subjects, profiles, rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+
+from broker_tck.implementations.bundled import BUNDLED
+from broker_tck.implementations.mutants import MUTANTS
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.subjects import plugged_in
+
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def offering(names: Callable[[], Iterable[str]]) -> Complete:
+    """Offers those of some names that begin with what is written, in whatever case."""
+
+    def complete(_context: click.Context, _parameter: click.Parameter, written: str) -> list[str]:
+        return [name for name in dict.fromkeys(names()) if name.lower().startswith(written.lower())]
+
+    return complete
+
+
+contracts = offering(lambda: CONTRACTS)
+subjects = offering(lambda: [*BUNDLED, *plugged_in()])
+profiles = offering(lambda: [profile for contract in CONTRACTS.values() for profile in contract.profiles])
+rules = offering(lambda: [number for contract in CONTRACTS.values() for number in contract.rules])
+mutants = offering(lambda: MUTANTS)
