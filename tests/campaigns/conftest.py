@@ -91,7 +91,9 @@ def reference(standing: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A browser, for all tests of pages."""
     if not CHROMIUM:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium: scripts/install-chromium.sh installs it")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(
+            "needs Chromium: scripts/install-chromium.sh installs it"
+        )
     with browser(tmp_path_factory.mktemp("chromium")) as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""The site as a reader gets it in Chromium: nothing of a table or of a console is out of reach, in light and in dark."""
+"""The site as a reader gets it in Chromium: tables and consoles are within reach, in light and in dark."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ PAGES = ["", "tutorial", "pulsar", "command-line", "contracts/delayed-delivery"]
 SCREENS = {"phone": (390, 844), "tablet": (768, 1024), "desk": (1280, 900)}
 SCHEMES = {"light": "default", "dark": "slate"}
 READY = """(async () => {
-  const ready = () => [...document.querySelectorAll("pre > code")].every((code) => code.parentElement.querySelector("button"))
-    && [...document.querySelectorAll("article table")].every((table) => table.closest(".md-typeset__scrollwrap"));
+  const all = (what, is) => [...document.querySelectorAll(what)].every(is);
+  const ready = () => all("pre > code", (code) => code.parentElement.querySelector("button"))
+    && all("article table", (table) => table.closest(".md-typeset__scrollwrap"));
   while (!ready()) await new Promise((done) => setTimeout(done, 10));
 })()"""
 WRONG = """((width) => {
   const wrong = [], box = (node) => node.getBoundingClientRect(), wide = document.documentElement.scrollWidth;
   if (wide > width) wrong.push(`the page is ${wide} px wide`);
   for (const table of document.querySelectorAll("article table")) {
-    const frame = table.closest(".md-typeset__scrollwrap");
-    if (!parseFloat(getComputedStyle(frame).borderRightWidth)) wrong.push(`no frame: ${table.textContent.slice(0, 40)}`);
+    const { borderRightWidth } = getComputedStyle(table.closest(".md-typeset__scrollwrap"));
+    if (!parseFloat(borderRightWidth)) wrong.push(`no frame: ${table.textContent.slice(0, 40)}`);
   }
   for (const code of document.querySelectorAll("pre > code")) {
     const cut = code.scrollWidth - code.clientWidth, start = code.textContent.slice(0, 40);
     if (width < 600 && cut > 0) wrong.push(`${cut} px out of sight: ${start}`);
-    if (box(code.parentElement.querySelector("button")).left < box(code).right) wrong.push(`below the button: ${start}`);
+    const button = code.parentElement.querySelector("button");
+    if (box(button).left < box(code).right) wrong.push(`below the button: ${start}`);
   }
   return wrong;
 })"""
