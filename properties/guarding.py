@@ -116,8 +116,12 @@ def run_all(
         return
     guards = {guard_of(task, told): index for index, task in enumerate(tasks)}
     waiting, done, number = deque(guards), dict[int, T](), 0
+
+    def tick() -> None:
+        told(tasks[min(number, len(tasks) - 1)])
+
     try:
-        for one in all_guarded(waiting, jobs, tick=lambda: told(tasks[number])):
+        for one in all_guarded(waiting, jobs, tick=tick):
             index = guards[one]
             task = tasks[index]
             end = task.written_down(one.result) if isinstance(one.result, End) else None

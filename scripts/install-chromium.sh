@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests of the report's pages need: Debian's headless Chromium and one font.
+# Installs what the tests of pages need: Debian's headless Chromium and one font.
 # Does nothing where `chromium` is there. Usage: scripts/install-chromium.sh
 set -euo pipefail
 packages=(chromium fonts-dejavu-core)

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from campaigns.browser import CHROMIUM, Browser, browser
 
 # These tests need the extras `spark` and `report`; where Spark is not installed they are not even imported.
 collect_ignore_glob = [] if find_spec("pyspark") and find_spec("pyarrow") else ["*.py"]
@@ -84,3 +85,23 @@ def reference(standing: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Pa
     ended = Command(folder, *campaign("store", *on(standing, folder))).end()
     assert (ended.status, ended.err) == (1, "")
     return folder / "store"
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser, for all tests of pages."""
+    if not CHROMIUM:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(
+            "needs Chromium: scripts/install-chromium.sh installs it"
+        )
+    with browser(tmp_path_factory.mktemp("chromium")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder for pictures: the one that SCREENSHOTS names, if it is set."""
+    wanted = os.environ.get("SCREENSHOTS")
+    folder = Path(wanted) if wanted else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

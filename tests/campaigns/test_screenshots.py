@@ -5,15 +5,14 @@ The pictures are kept in the folder that SCREENSHOTS names, if it is set.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from campaigns.browser import CHROMIUM, Browser, browser
+from campaigns.browser import Browser
 from campaigns.fake_store import BUNDLED, campaign, flood, found, rich
 
 from broker_tck.cli.compare import page as subjects_html
@@ -28,7 +27,6 @@ from broker_tck.spark_fuzz.report.stories import told
 SCREENS = {"phone": (390, 844), "desk": (1280, 900)}
 SCHEMES = ("light", "dark")
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}
-MISSING = "needs Chromium: scripts/install-chromium.sh installs it"
 OPENED = "for (const each of document.querySelectorAll('details')) each.open = true"
 FETCHED = """[...document.querySelectorAll("[src], link[href]")]
   .map((each) => each.getAttribute("src") ?? each.getAttribute("href"))
@@ -61,22 +59,6 @@ LED = """[...document.querySelectorAll(".grid td a")].map((a) => {
   return [...cells, finding.innerText.split(/\\s+/).join(" "), finding.querySelectorAll(".story .last .seen").length];
 })"""
 CHECKED = (Path(__file__).parent / "checks.js").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if not CHROMIUM:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(MISSING)
-    with browser(tmp_path_factory.mktemp("chromium")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    wanted = os.environ.get("SCREENSHOTS")
-    folder = Path(wanted) if wanted else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def compared() -> str:
