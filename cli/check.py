@@ -170,10 +170,14 @@ def check(
     except KeyboardInterrupt:
         interrupted = True
     document = check_document([each.document for each in found], interrupted, only)
-    print_json(document) if as_json else print_end(found, budget, only, len(every))
+    if as_json:
+        print_json(document)
+    elif found:
+        print_end(found, budget, only, len(every))
     also(document, junit, sarif, html, github)
     keeping.see_kept()
     if interrupted:
+        click.echo(f"broker-tck: {len(found)} of {len(pairs)} were checked", err=True)
         raise KeyboardInterrupt
     return status_of(each.document.verdict for each in found)
 

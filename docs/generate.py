@@ -111,19 +111,63 @@ A *deep* mutant takes the median walk some thousands of operations; the machine 
 """
 
 
+MISBEHAVIOUR = """\
+Your subject runs in a process of its own, which the kit guards. A pass exists only if that process said so, and
+said that it had finished. Whatever else becomes of it is a finding, with the operation at which it happened and the
+shortest trace that shows it. The kit's tests run each of these subjects and compare what is seen:
+
+{tables}
+The same holds for `check`, `walk`, `replay`, `reduce`, `compare`, `interleave`, pytest, `from broker_tck import check`
+and campaigns.
+
+## Limits
+
+| limit | is |
+| --- | --- |
+| one operation | 5 seconds of the processor, or 5 asleep; as much again for each thousand messages in bulk |
+| to be made in a Java, the first time | 24 times as long |
+| memory | the process may grow by 512 MiB; a Java limits its own heap |
+| what it prints | 64 KiB go to standard error; the rest is left out |
+
+A process that waits for a core, or that was stopped, is not asleep, so a slow machine changes no verdict. As soon as an
+operation has had its limit, a line on standard error names it. It takes longer to find the shortest trace: half a
+minute for a hang.
+
+Raise `broker_tck.implementations.interface.Hang` if your subject has a timeout of its own. It is told as the kit's own.
+
+## Without the process
+
+`check --here` runs subjects in the command's own process, without limits, for profilers and debuggers. `check --pdb`
+and `pytest --pdb` stop in the subject's frame, in that process too.
+
+Isolation is against accidents, not against malice: a subject has the rights of whoever runs the kit.
+"""
+
+
 def pages() -> dict[str, str]:
     """Every generated page and picture by its name."""
     kills = [json.loads(path.read_text(encoding="utf-8")) for path in KILL_TABLES.glob("*.json")]
     made = {"command-line.md": command_line(), "rules.md": rules(), "kill-tables.md": kill_tables(kills)}
     made |= {f"contracts/{name}.md": generated(contract_page(contract)) for name, contract in CONTRACTS.items()}
     made |= {f"rules/{name}.md": generated(rules_of_contract(contract)) for name, contract in CONTRACTS.items()}
-    made |= {"crash-points.md": generated(crash_points.page())}
+    made |= {"crash-points.md": generated(crash_points.page()), "misbehaviour.md": generated(misbehaviour())}
     made |= {"bucket-defects.md": generated(chain(defect_page.page(BUCKET_DEFECTS), finds_page.from_nothing()))}
     made |= {"topic-defects.md": generated(defect_page.page(TOPIC_DEFECTS))}
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
     pictures |= {"bucket-life.svg": bucket_pictures.life(), "bucket-merge.svg": bucket_pictures.merge()}
     pictures |= {"topic-index.svg": topic_pictures.index(), "topic-views.svg": topic_pictures.views()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
+
+
+def misbehaviour() -> list[str]:
+    """What is seen of subjects that misbehave, a table for each kind; `python tests/refresh.py` writes what is read."""
+    seen: dict[str, dict[str, str]] = json.loads((FOLDER / "misbehaviour.json").read_text(encoding="utf-8"))
+    tables = []
+    for kind in dict.fromkeys(each["kind"] for each in seen.values()):
+        rows = (each for each in seen.values() if each["kind"] == kind)
+        told = (f"| {each['does']} | {each['seen'].rstrip(': ') or 'nothing: the check goes on'} |" for each in rows)
+        tables.append("\n".join([f"| {kind}: it … | what is seen |", "| --- | --- |", *told]) + "\n")
+    return ["# What a subject may do to its process", "", *MISBEHAVIOUR.format(tables="\n".join(tables)).splitlines()]
 
 
 def generated(lines: Iterable[str]) -> Iterator[str]:

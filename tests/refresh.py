@@ -16,7 +16,6 @@ from unittest import mock
 import misbehaving
 import msgspec
 
-from broker_tck.cli import replay
 from broker_tck.cli.main import run
 from broker_tck.properties import check_document, guarding
 from broker_tck.properties.contracts import CONTRACTS
@@ -25,7 +24,7 @@ from broker_tck.properties.engine.schema import schema
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings import fatal
+from broker_tck.properties.findings import fatal, judgement
 from broker_tck.properties.findings.fatal import limits_of
 from broker_tck.properties.isolation.guard import Limits
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
@@ -111,7 +110,7 @@ def quick(subject: Subject, seconds: float = 0.5, memory: int | None = 128) -> L
 def quickly() -> Iterator[None]:
     """A block in which what takes half a second hangs."""
     with ExitStack() as patched:
-        for module in (guarding, fatal, replay, shard):
+        for module in (guarding, fatal, judgement, shard):
             patched.enter_context(mock.patch.object(module, "limits_of", quick))
         for name, few in (("PROBE_SECONDS", 0.1), ("MOST_UNANSWERED", 6)):
             patched.enter_context(mock.patch.object(fatal, name, few))

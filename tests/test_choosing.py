@@ -9,7 +9,7 @@ import pytest
 from conftest import Cli
 from msgspec import structs
 
-from broker_tck.cli.checking import Budget, checked
+from broker_tck.cli.checking import Budget, check
 from broker_tck.cli.matching import matching
 from broker_tck.cli.only import limited
 from broker_tck.properties.engine.subjects import resolve
@@ -86,7 +86,7 @@ def test_other_rules_are_left_out(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_no_answer_counts_whatever_the_rule() -> None:
-    told = checked(resolve("kit:OneTooMany"), IDEAL, Budget(0, 20, 0, 0, True, None))
+    told = check(IDEAL, Budget(0, 20, 0, 0, fail_fast=True), [], resolve("kit:OneTooMany"), lambda run: None)
     (found,) = told.document.findings
     ended = structs.replace(told.document, findings=[structs.replace(found, seen={"error": "Exited", "message": "7"})])
     assert limited(told, ["DD-09"]).document.verdict == "conforms"

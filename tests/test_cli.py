@@ -10,6 +10,7 @@ import shlex
 import sys
 import threading
 import tomllib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -40,6 +41,7 @@ from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
 from broker_tck.properties.engine.trace import from_text, load
 from broker_tck.properties.findings.document import replay_command
+from broker_tck.properties.guarding import run_all
 from broker_tck.properties.isolation.pool import in_parallel
 from broker_tck.properties.worth import killing, power
 from broker_tck.properties.worth.deviating import deviation
@@ -411,7 +413,7 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nonsense_is_told_where_it_was_seen(cli: Cli) -> None:
     result = cli("check", "--subject", "kit:Nonsense", "--profile", "timebucket-2026", "--json", "--walks", "1")
     (told,) = document(result)["subjects"]
-    assert "seen <object object>" in told["complaints"][0]
+    assert told["findings"][0]["seen"] == "<an object>"
 
 
 @pytest.mark.usefixtures("entries")
@@ -763,7 +765,7 @@ def test_init_writes_a_subject_of_any_contract(
     monkeypatch.setitem(sys.modules, "mine", module)
     test = runpy.run_path(str(folder / "test_mine.py"))["test_mine"]
     (mark,) = test.pytestmark
-    assert f"{subject.profiles[0]}-walks" in (mark.kwargs["ids"] or [])
+    assert f"{subject.profiles[0]}-walks" in {case.id for case in mark.args[1]}
 
 
 def test_init_knows_each_contract() -> None:
@@ -795,13 +797,16 @@ def test_names_are_completed(words: str, offered: list[str]) -> None:
 
 
 def test_interrupt_ends_in_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: Any) -> None:
+    def interrupted(tasks: Any, *rest: Any) -> Iterator[Any]:
+        yield from run_all(tasks[:1], *rest)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(checking, "check_subject", interrupted)
-    status, out, err = cli("check", "--subject", "heap")
-    assert (status, out) == (130, "")
-    assert err.strip() == "broker-tck: interrupted"
+    monkeypatch.setattr(checking, "run_all", interrupted)
+    few = "--walks", "1", "--examples", "0"
+    status, out, err = cli("check", "--subject", "heap", "--subject", "time-bucket", *few, "--json")
+    assert (status, err) == (130, "broker-tck: 1 of 2 were checked\n\nbroker-tck: interrupted\n")
+    told = json.loads(out)
+    assert (told["interrupted"], told["conform"], len(told["subjects"])) == (True, False, 1)
 
 
 def test_failure_of_the_kit_ends_in_3(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

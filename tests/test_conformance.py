@@ -159,8 +159,8 @@ class Function:
         self.ids: list[str] = []
         self.cases: list[Any] = []
 
-    def parametrize(self, name: str, cases: list[Any], ids: list[str]) -> None:
-        self.cases, self.ids = cases, ids
+    def parametrize(self, name: str, cases: list[Any]) -> None:
+        self.cases, self.ids = [case.values[0] for case in cases], [case.id for case in cases]
 
 
 def test_plugin_asks_for_one_test_a_part() -> None:
@@ -182,15 +182,15 @@ def test_plugin_asks_for_one_test_a_part() -> None:
         pytest_plugin.pytest_generate_tests(Function("conformance_case", **{"--subject": ["x"]}))
 
 
-def test_case_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_case_is_run(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     from broker_tck.properties.test_conformance import test_conformance as of_the_kit
 
     monkeypatch.setattr(parts, "WALKS", 1)
-    of_the_kit((resolve("heap"), "heap", "walks", 0))
+    of_the_kit((resolve("heap"), "heap", "walks", 1), request)
     monkeypatch.setattr(parts, "WALKS", 0)
     with pytest.raises(pytest.fail.Exception, match="NOT ENOUGH: DD-13 never came up"):
-        of_the_kit((resolve("heap"), "heap", "DD-13", 0))
-    of_the_kit((resolve("heap"), "heap", "golden", 0))
+        of_the_kit((resolve("heap"), "heap", "DD-13", 2), request)
+    of_the_kit((resolve("heap"), "heap", "golden", 0), request)
 
 
 def test_kit_offers_conformance_alone() -> None:

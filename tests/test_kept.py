@@ -15,13 +15,15 @@ from kit import CONTRACT, OneTooMany, subject_of
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.properties.conforming import check_subject
+from broker_tck.properties.conforming import Checked, check_subject
 from broker_tck.properties.engine.replay import declaring
-from broker_tck.properties.engine.subjects import declared, resolve
+from broker_tck.properties.engine.run import Progress
+from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.again import run_again
 from broker_tck.properties.findings.kept import Kept, Written, kept_in, read, write, written
+from broker_tck.properties.guarding import Task, run_one
 
 IDEAL = "timebucket-ideal"
 FILE = "kit%3AOneTooMany@timebucket-ideal@DD-20.jsonl"
@@ -252,11 +254,18 @@ def test_name_says_whom_a_finding_belongs_to(folder: Path) -> None:
 
 
 def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
-    checked = check_subject(subject_of(Crashing), IDEAL, (), 0, 10, 0, kept=[kept(folder, "mine.jsonl")])
-    ((finding, note),) = checked.findings
-    assert (finding.difference.seen["error"], note) == ("Exited", "The trace is kept in findings/mine.jsonl.")
-    assert [operation.tag for operation in finding.operations] == ["get"]
-    assert (checked.verdict, checked.run.walks) == ("broken", 0)
+    traces = [kept(folder, "mine.jsonl")]
+
+    def told(found: Checked) -> tuple[Any, ...]:
+        ((finding, note),) = found.findings
+        tags = [operation.tag for operation in finding.operations]
+        return finding.difference.seen["error"], note, tags, found.verdict, found.run.walks
+
+    def work(subject: Subject, progress: Progress) -> tuple[Any, ...]:
+        return told(check_subject(subject, IDEAL, (), 0, 10, 0, progress=progress, kept=traces))
+
+    found = run_one(Task(subject_of(Crashing), IDEAL, work, told, kept=traces))
+    assert found == ("Exited", "The trace is kept in findings/mine.jsonl.", ["get"], "broken", 0)
 
 
 @pytest.mark.untraced

@@ -67,13 +67,23 @@ class Apart:
         self.limits = limits
         self.parent = parent
         self.left = most
+        self.known: dict[tuple[Any, tuple[Operation, ...]], Failure | None] = {}
 
     def failure(
         self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
     ) -> Failure | None:
-        """Where a trace fails, and how; at the operation that is not answered, if one is not."""
-        if self.left == 0:
-            return None
+        """Where a trace fails, and how; at the operation that is not answered, if one is not. Each is replayed once."""
+        trace = config, tuple(operations)
+        if trace not in self.known and self.left != 0:
+            found = self.known[trace] = self.replayed(subject, model, config, operations)
+            if found:
+                self.known[config, trace[1][: found[0] + 1]] = found
+        return self.known.get(trace)
+
+    def replayed(
+        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
+    ) -> Failure | None:
+        """The same, of a trace that is not known."""
         if not can_fork():
             return failure(subject, model, config, operations)
         found = guarded(
