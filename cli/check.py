@@ -36,7 +36,7 @@ from broker_tck.cli.told import width_here
 from broker_tck.properties.check_document import check_document
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.errors import BadInput
+from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.findings.kept import Written, kept_in, see_writable, write
 from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.settings import Settings, settings_of
@@ -164,21 +164,23 @@ def check(
     told: Iterable[Told] = checked(pairs, budget, jobs)
     told = (limited(each, only) for each in told) if only else told
     found: list[Told] = []
-    interrupted = False
+    cut: BaseException | None = None
     try:
         told_and_kept(told, found, layout, keeping, budget.fail_fast)
-    except KeyboardInterrupt:
-        interrupted = True
-    document = check_document([each.document for each in found], interrupted, only)
+    except (KeyboardInterrupt, BadInput, KitFailed) as error:
+        cut = error
+    if isinstance(cut, BadInput) and not found:
+        raise cut
+    document = check_document([each.document for each in found], cut is not None, only)
     if as_json:
         print_json(document)
     elif found:
         print_end(found, budget, only, len(every))
     also(document, junit, sarif, html, github)
     keeping.see_kept()
-    if interrupted:
+    if cut:
         click.echo(f"broker-tck: {len(found)} of {len(pairs)} were checked", err=True)
-        raise KeyboardInterrupt
+        raise cut
     return status_of(each.document.verdict for each in found)
 
 

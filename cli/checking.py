@@ -71,6 +71,7 @@ def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
     ]
     with progress(budget.walks * len(tasks), "checking", "walks") as tell:
         if budget.here or budget.pdb:
+            click.echo("broker-tck: subjects run in this process: status 0 is no pass if one ends it", err=True)
             for task in tasks:
                 yield task.here(lambda run: None)
             return
@@ -80,7 +81,11 @@ def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
 def tell_of(tell: Callable[..., None], tasks: Sequence[Task[Told]], budget: Budget, now: Task[Told]) -> None:
     """Say how far tasks have come."""
     done = sum(min(task.came.walks, budget.walks) for task in tasks)
-    doing = "making the trace of a failure shorter" if now.came.failed else f"{now.came.operations:,} operations"
+    doing = (
+        "making the trace of a failure shorter"
+        if now.came.failed or now.explaining
+        else f"{now.came.operations:,} operations"
+    )
     tell(done, f"{now.subject.name} ({now.profile}), {doing}")
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 from contextlib import suppress
@@ -77,6 +78,8 @@ for command in (
 def main() -> None:
     """Run the command line and exit with its status."""
     as_json = "--json" in sys.argv
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever started this may have ignored it
+    signal.signal(signal.SIGTERM, terminated)
     tell_errors()
     if as_json:
         DOCUMENTS.set_apart()
@@ -86,6 +89,11 @@ def main() -> None:
     except Unwritten as error:
         status = unwritten(error)
     sys.exit(status)
+
+
+def terminated(_signal: int, _frame: object) -> None:
+    """End as Ctrl-C does, with the status of a program that SIGTERM ended."""
+    sys.exit(128 + signal.SIGTERM)
 
 
 def run(arguments: list[str]) -> int:

@@ -75,7 +75,11 @@ def walk_command(
     pairs = [(s, p) for s in subjects for p in chosen_profiles(s, profile)]
     recorder = Recorder(record) if record else None
     most = count or (10**9 if operations else 100)
-    tasks = [Task(s, p, partial(walked, p, seed, most, operations, recorder), told_of, seed) for s, p in pairs]
+    careful = recorder is not None  # each walk is made once
+    tasks = [
+        Task(s, p, partial(walked, p, seed, most, operations, recorder), told_of, seed, careful=careful)
+        for s, p in pairs
+    ]
     total = operations or most
     with progress(total * len(tasks), "walking", "operations" if operations else "walks") as tell:
 
@@ -104,7 +108,7 @@ class Recorder:
     """Writes walks to a trace file, each once, with the outcomes of the model."""
 
     def __init__(self, path: str) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         try:
             self.path.touch(exist_ok=False)
         except FileExistsError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from inspect import getsourcefile, getsourcelines
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,6 +16,7 @@ from broker_tck.properties.findings.lines import table
 from broker_tck.properties.findings.raised import near
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.rulebook import rulebook
+from broker_tck.properties.unloaded import source_of
 from broker_tck.properties.verdict import CONFORMS, STATUS
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -114,7 +114,7 @@ class CheckDocument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     subjects: list[SubjectDocument]
     conform: bool
     interrupted: bool = False
-    """Whether the command was interrupted, so that not all subjects are here."""
+    """Whether the command came to no end, so that not all subjects are here."""
     only: list[str] = []
     """The rules that alone count, if only some do."""
 
@@ -149,7 +149,7 @@ def subject_document(checked: Checked) -> SubjectDocument:
         subject=run.subject.name,
         contract=run.subject.contract.name,
         profile=run.profile,
-        source=source_of(run.subject),
+        source=place_of(run.subject),
         verdict=checked.verdict,
         golden=Golden(checked.golden_steps, checked.golden_agreed),
         rules=Rules(run.exercised, run.vacuous, dict(sorted(run.met.items()))),
@@ -176,10 +176,7 @@ def finding_document(told: Document) -> FindingDocument:
     return FindingDocument(**msgspec.structs.asdict(told), story=table(told.lines), text=story(told))
 
 
-def source_of(subject: Subject) -> Source | None:
-    """Where a subject's factory is written; None where that is not known, as of a class of Java."""
-    try:
-        lines, line = getsourcelines(subject.factory)
-        return Source(near(getsourcefile(subject.factory) or ""), max(line, 1)) if lines else None
-    except (TypeError, OSError):
-        return None
+def place_of(subject: Subject) -> Source | None:
+    """Where a subject's factory is written; None where that is not known."""
+    found = source_of(subject.factory)
+    return Source(near(found[0]), found[1]) if found else None

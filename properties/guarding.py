@@ -47,7 +47,11 @@ class Task(Generic[T]):
     seed: int = 0
     kept: Sequence[Kept] = ()
     """The kept traces that it is run on."""
+    careful: bool = False
+    """Whether each operation of a walk has the limit for itself from the beginning."""
     came: Came = field(default_factory=Came)
+    explaining: bool = False
+    """Whether its process has ended, and the trace is being made shorter."""
 
     def here(self, progress: Progress) -> T:
         """Do it in this process."""
@@ -62,9 +66,9 @@ class Task(Generic[T]):
         subject = self.subject
         return written_down(end, subject, subject.contract.model(self.profile), limits_of(subject))
 
-    def ended(self, end: End) -> T:
-        """What it comes to if its process ended before its time."""
-        found = guarded(lambda tell: self.broken(self.fatal(end)), FREE)
+    def ended(self, end: End, tick: Callable[[], None]) -> T:
+        """What it comes to if its process ended before its time; ``tick`` is called meanwhile."""
+        found = guarded(lambda tell: self.broken(self.fatal(end)), FREE, tick=tick)
         return self.broken(self.as_it_is(end)) if isinstance(found, End) else found
 
     def failed(self, end: End) -> Walk:
@@ -108,13 +112,13 @@ def run_all(
 ) -> Iterator[T]:
     """What tasks come to, in their order, so many at a time. ``told`` is called as one comes on, and now and then.
 
-    ``say`` is called with a line if a process ends before its time: to make its trace shorter may take a while. Where
-    no process can be forked, all of it is done in this one.
+    ``say`` is called with a line if a process ends before its time: to make its trace shorter may take a while. If a
+    subject is in a Java, and one runs here, all of it is done in this process.
     """
-    if not can_fork():
+    if not all(can_fork(task.subject.forks) for task in tasks):
         yield from (task.here(partial(in_place, task, told)) for task in tasks)
         return
-    guards = {guard_of(task, told): index for index, task in enumerate(tasks)}
+    guards = {guard_of(task, told, task.careful): index for index, task in enumerate(tasks)}
     waiting, done, number = deque(guards), dict[int, T](), 0
 
     def tick() -> None:
@@ -127,7 +131,8 @@ def run_all(
             end = task.written_down(one.result) if isinstance(one.result, End) else None
             if end:
                 say(in_a_line(task, end))
-                done[index] = task.ended(end)
+                task.explaining = True
+                done[index] = task.ended(end, tick)
             elif isinstance(one.result, End):
                 again = guard_of(task, told, careful=True)
                 guards[again] = index

@@ -6,9 +6,12 @@ says what the factory declares. Each process in which the subject runs imports i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from inspect import getsourcefile, getsourcelines
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from broker_tck.implementations.bundled import BUNDLED
@@ -22,12 +25,12 @@ from broker_tck.properties.engine.subjects import (
     resolve,
 )
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.isolation.guard import End, Limits, can_fork, guarded
+from broker_tck.properties.isolation.guard import End, Limits, guarded
 
 T = TypeVar("T")
 
-IMPORTING = Limits()
-"""What a process may take that imports a module."""
+IMPORTING = Limits(10.0, None)
+"""What a process may take that imports a module, which may start a Java."""
 
 
 class Described(NamedTuple):
@@ -43,7 +46,10 @@ class Described(NamedTuple):
 
 
 class Unloaded:
-    """The factory of a subject whose module has not been imported here. Called, or asked for more, it is."""
+    """The factory of a subject whose module has not been imported here. Where it is called, it is."""
+
+    named_files: list[Any]
+    source: tuple[str, int] | None
 
     def __init__(self, name: str, attributes: dict[str, Any]) -> None:
         self.name = name
@@ -59,24 +65,39 @@ class Unloaded:
         """Make what the factory makes."""
         return self.loaded(*arguments)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.loaded, name)
+    def files(self) -> list[Any]:
+        """What the subject runs besides Python modules, as its factory names it."""
+        return self.named_files
 
 
 def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any = None, accepts: Any = None) -> Subject:
     """As :func:`.engine.subjects.resolve`, but nothing of other people's is imported in this process."""
-    if name in BUNDLED or name.startswith("mutant:") or not can_fork() or found_released(name):
+    if name in BUNDLED or name.startswith("mutant:") or found_released(name):
         return resolve(name, contract, profiles, accepts)
+    if str(Path.cwd()) not in sys.path:  # where the module may be, for whoever asks where it is
+        sys.path.insert(0, str(Path.cwd()))
     found = safely(f"{name}: it cannot be imported", lambda: described(resolve(name, contract, profiles, accepts)))
     factory = Unloaded(found.name, found.attributes)
     kit = contract or contract_named(found.contract)
     return Subject(found.name, kit, factory, found.profiles, found.capabilities, found.accepts)
 
 
+def source_of(factory: Any) -> tuple[str, int] | None:
+    """The file and the line at which a factory is written; None where that is not known, as of a class of Java."""
+    if isinstance(factory, Unloaded):
+        return factory.source
+    try:
+        lines, line = getsourcelines(factory)
+        return (getsourcefile(factory) or "", max(line, 1)) if lines else None
+    except (TypeError, OSError):
+        return None
+
+
 def described(subject: Subject) -> Described:
     """A subject without its factory."""
     attributes = {name: getattr(subject, name) for name in ("forks", "untried", "libraries")}
-    attributes["__module__"] = getattr(subject.factory, "__module__", "")
+    attributes |= {"__module__": getattr(subject.factory, "__module__", ""), "source": source_of(subject.factory)}
+    attributes |= {"named_files": [*getattr(subject.factory, "files", tuple)()]}
     accepts = subject.accepts
     return Described(subject.name, subject.contract.name, subject.profiles, subject.capabilities, accepts, attributes)
 
@@ -89,8 +110,6 @@ def loaded(subject: Subject) -> Subject:
 
 def safely(what: str, function: Callable[[], T]) -> T:
     """What a function answers that imports other people's modules, in a process of its own. BadInput if that ends."""
-    if not can_fork():
-        return function()
     found = guarded(lambda tell: function(), IMPORTING)
     if isinstance(found, End):
         raise BadInput(f"{what}: {found.message}")

@@ -59,6 +59,16 @@ class ExitsWithZero(Ends):
         os._exit(0)
 
 
+class ExitsWhenMade(Ends):
+    """calls `os._exit(0)` while it is made"""
+
+    def __init__(self, *arguments: Any) -> None:
+        os._exit(0)
+
+    def misbehave(self) -> None:
+        """It never comes to this."""
+
+
 class ExitsWithSeven(Ends):
     """calls `os._exit(7)`"""
 

@@ -90,9 +90,9 @@ def verdict_is_valid(validator: Any, word: str) -> bool:
 
 
 def test_what_is_not_written_in_python_has_no_source() -> None:
-    assert check_document.source_of(resolve("heap")) is not None
+    assert check_document.place_of(resolve("heap")) is not None
     builtin = type("Built", (), {"factory": len})
-    assert check_document.source_of(builtin()) is None
+    assert check_document.place_of(builtin()) is None
 
 
 def test_what_a_plug_in_prints_is_not_in_the_document(tmp_path: Path) -> None:

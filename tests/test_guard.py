@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import signal
 import subprocess
@@ -123,10 +124,10 @@ def test_errors_come_back_as_what_they_are() -> None:
         guarded(wrong)
 
 
-@pytest.mark.parametrize("answer", [lambda: 0, object()])
-def test_answer_that_cannot_be_sent_is_an_end(answer: Any) -> None:
-    end = guarded(lambda tell: (answer, tell))
-    assert isinstance(end, End)
+@pytest.mark.parametrize("answer", [lambda: 0])
+def test_answer_that_cannot_be_sent_is_no_answer(answer: Any) -> None:
+    with pytest.raises(KitFailed, match=r"pickle|PicklingError"):
+        guarded(lambda tell: (answer, tell))
 
 
 def test_end_has_the_trace_that_it_was_on() -> None:
@@ -199,6 +200,19 @@ def test_process_that_was_stopped_does_not_hang() -> None:
     assert guarded(work, Limits(0.5)) == "done"
 
 
+def test_memory_is_limited_by_what_is_taken_and_not_by_what_is_reserved() -> None:
+    def work(takes: bool) -> str:
+        memory = mmap.mmap(-1, 2**28)
+        for page in range(0, 2**28, mmap.PAGESIZE) if takes else ():
+            memory[page] = 1
+        misbehaving.FOREVER.wait(0.3)
+        return "done"
+
+    limits = Limits(5.0, 64)
+    assert guarded(lambda tell: work(False), limits) == "done"
+    assert guarded(lambda tell: work(True), limits) == End("MemoryError", "it takes too much memory")
+
+
 def test_operation_that_does_much_in_bulk_is_given_time() -> None:
     def work(_tell: Any) -> str:
         BOX.begin({})
@@ -241,6 +255,7 @@ def test_what_a_subject_prints_is_passed_on_as_far_as_there_is_room(capsys: pyte
     ("code", "why"),
     [
         ("import os; os._exit(0)", "it ended its process with status 0"),
+        ("while True: pass", "no answer within the limit"),
         ("import threading; threading.Event().wait()", "no answer within the limit"),
     ],
 )

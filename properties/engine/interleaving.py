@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from broker_tck.implementations.interface import Hang
+from broker_tck.implementations.interface import NOT_ANSWERED, Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.check import HANG, Difference, check, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices
@@ -125,8 +125,8 @@ def tried(explored: Explored, subject: Subject, model: type[Reference], choose: 
     order, ended = Order(explored.scenario, subject, model), True
     try:
         ended = order.made(choose)
-    except Hang as hang:
-        order.difference = no_answer(HANG, str(hang))
+    except Hang:
+        order.difference = no_answer(HANG, NOT_ANSWERED)
     BOX.rest()
     explored.orders += ended
     explored.waiting += not ended

@@ -18,6 +18,7 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import deviations_of, replaced
 from broker_tck.properties.engine.ways import way_named
+from broker_tck.properties.isolation.blackbox import BOX
 
 KEPT, ACCEPTED = "+", "~"
 
@@ -70,10 +71,13 @@ def imported(name: str) -> Any:
 def module_named(module: str, name: str) -> ModuleType:
     """A module, also in the current folder. ValueError where it cannot be imported: for ``name`` it is wanted."""
     find_here()
+    BOX.begin({})  # of nothing yet: it has a limit as an operation has
     try:
         return importlib.import_module(module)
     except (Exception, SystemExit) as error:
         raise ValueError(f"{name}: the module {module!r} cannot be imported: {type(error).__name__}: {error}") from None
+    finally:
+        BOX.rest()
 
 
 def find_here() -> None:

@@ -252,10 +252,13 @@ def factory_named(name: str) -> tuple[str, Any]:
     entry = plugged_in().get(name)
     if entry is None:
         raise BadInput(no_subject(name))
+    BOX.begin({})
     try:
         return name, entry.load()
     except (Exception, SystemExit) as error:
         raise BadInput(f"the entry point {name!r} cannot be loaded: {error}") from None
+    finally:
+        BOX.rest()
 
 
 def no_subject(name: str) -> str:

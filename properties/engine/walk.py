@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from broker_tck.implementations.interface import Hang
+from broker_tck.implementations.interface import NOT_ANSWERED, Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.check import HANG, Difference, Look, check, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
@@ -115,8 +115,8 @@ def walk(
                     break
             if glimpse and not difference:
                 difference = check(Look(), reference, rig)
-    except Hang as hang:
-        difference = no_answer(HANG, str(hang))
+    except Hang:
+        difference = no_answer(HANG, NOT_ANSWERED)
     BOX.rest()
     return Walk(seed, config, operations, difference)
 

@@ -26,6 +26,7 @@ from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_of, marked, valid
 from broker_tck.properties.engine.profiles import accepted_by
 from broker_tck.properties.engine.walk import Walk, generated, walk_seed, walks
+from broker_tck.properties.isolation.blackbox import BOX
 from broker_tck.properties.isolation.limit import Limit
 
 WALKS = 20
@@ -168,6 +169,7 @@ class Diagnoser:
 
     def fits(self, model: type[Reference], recording: Recording) -> bool:
         """Whether a model agrees with the subject on every step of a trace."""
+        BOX.alive()
         config, steps = recording
         try:
             with Limit(SECONDS):

@@ -83,8 +83,10 @@ class Apart:
     def replayed(
         self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
     ) -> Failure | None:
-        """The same, of a trace that is not known."""
-        if not can_fork():
+        """The same, of a trace that is not known. A subject that is asked for nothing does not fail."""
+        if not operations:
+            return None
+        if not can_fork(subject.forks):
             return failure(subject, model, config, operations)
         found = guarded(
             lambda tell: failure(loaded(subject), model, config, operations),
@@ -105,7 +107,7 @@ def all_apart(subject: Subject, asked: Sequence[Asked]) -> Iterator[Failure | No
 
     One that fails is replayed alone as well: what is told of it then does not depend on the others.
     """
-    if not can_fork():
+    if not can_fork(subject.forks):
         yield from (failure(subject, *each) for each in asked)
         return
     limits, done = limits_of(subject), 0
@@ -177,7 +179,7 @@ def find_fatal(subject: Subject, model: type[Reference], failed: Walk, limits: L
     probing = Apart(subject, limits, parent, None if subject.forks else MOST_STARTED)
     if hangs:
         probing = Apart(subject, limits._replace(seconds=PROBE_SECONDS), parent, MOST_UNANSWERED)
-    again = probing.failure(subject, model, failed.config, failed.operations)
+    again = judge.failure(subject, model, failed.config, failed.operations)
     if again is None:
         return Fatal(unreduced(subject, model.PROFILE, failed), UNREPEATED)
     diagnoser = Diagnoser(subject.contract, model, not_asked, subject.capabilities)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from broker_tck.implementations.interface import Hang
+from broker_tck.implementations.interface import NOT_ANSWERED, Hang
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.fatal import limits_of
+from broker_tck.properties.findings.fatal import does_in_bulk, limits_of
 from broker_tck.properties.findings.finding import breach_of
 from broker_tck.properties.isolation.guard import End, can_fork, guarded
 from broker_tck.properties.unloaded import loaded
@@ -30,9 +31,12 @@ class Judgement(msgspec.Struct, frozen=True):
 
 def judged_apart(trace: Trace, subject: Subject, law: str) -> Judgement:
     """Have a law judge a trace on a subject in a process of its own; one that ends the process breaks it there."""
-    if not can_fork():
+    if not can_fork(subject.forks):
         return judgement(trace, subject, law)
-    found = guarded(lambda tell: judgement(trace, loaded(subject), law), limits_of(subject), name=subject.name)
+    bulk = partial(does_in_bulk, subject.contract)
+    found = guarded(
+        lambda tell: judgement(trace, loaded(subject), law), limits_of(subject), bulk=bulk, name=subject.name
+    )
     if isinstance(found, End):
         return Judgement(trace.where, subject.name, law, max(1, len(found.trace) - 1), found.message)
     return found
@@ -50,6 +54,6 @@ def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
 
     try:
         at, complaint = breach_of(trace.contract, rigged, law, trace.config, tuple(trace.operations))
-    except Hang as hang:
-        at, complaint = 0, str(hang)
+    except Hang:
+        at, complaint = 0, NOT_ANSWERED
     return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)

@@ -151,6 +151,11 @@ class BlackBox:
             self.memory.body[self.end : end] = line
             self.memory.head[AT] = self.end = end
 
+    def alive(self) -> None:
+        """The kit goes on, without the subject."""
+        if self.memory:
+            self.memory.head[TRACES] += 1
+
     def resume(self) -> None:
         """The subject is asked for something more on the trace that it is on."""
         if self.memory:

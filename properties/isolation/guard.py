@@ -38,6 +38,9 @@ SECONDS = 5.0
 """How long an operation may take: of the processor's time, or asleep."""
 MEMORY = 512
 """How many MiB a process may grow by."""
+RESERVED = 8
+"""It may reserve so many times as much as it takes: threads do."""
+TOO_MUCH = "it takes too much memory"
 BETWEEN = 24
 """So many times as long may pass of the processor's time while the subject is asked nothing: the kit works."""
 SOON = 0.8
@@ -125,14 +128,19 @@ class Guarded(Generic[T]):
         self.sources: list[Any] = [self.answers, self.output]
         self.place, self.looked = self.memory.place, monotonic()
         self.used = self.last = self.asleep = 0.0
+        self.size = 0
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
         guard = os.getpid()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the fork uses nothing of theirs
-            self.pid = os.fork()
-        if self.pid == 0:
-            self.live(answering, printing, guard)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until it is known, or own
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the fork uses nothing of theirs
+                self.pid = os.fork()
+            if self.pid == 0:
+                self.live(answering, printing, guard)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(answering)
         os.close(printing)
         with suppress(OSError):  # whoever is first
@@ -140,20 +148,19 @@ class Guarded(Generic[T]):
 
     def live(self, answering: int, printing: int, guard: int) -> NoReturn:
         """Run the function, send what it comes to, and end. Whatever the subject has left behind ends with it."""
-        status = 1
+        status, deep = 1, sys.getrecursionlimit()
         try:
-            own_process(printing, self.limits, guard)
-            deep = sys.getrecursionlimit()
             try:
+                own_process(printing, self.limits, guard)
                 BOX.install(self.memory, self.limits.careful)
-                message: tuple[str, Any] = "result", self.function(lambda told: send(answering, ("told", told)))
+                result = self.function(lambda told: send(answering, ("told", told)))
+                BOX.rest()
+                send(answering, ("result", result))
             except (BadInput, Unavailable) as error:
-                message = "bad", str(error)
+                send(answering, ("bad", str(error)))
             except BaseException as error:
-                message = self.failure(error)
-            sys.setrecursionlimit(deep)
-            BOX.rest()
-            send(answering, message)
+                sys.setrecursionlimit(deep)
+                send(answering, self.failure(error))
             status = 0
         finally:
             os._exit(status)
@@ -162,9 +169,9 @@ class Guarded(Generic[T]):
         """What is sent of an error that went through the kit: its subject's doing, or the kit's own."""
         if isinstance(error, MemoryError):
             BOX.rig = None
-            if self.limits.memory is not None:
-                resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            return "end", ("MemoryError", "it takes too much memory")
+            hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+            resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+            return "end", ("MemoryError", TOO_MUCH)
         if isinstance(error, RecursionError):
             return "end", ("Exited", "it left a limit of recursion that is too low for the kit")
         if not isinstance(error, Exception):
@@ -252,7 +259,8 @@ class Guarded(Generic[T]):
         with suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
         if self.status is None:
-            os.kill(self.pid, signal.SIGKILL)
+            with suppress(OSError):
+                os.kill(self.pid, signal.SIGKILL)
             self.reap(None)
         if self.output in self.sources:
             self.hear()
@@ -263,7 +271,11 @@ class Guarded(Generic[T]):
         """How the process ended, waited for so long; None: until it does."""
         until = None if seconds is None else monotonic() + seconds
         while self.status is None:
-            pid, status = os.waitpid(self.pid, 0 if until is None else os.WNOHANG)
+            try:
+                pid, status = os.waitpid(self.pid, 0 if until is None else os.WNOHANG)
+            except ChildProcessError:  # somebody else has reaped it
+                self.status = 0
+                break
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
             elif until is not None and monotonic() >= until:
@@ -283,9 +295,13 @@ class Guarded(Generic[T]):
             if not self.ended:
                 self.end(None)
             return
+        self.size = self.size or seen.size
+        if self.limits.memory is not None and seen.size - self.size > self.limits.memory * MIB:
+            self.end(End("MemoryError", TOO_MUCH))
+            return
         if place != self.place:
             self.place, self.used, self.asleep = place, seen.used, 0.0
-        elif seen.sleeps and seen.used - self.last < IDLE:
+        elif seen.used - self.last < IDLE and all_asleep(self.pid, self.memory.asked):
             self.asleep += min(now - self.looked, 2 * self.every)
         self.looked, self.last = now, seen.used
         if self.limits.seconds and max(self.asleep, seen.used - self.used) >= SOON * self.limits.seconds:
@@ -314,8 +330,8 @@ def all_guarded(
     try:
         while True:
             while len(living) < at_a_time and waiting:
+                waiting[0].start()
                 living.append(waiting.popleft())
-                living[-1].start()
             if not living:
                 return
             every = min(one.every for one in living)
@@ -345,12 +361,13 @@ def guarded(
     bulk: Callable[[bytes], int] = lambda line: 0,
     name: str = "the subject",
     parent: Any = None,
+    tick: Callable[[], None] = lambda: None,
 ) -> T | End:
     """What a function comes to in a process of its own, or how that ended. See :class:`Guarded`.
 
     BadInput that it raises is raised here, and KitFailed if it raises another error.
     """
-    (one,) = all_guarded(deque([Guarded(function, limits, told, bulk, name)]), 1, parent)
+    (one,) = all_guarded(deque([Guarded(function, limits, told, bulk, name)]), 1, parent, tick)
     return one.result
 
 
@@ -360,6 +377,7 @@ def guarded(
 def own_process(printing: int, limits: Limits, guard: int) -> None:
     """Make a process that was just forked one of its own: its group, streams, signals and limits."""
     os.setpgid(0, 0)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     with suppress(AttributeError):  # a system without it leaves a process behind if its guard is killed
         CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != guard:
@@ -369,7 +387,7 @@ def own_process(printing: int, limits: Limits, guard: int) -> None:
         signal.signal(handled, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if limits.memory is not None:
-        limit_growth(limits.memory)
+        limit_reserved(RESERVED * limits.memory)
     faulthandler.disable()  # the guard tells how it died, once
     nothing = os.open(os.devnull, os.O_RDONLY)
     for stream, number in ((nothing, 0), (printing, 1), (printing, 2)):
@@ -380,12 +398,22 @@ def own_process(printing: int, limits: Limits, guard: int) -> None:
     sys.stdout = sys.stderr = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
 
 
-def limit_growth(memory: int) -> None:
-    """Let this process grow by so many MiB, if the system tells how large it is."""
+def limit_reserved(memory: int) -> None:
+    """Let this process reserve so many MiB more, if the system tells how large it is and allows as much."""
     pages = Path("/proc/self/statm")
     if pages.exists():
         size = int(pages.read_text().split()[0]) * resource.getpagesize() + memory * MIB
-        resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        least = min([size, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)])
+        resource.setrlimit(resource.RLIMIT_AS, (least, hard))
+
+
+def size_of(pid: int | str = "self") -> int:
+    """How many bytes a process takes; 0 where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def send(answering: int, message: Any) -> None:
@@ -396,19 +424,31 @@ def send(answering: int, message: Any) -> None:
 
 
 class State(NamedTuple):
-    """What a process does: the seconds of the processor that it has used, and whether it waits for something."""
+    """What a process has taken: seconds of the processor, and bytes of memory."""
 
     used: float
-    sleeps: bool
+    size: int
 
 
 def state_of(pid: int) -> State:
-    """What a process does. Where the system does not tell, it sleeps."""
+    """What a process has taken; nothing where the system does not tell."""
+    fields = stat_of(Path(f"/proc/{pid}/stat"))
+    used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+    return State(used, size_of(pid))
+
+
+def all_asleep(pid: int, otherwise: bool) -> bool:
+    """Whether each thread of a process waits for something, and not for a core; ``otherwise`` if nobody tells."""
+    found = [stat_of(file) for file in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return all(fields[0] == "S" for fields in found if fields) if found else otherwise
+
+
+def stat_of(file: Path) -> list[str]:
+    """The fields of a process or a thread behind its name; empty where the system does not tell."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return file.read_text().rpartition(")")[2].split()
     except OSError:
-        return State(0.0, True)
-    return State((int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] == "S")
+        return []
 
 
 def group_lives(leader: int) -> bool:
@@ -429,7 +469,7 @@ def ending(status: int | None) -> End:
     return End("Killed", f"its process died of {signal.Signals(-status).name}")
 
 
-def can_fork() -> bool:
-    """Whether a process can be forked off here: not from one in which a Java runs."""
+def can_fork(forks: bool) -> bool:
+    """Whether a subject can have a process of its own: not one in a Java, where a Java runs here already."""
     jpype = sys.modules.get("jpype")
-    return hasattr(os, "fork") and not (jpype and jpype.isJVMStarted())
+    return forks or not (jpype and jpype.isJVMStarted())

@@ -8,9 +8,11 @@ import platform
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
-from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.unloaded import resolve_unloaded
 
 PACKAGES = ("model", "implementations", "properties", "spark_fuzz")
 """The parts of the kit that decide what a walk does and finds."""
@@ -61,11 +63,15 @@ def source_of(subject: Subject) -> Path | None:
     top = str(getattr(subject.factory, "__module__", "")).partition(".")[0]
     if top in ("", KIT):
         return None
-    module = sys.modules[top]
-    if file := getattr(module, "__file__", None):
-        path = Path(file)
+    if top in sys.modules and getattr(sys.modules[top], "__spec__", None) is None:  # made by hand, as __main__ is
+        return None
+    spec = find_spec(top)  # of a module at the top, which is not imported for that
+    if spec is None:
+        return None
+    if spec.origin:
+        path = Path(spec.origin)
         return path.parent if path.name == "__init__.py" else path
-    return Path(next(iter(module.__path__)))
+    return Path(next(iter(spec.submodule_search_locations or ())))
 
 
 def modules(where: Path) -> list[Path]:
@@ -98,4 +104,4 @@ def libraries(subjects: Iterable[Subject]) -> list[str]:
 
 def subject_digests(names: Sequence[str]) -> dict[str, str]:
     """The digest of each subject that is not the kit's own, or brings files."""
-    return {name: found for name in names if (found := subject_digest(resolve(name)))}
+    return {name: found for name in names if (found := subject_digest(resolve_unloaded(name)))}

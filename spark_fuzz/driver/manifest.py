@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.rulebook import rulebook
+from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, libraries, python_version, subject_digests, versions
 
 FORMAT = 1
@@ -91,7 +91,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 def code_here(subjects: list[str], kit: str) -> Code:
     """The code that this process runs."""
-    run = versions(libraries(map(resolve, subjects)))
+    run = versions(libraries(map(resolve_unloaded, subjects)))
     return Code(kit, kit_digest(), python_version(), run, subject_digests(subjects), rulebook())
 
 

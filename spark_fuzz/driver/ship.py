@@ -15,8 +15,9 @@ from pathlib import Path
 
 from broker_tck.implementations.jvm.jars import FOLDER as JARS
 from broker_tck.implementations.jvm.jars import SHIPPED
-from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.fingerprint import FILES, KIT, PACKAGES, below, digest, libraries, source_of
 
 FOLDER = "shipped"
@@ -52,7 +53,7 @@ def files(subjects: Iterable[str]) -> Files:
         folder = Path(importlib.import_module(f"{KIT}.{name}").__path__[0])
         yield from below(folder, f"{KIT}/{name}")
     yield from metadata(KIT.replace("_", "-"))
-    found = [*map(resolve, subjects)]
+    found = [*map(resolve_unloaded, subjects)]
     for library in (*libraries(found), *SPARK_LIBRARIES):
         yield from installed(library)
     for name, path in brought(found).items():

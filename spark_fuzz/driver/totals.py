@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broker_tck.properties.engine.run import residual, to_exercise
-from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.properties.worth.exercised import deviating
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 
@@ -84,7 +84,7 @@ class Totals:
         totals = self.lanes[lane]
         if totals.figures["failing"]:
             return []
-        subject = resolve(lane.subject)
+        subject = resolve_unloaded(lane.subject)
         model = subject.contract.model(lane.profile)
         seen = {*totals.met, *deviating(model)}
         return [rule.number for rule in to_exercise(subject, model) if rule.number not in seen]

@@ -8,8 +8,9 @@ from functools import cache
 from broker_tck.model.rules import Rule
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.run import Run
-from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.properties.worth.exercised import deviating
 
 
@@ -33,7 +34,7 @@ def declaration(contract: str, subject: str) -> Subject:
     """The subject as it declares itself; one that is not installed here is taken to lack nothing."""
     about = CONTRACTS[contract]
     try:
-        found = resolve(subject)
+        found = resolve_unloaded(subject)
     except BadInput:
         found = None
     if found and found.contract is about:

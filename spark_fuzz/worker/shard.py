@@ -12,11 +12,11 @@ from time import perf_counter
 from typing import Any
 
 from broker_tck.properties.engine.run import Run, checked, judge
-from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk, walk_seed
 from broker_tck.properties.findings.fatal import does_in_bulk, limits_of, walk_of, written_down
 from broker_tck.properties.findings.finding import kind
-from broker_tck.properties.isolation.guard import End, Tell, guarded, limit_growth
+from broker_tck.properties.isolation.guard import MIB, End, Tell, guarded, size_of
+from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.store.rows import FIGURE, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import Finder
@@ -32,7 +32,7 @@ class LaneWalker:
     """Walks one lane of a shard, until so many operations are made or enough walks failed."""
 
     def __init__(self, manifest: Manifest, lane: Lane, seed: int, parent: Any = None) -> None:
-        self.subject = subject = resolve(lane.subject)
+        self.subject = subject = resolve_unloaded(lane.subject)
         self.model = subject.contract.model(lane.profile)
         self.seed = seed
         self.operations = max(1, manifest.operations // len(manifest.lanes))
@@ -63,9 +63,8 @@ class LaneWalker:
 
         What is told is taken here as well, so that both processes know the same.
         """
-        while self.left:
-            if self.limits.memory is not None:
-                limit_growth(self.limits.memory)
+        size = size_of()
+        while self.left and 2 * (size_of() - size) <= (self.limits.memory or 2**40) * MIB:  # else another one goes on
             part = self.part()
             for told in (part, *(self.found(part) if part.failing or part.breaches else ())):
                 tell(told)
