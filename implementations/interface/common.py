@@ -14,8 +14,8 @@ NOT_ANSWERED = "no answer within the limit"
 class Hang(BaseException):
     """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it.
 
-    The kit's watchdog raises it inside of a subject. A wrapper raises it where the watchdog cannot strike, and what is
-    wrapped was ended there, as a loop in Java code whose fuel has run out.
+    A wrapper raises it that has a limit of its own, once it has ended what it wraps: a loop in Java code whose fuel has
+    run out, say. The kit tells it as it tells a subject that its guard has ended.
     """
 
     def __init__(self) -> None:
