@@ -22,11 +22,11 @@ SEEN = {
     "Hangs": ("Hang", "no answer within the limit"),
     "HangsInC": ("Hang", "no answer within the limit"),
     "EatsMemory": ("MemoryError", ""),
-    "Exits": ("Exited", "the process ended itself with status 3"),
+    "Exits": ("Exited", "it ended its process with status 3"),
     "Leaves": ("SystemExit", "enough"),
-    "Crashes": ("Killed", "the process died of SIGSEGV"),
-    "KillsItself": ("Killed", "the process died of SIGKILL"),
-    "Interrupts": ("Exited", "KeyboardInterrupt was raised out of the harness: "),
+    "Crashes": ("Killed", "its process died of SIGSEGV"),
+    "KillsItself": ("Killed", "its process died of SIGKILL"),
+    "Interrupts": ("Exited", "it raised KeyboardInterrupt, which ends a process"),
 }
 CONFORMING, PROFILE = "time-bucket", "timebucket-ideal"
 SHARDS, OPERATIONS = 2, 800
