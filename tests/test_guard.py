@@ -145,6 +145,19 @@ def test_end_has_the_trace_that_it_was_on() -> None:
     assert (failed.config, failed.operations) == (trace.config, [*trace.operations][:3])
 
 
+def test_trace_of_a_call_that_came_back_twice_ends_with_the_first_such_call() -> None:
+    def work(_tell: Any) -> None:
+        BOX.begin(0)
+        for number in range(1, 4):
+            BOX.write(number)
+            if child := os.fork():
+                os.waitpid(child, 0)
+
+    end = guarded(work)
+    assert isinstance(end, End)
+    assert end.trace == (b"0", b"1")
+
+
 def test_nothing_is_left_of_a_process(tmp_path: Path) -> None:
     def work(_tell: Any) -> None:
         for number in range(3):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from threading import Event
 from time import process_time
 from typing import Any
 
@@ -64,6 +65,15 @@ class RaisesThenLeaves(TimeBucketTracker):
             os._exit(3)
         RaisesThenLeaves.cleared = True
         raise LookupError("cleared")
+
+
+class ComesBackLate(TimeBucketTracker):
+    """Forks when it is cleared; the other process comes back when more walks have been made."""
+
+    def clear(self) -> None:
+        super().clear()
+        if os.fork() == 0:
+            Event().wait(0.1)
 
 
 class LeavesLate(Leaves):
@@ -175,6 +185,15 @@ def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     assert seen == {"error": "Exited", "message": "it ended its process with status 3"}
     first = findings(raised)[0].walk
     assert findings(died)[0].walk == first
+
+
+def test_call_that_comes_back_late_is_told_with_its_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    from broker_tck.properties.engine import subjects
+
+    late = {"m:ComesBackLate": ComesBackLate, "m:Raises": Raises}
+    monkeypatch.setattr(subjects, "imported", late.__getitem__)
+    found, raised = (findings(rows(Lane(name, PLAIN.profile)))[0] for name in late)
+    assert (found.name, found.key, found.walk) == ("DD-30", "clear [result]", raised.walk)
 
 
 def test_walk_that_failed_is_told_as_it_is_if_the_process_ends_while_it_is_reduced(

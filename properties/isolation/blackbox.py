@@ -167,8 +167,9 @@ class BlackBox:
     def came_back(self) -> None:
         """End this process, in which a call came back a second time. Whoever guards the first sees it."""
         assert self.memory
-        self.memory.forked[: len(self.trace)] = self.trace
-        self.memory.head[TWICE] = max(1, len(self.trace))
+        if not self.memory.head[TWICE] or len(self.trace) < self.memory.head[TWICE]:
+            self.memory.forked[: len(self.trace)] = self.trace
+            self.memory.head[TWICE] = max(1, len(self.trace))
         os._exit(1)
 
 

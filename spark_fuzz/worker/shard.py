@@ -14,7 +14,7 @@ from typing import Any
 from broker_tck.properties.engine.run import Run, checked, judge
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk, walk_seed
-from broker_tck.properties.findings.fatal import does_in_bulk, limits_of, walk_of, written_down
+from broker_tck.properties.findings.fatal import does_in_bulk, limits_of, seed_of, walk_of, written_down
 from broker_tck.properties.findings.finding import kind
 from broker_tck.properties.isolation.guard import End, Tell, guarded, limit_growth
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
@@ -121,7 +121,8 @@ class LaneWalker:
             self.work.fatal += 1
             self.keep(failed, partial(self.finder.as_it_is, failed))
         elif written := written_down(end, self.subject, self.model, self.limits, self.parent):
-            failed = walk_of(written, self.subject, self.model, walk_seed(self.seed, self.number))
+            seed = seed_of(end) or walk_seed(self.seed, self.number)
+            failed = walk_of(written, self.subject, self.model, seed)
             self.number += 1
             self.work.fatal += 1
             self.work.figures.update(walks=1, operations=len(failed.operations))
