@@ -14,8 +14,8 @@ NOT_ANSWERED = "no answer within the limit"
 class Hang(BaseException):
     """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it.
 
-    The kit's watchdog raises it inside of a subject. A wrapper raises it where the watchdog cannot strike, and what is
-    wrapped was ended there, as a loop in Java code whose fuel has run out.
+    A wrapper raises it if what it wraps was ended, as a loop in Java code is whose fuel has run out. The kit raises it
+    in its own process, in what works for too long.
     """
 
     def __init__(self) -> None:
