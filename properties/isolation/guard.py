@@ -379,7 +379,7 @@ def limit_growth(memory: int) -> None:
 
 def send(answering: Connection, message: Any) -> None:
     """Send a message to the guard, whole; nothing from a process that is a fork of the guarded one."""
-    if BOX.second:
+    if BOX.depth:
         BOX.came_back()
     answering.send(message)
 
