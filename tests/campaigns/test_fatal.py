@@ -43,7 +43,7 @@ def ended(ground: Path, folder: Path) -> Ended:
     shutil.copy(misbehaving.__file__, folder)
     names = [*(f"misbehaving:{name}" for name in SEEN), CONFORMING]
     subjects = [word for name in names for word in ("--subject", name)]
-    limits = ["--walk-seconds", 0.5, "--walk-memory", 96, "--rounds", 1, "--shards", SHARDS]
+    limits = ["--walk-seconds", 0.5, "--walk-memory", 64, "--rounds", 1, "--shards", SHARDS]
     work = ["--operations", OPERATIONS * len(names), "--master", "local[2]", "--json"]
     return Command(folder, "fuzz", "--store", "store", *subjects, *limits, *work).end()
 
