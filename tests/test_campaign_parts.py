@@ -195,10 +195,9 @@ def test_digest_changes_with_a_name_and_with_a_byte(tmp_path: Path) -> None:
     assert fingerprint.digest([("x", one), ("y", other)]) == fingerprint.digest([("y", other), ("x", one)])
 
 
-def test_subject_of_the_kit_needs_no_digest_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
-    found = fingerprint.subject_digests(["heap", "mutant:strict-rounded-down", "fatal:Exits"])
-    assert list(found) == ["fatal:Exits"]
+def test_subject_of_the_kit_needs_no_digest_of_its_own() -> None:
+    found = fingerprint.subject_digests(["heap", "mutant:strict-rounded-down", "misbehaving:ReadsNull"])
+    assert list(found) == ["misbehaving:ReadsNull"]
 
 
 def test_files_and_libraries_of_a_subject_are_part_of_its_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -319,10 +318,9 @@ def test_nothing_is_sent_where_everything_is_on_this_machine(monkeypatch: pytest
 def test_what_is_shipped_has_the_kit_and_its_libraries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
     monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
-    names = {name for name, _ in files(["heap", "fatal:Exits"])}
-    assert {"broker_tck/model/rules.py", "broker_tck/spark_fuzz/log4j2.properties", "fatal.py"} <= names
+    names = {name for name, _ in files(["heap", "misbehaving:ReadsNull"])}
+    assert {"broker_tck/model/rules.py", "broker_tck/spark_fuzz/log4j2.properties", "misbehaving.py"} <= names
     assert {name.split("/")[1] for name in names if name.startswith("broker_tck/")} == {*KIT_PACKAGES, "__init__.py"}
     assert any(name.startswith("msgspec/") and name.endswith(".so") for name in names)
     assert any(name.endswith(".dist-info/METADATA") for name in names)

@@ -24,7 +24,7 @@ from broker_tck.properties import unloaded
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.findings import fatal
-from broker_tck.properties.isolation.blackbox import BOX
+from broker_tck.properties.isolation.blackbox import BOX, DEEPEST
 from broker_tck.properties.isolation.guard import End, Limits, guarded
 from broker_tck.properties.parts import Asked, came_to
 from broker_tck.properties.unloaded import resolve_unloaded
@@ -144,6 +144,34 @@ def test_end_has_the_trace_that_it_was_on() -> None:
     assert isinstance(end, End)
     failed = fatal.walk_of(end, subject, subject.contract.specification)
     assert (failed.config, failed.operations) == (trace.config, [*trace.operations][:3])
+
+
+def test_trace_of_a_call_that_came_back_twice_ends_with_the_first_such_call() -> None:
+    def work(_tell: Any) -> None:
+        BOX.begin(0)
+        for number in range(1, 4):
+            BOX.write(number)
+            if child := os.fork():
+                os.waitpid(child, 0)
+
+    end = guarded(work)
+    assert isinstance(end, End)
+    assert end.trace == (b"0", b"1")
+
+
+@pytest.mark.parametrize(("deep", "ends"), [(DEEPEST, False), (DEEPEST + 1, True)])
+def test_forks_of_forks_end_before_the_machine_does(deep: int, ends: bool) -> None:
+    def work(_tell: Any) -> None:
+        BOX.begin(0)
+        first = os.getpid()
+        for _ in range(deep):
+            if child := os.fork():
+                os.waitpid(child, 0)
+                break
+        if os.getpid() != first:
+            os._exit(0)
+
+    assert isinstance(guarded(work), End) is ends
 
 
 def test_nothing_is_left_of_a_process(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from threading import Event
 from time import process_time
 from typing import Any
 
@@ -25,7 +26,7 @@ from broker_tck.properties.findings.story import story
 from broker_tck.properties.isolation.guard import Limits
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
-from broker_tck.spark_fuzz.worker.findings import UNREPEATED, Finder
+from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, UNREPEATED, Finder
 from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING
 from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_rows, shard_seed
 
@@ -52,6 +53,27 @@ class Leaves(TimeBucketTracker):
 
     def clear(self) -> None:
         os._exit(3)
+
+
+class RaisesThenLeaves(TimeBucketTracker):
+    """Raises when it is cleared, and ends the process when that is done again."""
+
+    cleared = False
+
+    def clear(self) -> None:
+        if RaisesThenLeaves.cleared:
+            os._exit(3)
+        RaisesThenLeaves.cleared = True
+        raise LookupError("cleared")
+
+
+class ComesBackLate(TimeBucketTracker):
+    """Forks when it is cleared; the other process comes back when more walks have been made."""
+
+    def clear(self) -> None:
+        super().clear()
+        if os.fork() == 0:
+            Event().wait(0.1)
 
 
 class LeavesLate(Leaves):
@@ -163,6 +185,26 @@ def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     assert seen == {"error": "Exited", "message": "it ended its process with status 3"}
     first = findings(raised)[0].walk
     assert findings(died)[0].walk == first
+
+
+def test_call_that_comes_back_late_is_told_with_its_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    from broker_tck.properties.engine import subjects
+
+    late = {"m:ComesBackLate": ComesBackLate, "m:Raises": Raises}
+    monkeypatch.setattr(subjects, "imported", late.__getitem__)
+    found, raised = (findings(rows(Lane(name, PLAIN.profile)))[0] for name in late)
+    assert (found.name, found.key, found.walk) == ("DD-30", "clear [result]", raised.walk)
+
+
+def test_walk_that_failed_is_told_as_it_is_if_the_process_ends_while_it_is_reduced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from broker_tck.properties.engine import subjects
+
+    monkeypatch.setattr(subjects, "imported", {"m:RaisesThenLeaves": RaisesThenLeaves}.__getitem__)
+    found = next(row for row in findings(rows(Lane("m:RaisesThenLeaves", PLAIN.profile))) if row.length > 1)
+    assert (found.name, found.key) == ("DD-30", NOT_REDUCED)
+    assert msgspec.json.decode(found.text)["seen"]["error"] == "LookupError"
 
 
 def finder(subject: Any) -> Finder:

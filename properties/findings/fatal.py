@@ -137,14 +137,20 @@ def replay_each(subject: Subject, asked: Sequence[Asked], tell: Tell) -> None:
         tell(failure(loaded(subject), *each))
 
 
+def seed_of(end: End) -> int | None:
+    """The seed of the walk that a process was on when it ended; None: each operation is written down, or no walk."""
+    line = end.trace[0] if end.trace else b""
+    return int(line.removeprefix(WALK)) if line.startswith(WALK) else None
+
+
 def written_down(end: End, subject: Subject, model: type[Reference], limits: Limits, parent: Any = None) -> End | None:
     """How a process ended, with the operations of the walk that it was on: it is made again, each written down.
 
     None: it was slow and does not hang, as no operation takes too long that has the limit for itself.
     """
-    if not (end.trace and end.trace[0].startswith(WALK)):
+    seed = seed_of(end)
+    if seed is None:
         return end
-    seed = int(end.trace[0].removeprefix(WALK))
     again = guarded(
         lambda tell: walk(subject.contract, seed, loaded(subject).rig, model, subject.capabilities),
         limits,

@@ -25,6 +25,8 @@ how many operations of a walk were; how often the process was forked; how much w
 back."""
 WALK = b"walk "
 """A walk's trace is this and its seed."""
+DEEPEST = 3
+"""So many forks of forks may a subject make: one that comes back in each would make more than a machine can hold."""
 MARKED = 32
 """After so many operations it is written down how far a walk is."""
 
@@ -73,24 +75,31 @@ class BlackBox:
         """What had been written down when this process was forked."""
         self.careful = False
         """Whether each operation of walks is written down as well."""
-        self.second = False
-        """Whether this process is a fork of the guarded one."""
+        self.depth = 0
+        """How many forks this process is away from the guarded one."""
+        self.hooked = False
+        """Whether forks are seen already, as in a guarded process that guards others."""
         self.encode = msgspec.json.Encoder().encode
 
     def install(self, memory: Memory, careful: bool) -> None:
         """Write to this memory from here on; for a process that was forked to be guarded."""
-        self.memory, self.rig, self.second, self.careful = memory, None, False, careful
-        os.register_at_fork(before=self.forks, after_in_child=self.is_second)
+        self.memory, self.rig, self.depth, self.careful = memory, None, 0, careful
+        if not self.hooked:
+            self.hooked = True
+            os.register_at_fork(before=self.forks, after_in_child=self.was_forked)
 
     def forks(self) -> None:
         """The process is being forked, by its subject."""
+        if self.depth >= DEEPEST:
+            self.came_back()
         if self.memory:
             self.memory.head[FORKS] += 1
-            self.trace = bytes(self.memory.body[: self.end])
+            if not self.depth:
+                self.trace = bytes(self.memory.body[: self.end])
 
-    def is_second(self) -> None:
+    def was_forked(self) -> None:
         """Remember that this process is a fork. It may do what it likes, but for coming back to the kit."""
-        self.second = True
+        self.depth += 1
 
     def begin(self, config: Any) -> None:
         """A subject is about to be made for a configuration."""
@@ -131,7 +140,7 @@ class BlackBox:
         before = -1
         while len(done) != before:
             before = len(done)
-            if self.second:
+            if self.depth:
                 self.came_back()
             assert self.memory
             self.memory.head[DONE] = before
@@ -139,7 +148,7 @@ class BlackBox:
 
     def write(self, record: Any) -> None:
         """Write down an operation that the subject is about to be asked for."""
-        if self.second:
+        if self.depth:
             self.came_back()
         self.put(self.encode(record) + b"\n")
 
@@ -164,7 +173,7 @@ class BlackBox:
     def rest(self) -> None:
         """The subject is asked for nothing more for now."""
         if self.memory:
-            if self.second:
+            if self.depth:
                 self.came_back()
             self.memory.head[AT] = -self.end
             self.walking = False
@@ -172,8 +181,9 @@ class BlackBox:
     def came_back(self) -> None:
         """End this process, in which a call came back a second time. Whoever guards the first sees it."""
         assert self.memory
-        self.memory.forked[: len(self.trace)] = self.trace
-        self.memory.head[TWICE] = max(1, len(self.trace))
+        if not self.memory.head[TWICE] or len(self.trace) < self.memory.head[TWICE]:
+            self.memory.forked[: len(self.trace)] = self.trace
+            self.memory.head[TWICE] = max(1, len(self.trace))
         os._exit(1)
 
 

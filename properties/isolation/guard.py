@@ -418,7 +418,7 @@ def size_of(pid: int | str = "self") -> int:
 
 def send(answering: int, message: Any) -> None:
     """Send a message to the guard, whole; nothing from a process that is a fork of the guarded one."""
-    if BOX.second:
+    if BOX.depth:
         BOX.came_back()
     write_message(answering, message)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from broker_tck.properties.engine.run import Run, checked, judge
 from broker_tck.properties.engine.walk import Walk, walk_seed
-from broker_tck.properties.findings.fatal import does_in_bulk, limits_of, walk_of, written_down
+from broker_tck.properties.findings.fatal import does_in_bulk, limits_of, seed_of, walk_of, written_down
 from broker_tck.properties.findings.finding import kind
 from broker_tck.properties.isolation.guard import MIB, End, Tell, guarded, size_of
 from broker_tck.properties.unloaded import resolve_unloaded
@@ -65,10 +65,16 @@ class LaneWalker:
         """
         size = size_of()
         while self.left and 2 * (size_of() - size) <= (self.limits.memory or 2**40) * MIB:  # else another one goes on
-            part = self.part()
-            for told in (part, *(self.found(part) if part.failing or part.breaches else ())):
+            for told in self.one_walk():
                 tell(told)
                 self.take(told)
+
+    def one_walk(self) -> Iterator[Part | Lanework]:
+        """What the next walk came to; then, if it failed, what the lane came to with its findings."""
+        part = self.part()
+        yield part
+        if part.failing or part.breaches:
+            yield self.found(part)
 
     def part(self) -> Part:
         """Make a walk, and have the laws judge it if it is counted."""
@@ -82,7 +88,7 @@ class LaneWalker:
             run.walks, run.operations, run.counted, run.met, run.met_in, run.states, run.failing, breaches, seconds
         )
 
-    def found(self, part: Part) -> Iterator[Lanework]:
+    def found(self, part: Part) -> Lanework:
         """Make findings of what failed; answers with all that the lane came to, these among it."""
         began = perf_counter()
         for failed in part.failing:
@@ -90,7 +96,7 @@ class LaneWalker:
         for breach in part.breaches:
             self.work.keep(breach[1], partial(self.finder.of_breach, *breach))
         self.work.figures["milliseconds"] += round(1000 * (perf_counter() - began))
-        yield self.work
+        return self.work
 
     def keep(self, failed: Walk, make: Any) -> None:
         """Make a finding of a walk that failed, unless enough are known that fail alike."""
@@ -111,9 +117,11 @@ class LaneWalker:
         began = perf_counter()
         if failed := self.looking:
             self.looking = None
+            self.work.fatal += 1
             self.keep(failed, partial(self.finder.as_it_is, failed))
         elif written := written_down(end, self.subject, self.model, self.limits, self.parent):
-            failed = walk_of(written, self.subject, self.model, walk_seed(self.seed, self.number))
+            seed = seed_of(end) or walk_seed(self.seed, self.number)
+            failed = walk_of(written, self.subject, self.model, seed)
             self.number += 1
             self.work.fatal += 1
             self.work.figures.update(walks=1, operations=len(failed.operations))

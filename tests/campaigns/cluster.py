@@ -7,6 +7,7 @@ every process that works below the folder that it is told.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -34,6 +35,8 @@ class OneTooMany(TimeBucketTracker):
         return super().get_scheduled_messages(most + 1)
 '''
 SUBJECTS = ("time-bucket", "mutant:strict-rounded-down", "elsewhere:OneTooMany")
+PROGRESS = re.compile(r"^[a-z-]+: \d+ of \d+ rounds, .*\n", re.MULTILINE)
+"""A line that says how far a campaign is: how many there are depends on how busy the machine is."""
 WORKER = "broker_tck.spark_fuzz.worker.process"
 """Shards run in processes of this module, and in forks of theirs."""
 
@@ -123,7 +126,7 @@ def interruptible() -> Iterator[None]:
 
 
 class Ended(NamedTuple):
-    """How a command ended."""
+    """How a command ended, and what it printed but how far it was."""
 
     status: int
     out: str
@@ -160,7 +163,7 @@ class Command:
             out, err = self.process.communicate(timeout=PATIENCE)
         finally:
             self.process.kill()
-        return Ended(self.process.returncode, out, err)
+        return Ended(self.process.returncode, out, PROGRESS.sub("", err))
 
     @contextmanager
     def held(self) -> Iterator[None]:
