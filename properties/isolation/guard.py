@@ -24,6 +24,7 @@ from time import monotonic
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from broker_tck.implementations.interface import NOT_ANSWERED
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.isolation.blackbox import BOX, FORKS, TRACES, TWICE, WALK, Memory
 
@@ -144,7 +145,7 @@ class Guarded(Generic[T]):
             try:
                 BOX.install(self.memory, self.limits.careful)
                 message: tuple[str, Any] = "result", self.function(lambda told: send(answering, ("told", told)))
-            except BadInput as error:
+            except (BadInput, Unavailable) as error:
                 message = "bad", str(error)
             except BaseException as error:
                 message = self.failure(error)
@@ -337,7 +338,7 @@ def guarded(
 ) -> T | End:
     """What a function comes to in a process of its own, or how that ended. See :class:`Guarded`.
 
-    BadInput that it raises is raised here, and KitFailed if it raises another error.
+    BadInput, or Unavailable, that it raises is raised here as BadInput, and KitFailed if it raises another error.
     """
     (one,) = all_guarded(deque([Guarded(function, limits, told, bulk, name)]), 1, parent)
     return one.result
