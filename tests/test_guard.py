@@ -19,6 +19,7 @@ from conftest import Cli
 from kit import ROOT, python, subject_of, trace_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties import unloaded
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.errors import BadInput, KitFailed
@@ -114,11 +115,16 @@ def test_errors_come_back_as_what_they_are() -> None:
     def bad(_tell: Any) -> None:
         raise BadInput("no such thing")
 
+    def missing(_tell: Any) -> None:
+        raise Unavailable("a class is missing")
+
     def wrong(_tell: Any) -> None:
         raise ZeroDivisionError("of the kit")
 
     with pytest.raises(BadInput, match="no such thing"):
         guarded(bad)
+    with pytest.raises(BadInput, match="a class is missing"):
+        guarded(missing)
     with pytest.raises(KitFailed, match="ZeroDivisionError: of the kit"):
         guarded(wrong)
 
