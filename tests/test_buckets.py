@@ -134,7 +134,7 @@ def test_crash_may_leave_out_what_has_a_default() -> None:
 
 @pytest.mark.slow
 def test_walks_crash_wherever_a_broker_can() -> None:
-    choices_of = (SeededChoices(walk_seed(0, number)) for number in range(500))
+    choices_of = (SeededChoices(walk_seed(0, number)) for number in range(700))
     found: set[str] = set()
     for choices in choices_of:
         capabilities, points = Capabilities(), CrashPoints()

@@ -138,8 +138,8 @@ def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
     finding = found(subject, first_failing(subject))
     assert finding is not None
     assert [o.tag for o in finding.operations] == ["has"]
-    assert "<object object>" in story(document(finding))
-    assert finding_json(finding)["seen"] == "<object object>"
+    assert "<an object>" in story(document(finding))
+    assert finding_json(finding)["seen"] == "<an object>"
 
 
 def test_failure_that_does_not_happen_again_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:

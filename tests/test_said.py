@@ -109,16 +109,7 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
         (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), ", and explains what goes wrong first on 15 of 20 whole walks"),
         (Diagnosis(("DD-01",), (FIRST,), 19, 3, 4), " first on 3 of 4 whole walks"),
         (Diagnosis(("DD-01",), (FIRST,), 19, 14, 20), "a guess: on this trace it looks as if your tracker "),
-        (
-            Diagnosis(("DD-01",), (FIRST,), 16, 0, 4),
-            "open: on this trace it looks as if your tracker keeps it. But that explains what goes wrong first on ",
-        ),
-        (Diagnosis(("DD-01", "DD-02"), (FIRST,), 16, 0, 4), "of 4 whole walks. It may be DD-02 instead"),
         (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), "likely: "),
-        (
-            Diagnosis(("DD-01",), (FIRST,), WALKS, 0, 0),
-            "keeps it. On 20 whole walks a model that does the same agrees with your tracker, but not wherever one ",
-        ),
         (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), ", but not wherever one thing in this trace is changed"),
     ],
 )

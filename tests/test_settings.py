@@ -35,11 +35,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What `check` was about to check, by names, and with which budget; nothing is."""
     found: Asked = []
 
-    def told_of_each(pairs: Sequence[Pair], budget: Budget, jobs: int, apart: bool) -> tuple[()]:
+    def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> tuple[()]:
         found.append(([(subject.name, profile) for subject, profile in pairs], budget))
         return ()
 
-    monkeypatch.setattr(check, "told_of_each", told_of_each)
+    monkeypatch.setattr(check, "checked", checked)
     return found
 
 
@@ -101,15 +101,15 @@ def test_file_can_be_left_unread(cli: Cli, folder: Path, asked: Asked) -> None:
 
 
 def test_so_many_are_checked_at_a_time(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[tuple[int, bool]] = []
-    monkeypatch.setattr(check, "told_of_each", lambda pairs, budget, jobs, apart: said.append((jobs, apart)) or ())
+    said: list[int] = []
+    monkeypatch.setattr(check, "checked", lambda pairs, budget, jobs: said.append(jobs) or ())
     table(folder, 'subjects = ["heap"]')
     cli("check", "--json")
     table(folder, 'subjects = ["heap"]', "jobs = 3")
     cli("check", "--json")
     cli("check", "--json", "--jobs", "1")
     cli("check", "--json", "--bundled")
-    assert said == [(1, False), (3, True), (1, False), (3, True)]
+    assert said == [1, 3, 1, 3]
 
 
 def test_accepted_ways_have_their_reasons(cli: Cli, folder: Path) -> None:

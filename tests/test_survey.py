@@ -214,15 +214,6 @@ def test_process_that_ends_without_an_answer_is_no_verdict() -> None:
     assert found.why.startswith("its process ended with status 2: broker-tck: pulsar-2.2.2/in-memory: no class ")
 
 
-def test_subject_that_was_given_up_is_broken() -> None:
-    hang = {"rules": ["DD-24"], "message": "no answer to operation 3"}
-    checked = asking.checked_in({"conform": False, "unanswered": hang})
-    assert (checked["findings"], checked["complaints"]) == ([hang], ["no answer to operation 3"])
-    assert checked["verdict"] == BROKEN
-    unmade = asking.checked_in({"conform": False, "unanswered": {"subject": "x", "message": "does not come back"}})
-    assert (unmade["findings"], unmade["verdict"]) == ([], BROKEN)
-
-
 def test_each_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [*questions(["3.0.7", "4.2.4"], "delayed-delivery")]
     monkeypatch.setattr(asking, "answer", lambda question, walks, seed: said(question.release, question.profile))

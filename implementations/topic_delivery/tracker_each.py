@@ -59,11 +59,15 @@ class OneTracker(TimeBucketTracker):
         self._mark = dispatcher.mark_delete_position
 
     def get_scheduled_messages(self, max_messages: int) -> list[Position]:
-        """Hand out what is due and not acknowledged."""
+        """Hand out what is due and not acknowledged. The budget counts copies, but for those that are acknowledged."""
         out: list[Position] = []
-        while len(out) < max_messages and self.has_message_available():
-            taken = super().get_scheduled_messages(max_messages - len(out))
-            out += [position for position in taken if self._mark is None or position > self._mark]
+        left = max_messages
+        while left > 0 and self.has_message_available():
+            held = self.get_number_of_delayed_messages()
+            taken = super().get_scheduled_messages(left)
+            passed = [position for position in taken if self._mark is not None and position <= self._mark]
+            out += [position for position in taken if position not in passed]
+            left -= held - self.get_number_of_delayed_messages() - len(passed)
         return sorted(out) if out else super().get_scheduled_messages(0)
 
     def update_mark_delete_position(self, position: Position) -> None:

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from ctypes import CDLL
-from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.connection import wait
 from pathlib import Path
 from time import monotonic
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
@@ -27,6 +27,7 @@ from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.isolation.blackbox import BOX, FORKS, TRACES, TWICE, WALK, Memory
+from broker_tck.properties.isolation.messages import Messages, write_message
 
 T = TypeVar("T")
 
@@ -117,13 +118,14 @@ class Guarded(Generic[T]):
     def start(self) -> None:
         """Fork the process."""
         self.memory = Memory()
-        self.answers, answering = Pipe(duplex=False)
+        answers, answering = os.pipe()
+        self.answers = Messages(answers)
         self.output, printing = os.pipe()
         os.set_blocking(self.output, False)
         self.sources: list[Any] = [self.answers, self.output]
         self.place, self.looked = self.memory.place, monotonic()
         self.used = self.last = self.asleep = 0.0
-        for stream in (sys.stdout, sys.stderr):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
         guard = os.getpid()
         with warnings.catch_warnings():
@@ -131,12 +133,12 @@ class Guarded(Generic[T]):
             self.pid = os.fork()
         if self.pid == 0:
             self.live(answering, printing, guard)
-        answering.close()
+        os.close(answering)
         os.close(printing)
         with suppress(OSError):  # whoever is first
             os.setpgid(self.pid, self.pid)
 
-    def live(self, answering: Connection, printing: int, guard: int) -> NoReturn:
+    def live(self, answering: int, printing: int, guard: int) -> NoReturn:
         """Run the function, send what it comes to, and end. Whatever the subject has left behind ends with it."""
         status = 1
         try:
@@ -176,14 +178,19 @@ class Guarded(Generic[T]):
         if self.output in ready:
             self.hear()
         if self.answers in ready:
-            try:
-                kind, message = self.answers.recv()
-            except Exception:  # the process has ended, or what it wrote there is no message
-                self.end(None)
-                return
+            self.take()
+
+    def take(self) -> None:
+        """Take what the process sent."""
+        try:
+            messages = self.answers.read()
+        except Exception:  # the process has ended, or what it wrote there is no message
+            self.end(None)
+            return
+        for kind, message in messages:
             if kind == "told":
                 self.told(message)
-            else:
+            elif not self.ended:
                 self.finish(kind, message)
 
     def hear(self) -> None:
@@ -206,6 +213,7 @@ class Guarded(Generic[T]):
         if kind == "end":
             self.end(End(*message))
             return
+        self.reap(GRACE)
         self.wait_for_seconds()
         twice = kind == "result" and self.memory.head[TWICE]
         self.close()
@@ -270,8 +278,10 @@ class Guarded(Generic[T]):
         if self.memory.head[TWICE]:
             self.end(End("Exited", ""))
             return
-        if self.reap(0) is not None and not self.answers.poll():  # what it has forked may hold the connection open
-            self.end(None)
+        if self.reap(0) is not None:  # what it has forked may hold the connection open
+            self.take()
+            if not self.ended:
+                self.end(None)
             return
         if place != self.place:
             self.place, self.used, self.asleep = place, seen.used, 0.0
@@ -378,11 +388,11 @@ def limit_growth(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
-def send(answering: Connection, message: Any) -> None:
+def send(answering: int, message: Any) -> None:
     """Send a message to the guard, whole; nothing from a process that is a fork of the guarded one."""
     if BOX.second:
         BOX.came_back()
-    answering.send(message)
+    write_message(answering, message)
 
 
 class State(NamedTuple):
