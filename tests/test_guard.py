@@ -129,6 +129,18 @@ def test_errors_come_back_as_what_they_are() -> None:
         guarded(wrong)
 
 
+def test_first_walk_has_not_the_time_that_the_first_subject_has_to_be_made() -> None:
+    def spins(_tell: Any) -> None:
+        BOX.walk(7)
+        BOX.made(object())
+        while True:
+            pass
+
+    end = guarded(spins, Limits(0.2, None, making=1000))
+    assert isinstance(end, End)
+    assert (end.error, end.trace) == ("Hang", (b"walk 7",))
+
+
 @pytest.mark.parametrize("answer", [lambda: 0, object()])
 def test_answer_that_cannot_be_sent_is_an_end(answer: Any) -> None:
     end = guarded(lambda tell: (answer, tell))

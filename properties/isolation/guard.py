@@ -26,7 +26,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.isolation.blackbox import BOX, FORKS, TRACES, TWICE, WALK, Memory
+from broker_tck.properties.isolation.blackbox import BOX, FORKS, MADE, TWICE, WALK, Memory
 from broker_tck.properties.isolation.messages import Messages, write_message
 
 T = TypeVar("T")
@@ -294,9 +294,8 @@ class Guarded(Generic[T]):
     def end_if_still(self, worked: float) -> None:
         """End a process that has had its limit since it began its last operation."""
         lines = self.memory.lines
-        first = self.memory.head[TRACES] <= 1 and len(lines) <= 1
         limit = self.limits.seconds * (SOON if lines and lines[0].startswith(WALK) else 1)
-        limit *= (self.limits.making if first else 1) * (1 + sum(map(self.bulk, lines[1:])) / 1000)
+        limit *= (1 if self.memory.head[MADE] else self.limits.making) * (1 + sum(map(self.bulk, lines[1:])) / 1000)
         if self.asleep >= limit or worked >= limit * (1 if self.memory.asked else BETWEEN):
             self.end(End("Hang", NOT_ANSWERED))
 

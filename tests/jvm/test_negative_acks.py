@@ -11,7 +11,7 @@ from broker_tck.implementations.released import released
 from broker_tck.properties.conforming import golden_traces
 from broker_tck.properties.engine.run import Run, checked, run_subject
 from broker_tck.properties.engine.subjects import resolve
-from broker_tck.properties.parts import Asked, Seen, came_to
+from broker_tck.properties.parts import Asked, came_to
 
 PROFILES = {
     "3.0.7": "legacy-java-3.0",
@@ -49,7 +49,8 @@ def test_a_release_keeps_to_its_profile(release: str, profile: str) -> None:
 @pytest.mark.parametrize(("release", "profile"), PROFILES.items())
 def test_a_release_does_as_was_recorded(release: str, profile: str) -> None:
     assert golden_traces("negative-acks", profile)
-    assert came_to(resolve(f"pulsar-{release}/negative-acks"), "golden", Asked(profile)) == Seen()
+    found = came_to(resolve(f"pulsar-{release}/negative-acks"), "golden", Asked(profile))
+    assert (found.stories, found.said) == ((), ())
 
 
 @pytest.mark.deep
