@@ -54,6 +54,8 @@ class Seen(NamedTuple):
     """What Hypothesis has to say."""
     traces: tuple[tuple[Any, tuple[Operation, ...]], ...] = ()
     """The configuration and the operations of each finding whose subject answers."""
+    unfit: bool = False
+    """Whether the subject cannot be asked at all. What is said tells why."""
 
 
 def seen(found: Checked) -> Seen:
@@ -146,7 +148,7 @@ def came_to(subject: Subject, part: str, asked_for: Asked) -> Seen:
     try:
         return run_one(Task(subject, asked_for.profile, work, seen, asked_for.seed))
     except BadInput as error:
-        return Seen(said=(str(error),))
+        return Seen(said=(str(error),), unfit=True)
 
 
 TOLD: dict[tuple[Subject, str], dict[str, str]] = {}
@@ -163,6 +165,8 @@ def once(subject: Subject, profile: str, part: str, told: Story) -> str:
 
 def of_rule(subject: Subject, profile: str, number: str, found: Seen) -> list[str]:
     """One rule, in the random walks: none breaks it, and it came up unless they ended early."""
+    if found.unfit:
+        return [*found.said]
     stories = [once(subject, profile, number, told) for told in found.stories if number in told.numbers]
     laws = [text for law, text in found.laws if law == number]
     return stories or laws[:1] or not_enough([number] if number in found.vacuous else [])

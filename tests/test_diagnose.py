@@ -12,6 +12,7 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.model.rules import deviations_of, rules_of, ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import RESULT, Difference
+from broker_tck.properties.engine.subjects import as_subject
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.words import by_what_was_seen, explanations, what_went_wrong
@@ -57,6 +58,15 @@ def test_way_explains_what_fails_because_of_it_and_nothing_else() -> None:
         assert diagnoser.explains(finding.diagnosis, done.config, done.operations) is explained
         unknown = replace(finding.diagnosis, ways=())
         assert not diagnoser.explains(unknown, done.config, done.operations)
+
+
+def test_way_of_a_part_that_another_profile_has_is_left_out() -> None:
+    contract = CONTRACTS["active-cursors"]
+    own = next(way for way in deviations_of(contract.model("pulsar-heap")) if way.clause == "order.mends")
+    shared = next(way for way in ways_of(contract.specification) if not way.stands_before)
+    subject = as_subject("right", contract, contract.specification)
+    diagnoser = Diagnoser(contract, contract.specification, subject.rig, subject.capabilities)
+    assert [way for way, _ in diagnoser.named(Diagnosis(("CC-11",), (own, shared)))] == [shared]
 
 
 @pytest.mark.untraced

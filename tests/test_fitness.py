@@ -19,6 +19,7 @@ from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.fickle import fickle
 from broker_tck.properties.findings.fitness import methods, see_made
+from broker_tck.properties.parts import Asked, came_to, of_rule
 
 IDEAL = "timebucket-ideal"
 
@@ -97,6 +98,12 @@ def test_check_says_so_and_exits_with_2(cli: Any, monkeypatch: pytest.MonkeyPatc
         assert (status, out) == (2, "")
         assert err.startswith(f"broker-tck: kit:{name} {says}")
         assert err.count("\n") == 1
+
+
+def test_no_rule_passes_of_one_that_cannot_be_asked() -> None:
+    found = came_to(subject_of(kit.Unmakeable), "walks", Asked(IDEAL))
+    assert found.said
+    assert of_rule(subject_of(kit.Unmakeable), IDEAL, "DD-05", found) == [*found.said]
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)

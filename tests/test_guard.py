@@ -20,6 +20,7 @@ from conftest import Cli
 from kit import ROOT, python, subject_of, trace_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties import unloaded
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.errors import BadInput, KitFailed
@@ -115,11 +116,16 @@ def test_errors_come_back_as_what_they_are() -> None:
     def bad(_tell: Any) -> None:
         raise BadInput("no such thing")
 
+    def missing(_tell: Any) -> None:
+        raise Unavailable("a class is missing")
+
     def wrong(_tell: Any) -> None:
         raise ZeroDivisionError("of the kit")
 
     with pytest.raises(BadInput, match="no such thing"):
         guarded(bad)
+    with pytest.raises(BadInput, match="a class is missing"):
+        guarded(missing)
     with pytest.raises(KitFailed, match="ZeroDivisionError: of the kit"):
         guarded(wrong)
 
@@ -128,6 +134,18 @@ def test_errors_come_back_as_what_they_are() -> None:
 def test_answer_that_cannot_be_sent_is_no_answer(answer: Any) -> None:
     with pytest.raises(KitFailed, match=r"pickle|PicklingError"):
         guarded(lambda tell: (answer, tell))
+
+
+def test_first_walk_has_not_the_time_that_the_first_subject_has_to_be_made() -> None:
+    def spins(_tell: Any) -> None:
+        BOX.walk(7)
+        BOX.made(object())
+        while True:
+            pass
+
+    end = guarded(spins, Limits(0.2, None, making=1000))
+    assert isinstance(end, End)
+    assert (end.error, end.trace) == ("Hang", (b"walk 7",))
 
 
 def test_end_has_the_trace_that_it_was_on() -> None:

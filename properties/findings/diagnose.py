@@ -9,6 +9,7 @@ none fits, the contract's table names a rule by the operation and what differed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -212,9 +213,15 @@ class Diagnoser:
             return False
 
     def named(self, diagnosis: Diagnosis) -> list[WrongModel]:
-        """The ways that a diagnosis names, each with its model; one that is no known way is applied to this model."""
-        known = dict(self.known)
-        return [(way, known.get(way) or way.applied_to(self.model)) for way in diagnosis.ways]
+        """The ways that a diagnosis names, each with its model; one that is no known way is applied to this model.
+
+        One is left out that is of a part which only another profile has.
+        """
+        known, found = dict(self.known), list[WrongModel]()
+        for way in diagnosis.ways:
+            with suppress(LookupError):
+                found.append((way, known.get(way) or way.applied_to(self.model)))
+        return found
 
     def walks(self, way: Way, wrong: type[Reference]) -> int:
         """On how many walks, made with the model that has this way, the subject agrees with it."""

@@ -18,11 +18,11 @@ from broker_tck.properties.engine.operation import Operation
 
 ROOM = 2**24
 """How many bytes of a trace are kept; the memory is taken as it is written."""
-HEAD = 40
-AT, TRACES, DONE, FORKS, TWICE = range(5)
+HEAD = 48
+AT, TRACES, DONE, FORKS, TWICE, MADE = range(6)
 """What the head holds: the end of the trace, below 0 while the subject is asked nothing; how many traces were begun;
 how many operations of a walk were; how often the process was forked; how much was written down before a fork that came
-back."""
+back; how many subjects were made."""
 WALK = b"walk "
 """A walk's trace is this and its seed."""
 DEEPEST = 3
@@ -41,9 +41,9 @@ class Memory:
         self.forked = shared[HEAD + ROOM :]
 
     @property
-    def place(self) -> tuple[int, int, int]:
+    def place(self) -> tuple[int, ...]:
         """How far the process has come: another value each time that it begins or ends a few operations."""
-        return self.head[AT], self.head[TRACES], self.head[DONE]
+        return self.head[AT], self.head[TRACES], self.head[DONE], self.head[MADE]
 
     @property
     def asked(self) -> bool:
@@ -110,7 +110,9 @@ class BlackBox:
 
     def made(self, rig: Any) -> None:
         """The subject stands on this rig."""
-        self.rig = rig if self.memory else None
+        if self.memory:
+            self.rig = rig
+            self.memory.head[MADE] += 1
 
     def noted(self, operations: Iterable[Operation], rig: Any) -> Iterable[Operation]:
         """The operations, each written down before it is done, if the subject stands on this rig."""

@@ -26,7 +26,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.isolation.blackbox import BOX, FORKS, TRACES, TWICE, WALK, Memory
+from broker_tck.properties.isolation.blackbox import BOX, FORKS, MADE, TWICE, WALK, Memory
 from broker_tck.properties.isolation.messages import Messages, write_message
 
 T = TypeVar("T")
@@ -310,9 +310,8 @@ class Guarded(Generic[T]):
     def end_if_still(self, worked: float) -> None:
         """End a process that has had its limit since it began its last operation."""
         lines = self.memory.lines
-        first = self.memory.head[TRACES] <= 1 and len(lines) <= 1
         limit = self.limits.seconds * (SOON if lines and lines[0].startswith(WALK) else 1)
-        limit *= (self.limits.making if first else 1) * (1 + sum(map(self.bulk, lines[1:])) / 1000)
+        limit *= (1 if self.memory.head[MADE] else self.limits.making) * (1 + sum(map(self.bulk, lines[1:])) / 1000)
         if self.asleep >= limit or worked >= limit * (1 if self.memory.asked else BETWEEN):
             self.end(End("Hang", NOT_ANSWERED))
 
@@ -365,7 +364,7 @@ def guarded(
 ) -> T | End:
     """What a function comes to in a process of its own, or how that ended. See :class:`Guarded`.
 
-    BadInput that it raises is raised here, and KitFailed if it raises another error.
+    BadInput, or Unavailable, that it raises is raised here as BadInput, and KitFailed if it raises another error.
     """
     (one,) = all_guarded(deque([Guarded(function, limits, told, bulk, name)]), 1, parent, tick)
     return one.result

@@ -67,7 +67,7 @@ def test_recorded_traces_are_done_as_recorded(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "profile", "rule", "most"), DEFECTS)
 def test_a_known_defect_is_found_by_its_rule(name: str, profile: str, rule: str, most: int) -> None:
-    run = run_subject(resolve(name), profile, seed=0, count=WALKS, most=2)
+    run = run_subject(resolve(name), profile, seed=0, count=3 * WALKS, most=2)
     assert [finding.diagnosis.rules for finding in run.findings] == [(rule,)]
     assert len(run.findings[0].operations) <= most
 
