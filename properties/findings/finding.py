@@ -116,6 +116,13 @@ def fails_unasked(subject: Subject, model: type[Reference], config: Any, operati
         return False
 
 
+def can_try(subject: Subject, given: Any, config: Any, operations: Sequence[Operation]) -> bool:
+    """Whether a subject can be configured so, if it was not given so, and be asked for a whole trace."""
+    contract, capabilities = subject.contract, subject.capabilities
+    starts = config == given or contract.edges.may_start(config, capabilities)
+    return starts and contract.can_ask(operations, capabilities)
+
+
 def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer:
     """A reducer of a contract's traces, which knows their numbers as a profile does."""
     return Reducer(fails, contract.config(), contract.rewrites, Shorter(contract, model))
@@ -184,7 +191,7 @@ class Reduction:
         """The shortest trace that keeps something of the failure; None: the subject does not always do the same."""
 
         def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-            if not self.subject.contract.can_ask(operations, self.subject.capabilities):
+            if not can_try(self.subject, self.config, config, operations):
                 return None
             found = self.failure(config, operations)
             return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
@@ -270,7 +277,7 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
     """Make a finding of a walk on which a subject, alone, breaks a law or a variation: reduce it while it does."""
 
     def breach(config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
-        if not subject.contract.can_ask(operations, subject.capabilities):
+        if not can_try(subject, done.config, config, operations):
             return None, ""
         try:
             with Limit(subject.seconds):

@@ -72,7 +72,8 @@ def may(model: NegativeAcks, operation: AnyOperation, _capabilities: Capabilitie
 
 def may_start(config: Config, capabilities: Capabilities) -> bool:
     """Whether a client can be configured so: where no backoff may be 0, a ticker waits for a third of the delay."""
-    return capabilities.no_delay or config.delay_us == 0 or config.delay_us >= SHORTEST_POLLED
+    backoffs = (*(config.backoff_ms or ()), *(config.multiplier or ())[:1])
+    return capabilities.no_delay or (all(backoffs) and (config.delay_us == 0 or config.delay_us >= SHORTEST_POLLED))
 
 
 EDGES = Edges(numbers, may=may, may_start=may_start)
