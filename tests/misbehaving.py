@@ -294,7 +294,7 @@ class GoesElsewhere(Leaves):
         os.chdir("/")
 
 
-class SpeaksTurkish(Leaves):
+class ChangesTheLocale(Leaves):
     """changes the locale"""
 
     def misbehave(self) -> None:

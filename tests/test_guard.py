@@ -32,6 +32,8 @@ from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.worker.shard import shard_rows
 
+pytestmark = pytest.mark.untraced
+
 IDEAL = "timebucket-ideal"
 SLOW = {"HasNoTimeLeft", "EatsMemory", "KeepsMemory", "PrintsForEver"}
 TRACE = "delayed-delivery timebucket-ideal; add 1 0 +2000; add 1 1 +2000; adv 3000; get 10"

@@ -21,6 +21,8 @@ from broker_tck.spark_fuzz.worker import process as worker
 from broker_tck.spark_fuzz.worker.lanework import MOST_FATAL
 from broker_tck.spark_fuzz.worker.shard import shard_rows
 
+pytestmark = pytest.mark.untraced
+
 PROFILE = "timebucket-ideal"
 TRACE = "add 1 0 +2000; add 1 1 +2000; add 1 2 +9000; adv 2000; get 10"
 
@@ -52,7 +54,6 @@ def timeless(found: list[Row]) -> str:
     return repr([row for row in found if row.name != "milliseconds"])
 
 
-@pytest.mark.untraced
 def test_check_makes_it_in_one_process(cli: Cli, starts: Callable[[], int]) -> None:
     words = "--subject", name_of("Resident2026"), "--isolated", "--json", "--walks", "20", "--examples", "2"
     (checked,) = json.loads(cli("check", *words)[1])["subjects"]
@@ -84,7 +85,6 @@ def test_what_it_says_of_itself_is_reduced_in_its_process(
     assert starts() == 1
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("name", ["Resident", "Forgets"])
 def test_shard_makes_it_once_and_has_the_rows_of_one_that_is_forked(starts: Callable[[], int], name: str) -> None:
     found = timeless(rows(name))
