@@ -6,7 +6,6 @@ The pictures are kept in the folder that SCREENSHOTS names, if it is set.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from campaigns.fake_store import BUNDLED, campaign, flood, found, rich
 from broker_tck.cli.compare import page as subjects_html
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.findings.compare import Column, Verdict, compared_rules
+from broker_tck.properties.findings.document import document
 from broker_tck.properties.worth.deviating import deviation
 from broker_tck.spark_fuzz.report.compare import compare_html
 from broker_tck.spark_fuzz.report.grouping import entries
@@ -72,14 +72,14 @@ def subjects() -> str:
     java = resolve("java")
     rules = [rule.number for rule in compared_rules(java.contract)]
     broken = {number: deviation(java, "pip-393-java", number, 0) for number in ("NA-16", "NA-23")}
-    traces = {number: finding for number, finding in broken.items() if finding}
+    traces = {number: document(finding) for number, finding in broken.items() if finding}
     columns = []
     for count, name in enumerate(NAMES):
         profile = "pip-393-java" if name != NAMES[-1] else None
         kept = cycle([Verdict.KEEPS] * (count if profile else 0) + [Verdict.NOT_EXERCISED])
         breaks = dict(list(traces.items())[: count % 3])
         verdicts = dict(zip(rules, kept, strict=False)) | dict.fromkeys(breaks, Verdict.BREAKS)
-        columns.append(Column(replace(java, name=name), profile, verdicts, breaks, 60, 24_215))
+        columns.append(Column(name, profile, verdicts, breaks, 60, 24_215))
     return subjects_html(java.contract, columns)
 
 
