@@ -175,7 +175,7 @@ def check(
     if as_json:
         print_json(document)
     elif found:
-        print_end(found, budget, only, len(every))
+        print_end(found, budget, only, len(pairs), len(every))
     also(document, junit, sarif, html, github)
     keeping.see_kept()
     if cut:
@@ -283,10 +283,10 @@ class Keeping:
 # ---- Telling
 
 
-def print_end(done: Sequence[Told], budget: Budget, only: Sequence[str], among: int) -> None:
+def print_end(done: Sequence[Told], budget: Budget, only: Sequence[str], chosen: int, among: int) -> None:
     """Say what the table means, what never came up or was left out, what became of kept traces, and what to type next.
 
-    ``only`` are the rules that alone count, if only some do; ``among`` is how many there were to choose from.
+    ``only`` are the rules that alone count, if only some do; so many were ``chosen`` ``among`` all that there are.
     """
     click.echo()
     for sentence in LEGEND:
@@ -305,8 +305,8 @@ def print_end(done: Sequence[Told], budget: Budget, only: Sequence[str], among: 
         click.echo(f"for longer: {again(green[0], only)} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
     if only:
         click.echo(f"what counts is {' and '.join(only)} alone, and that there is an answer")
-    if among > len(done) and not budget.fail_fast:
-        click.echo(f"{len(done)} of {among} subjects and profiles were chosen")
+    if among > chosen:
+        click.echo(f"{chosen} of {among} subjects and profiles were chosen")
     click.echo(f"{len(green)} of {len(done)} conform")
 
 

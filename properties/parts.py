@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -189,11 +188,6 @@ def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:
     return found
 
 
-def group(subject: Subject, profile: str, part: str) -> str:
-    """The tests that one process should make, where several make tests: those that look at the same walks."""
-    return f"{subject.name}-{profile}-{part if part in PARTS else 'walks'}"
-
-
 def run_part(subject: Subject, profile: str, part: str, seed: int, request: Any) -> None:
     """Run one part, or look at one rule, as a test, which fails with the story alone."""
     import pytest
@@ -228,9 +222,14 @@ def stop_in(subject: Subject, trace: tuple[Any, tuple[Operation, ...]], wrong: s
         error.add_note(wrong)
         raise error
     capturing = config.pluginmanager.getplugin("capturemanager")
-    with capturing.global_and_fixture_disabled() if capturing else nullcontext():
+    if capturing:
+        capturing.suspend(in_=True)  # what is typed as well
+    try:
         print(f"\n{wrong}\n")  # noqa: T201 # pytest shows what it has captured after the test
         debugged(subject, *trace)
+    finally:
+        if capturing:
+            capturing.resume()
 
 
 def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: str | None = None, seed: int = 0) -> Any:
@@ -255,10 +254,7 @@ def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: st
 
 
 def as_parameters(subject: Subject, profile: str | None) -> list[Any]:
-    """The cases of a subject as parameters of a test. Tests of one group are made by one process, see :func:`group`."""
+    """The cases of a subject as parameters of a test."""
     import pytest
 
-    return [
-        pytest.param(*case, id="-".join(case), marks=pytest.mark.xdist_group(group(subject, *case)))
-        for case in cases(subject, profile)
-    ]
+    return [pytest.param(*case, id="-".join(case)) for case in cases(subject, profile)]

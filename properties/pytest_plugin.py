@@ -6,6 +6,8 @@ without ``--profile`` they are as the table has them, and its seed is that of th
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pluggy import HookimplMarker
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 
 hookimpl = HookimplMarker("pytest")
+OF_RULE = re.compile(r"-([A-Z]+-)?P?\d+]$")
+"""How the name of a rule's test ends."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,16 +29,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--profile", default=None, metavar="P", help="Profile; default: those that the subject declares.")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Know the mark of tests that one process makes, also where nothing else does."""
-    config.addinivalue_line("markers", "xdist_group(name): tests of one name are made by one process of pytest-xdist")
-
-
 @hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Let ``-n`` keep tests together that look at the same walks. Other tests are handed out as they always are."""
     if getattr(config.option, "numprocesses", None) and getattr(config.option, "dist", "") == "no":
         config.option.dist = "loadgroup"
+
+
+@hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand the tests of rules to the process that makes their walks: they look at these."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    scheduler = import_module("xdist.scheduler").LoadGroupScheduling(config, log)
+    grouped = scheduler._split_scope  # noqa: SLF001 # it has no other door
+    scheduler._split_scope = lambda test: grouped(OF_RULE.sub("-walks]", test))  # noqa: SLF001
+    return scheduler
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
@@ -48,7 +58,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
     from broker_tck.properties.contracts import CONTRACTS
     from broker_tck.properties.engine.subjects import bundled, having_profile
     from broker_tck.properties.errors import BadInput
-    from broker_tck.properties.parts import cases, group
+    from broker_tck.properties.parts import cases
     from broker_tck.properties.settings import settings_of
     from broker_tck.properties.unloaded import resolve_unloaded
 
@@ -63,8 +73,5 @@ def pytest_generate_tests(metafunc: Any) -> None:
         found = [(subject, *case, seed) for subject in subjects for case in cases(subject, profile)]
     except (BadInput, ValueError) as error:
         raise pytest.UsageError(f"broker-tck: {error}") from None
-    parameters = [
-        pytest.param((s, p, part, n), id=f"{s.name}-{p}-{part}", marks=pytest.mark.xdist_group(group(s, p, part)))
-        for s, p, part, n in found
-    ]
+    parameters = [pytest.param((s, p, part, n), id=f"{s.name}-{p}-{part}") for s, p, part, n in found]
     metafunc.parametrize("conformance_case", parameters)

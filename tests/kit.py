@@ -169,9 +169,13 @@ def trace_of(text: str) -> Trace:
     return from_text(text)
 
 
-def python(*arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+def python(
+    *arguments: str, cwd: Path | None = None, typed: str = "", **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run Python in a process of its own."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "PYTEST"))}
     command = [sys.executable, *arguments]
     environment |= variables
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=240)
+    return subprocess.run(
+        command, cwd=cwd, env=environment, input=typed, capture_output=True, text=True, check=False, timeout=240
+    )

@@ -16,6 +16,7 @@ import broker_tck.properties
 from broker_tck.properties import parts, pytest_plugin
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.delayed_delivery.contract import DELAYED_DELIVERY
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import to_exercise
 from broker_tck.properties.engine.subjects import bundled, resolve
 
@@ -48,6 +49,12 @@ def broken(folder: Path) -> None:
     text = file.read_text()
     assert text.count("<= self.cutoff():") == 1
     file.write_text(text.replace("<= self.cutoff():", "< self.cutoff():"))
+
+
+def test_debugger_of_pytest_stops_where_the_answer_is_wrong(folder: Path) -> None:
+    broken(folder)
+    done = python("-m", "pytest", "-x", "--pdb", "-k", "walks", cwd=folder, typed="s\np self.strict\nq\nq\n")
+    assert "-> if deliver_at < 0 or deliver_at < self.cutoff():\n(Pdb) False\n" in done.stdout, done.stdout
 
 
 def test_template_conforms(folder: Path) -> None:
@@ -205,3 +212,10 @@ def test_plugin_is_light() -> None:
     code = "import sys, broker_tck.properties.pytest_plugin; print(*(m for m in sys.modules if 'broker_tck.' in m))"
     done = python("-c", code)
     assert set(done.stdout.split()) == {"broker_tck.properties", "broker_tck.properties.pytest_plugin"}
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)
+def test_tests_of_rules_belong_to_those_of_their_walks(contract: Contract) -> None:
+    named = parts.as_parameters(bundled(contract)[0], None)
+    groups = {pytest_plugin.OF_RULE.sub("-walks]", f"test.py::test[{each.id}]") for each in named}
+    assert groups == {f"test.py::test[{each.id}]" for each in named if each.values[1] in parts.PARTS}

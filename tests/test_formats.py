@@ -121,7 +121,7 @@ def test_debugger_stops_where_the_subject_raises(cli: Any, monkeypatch: pytest.M
 
 
 def test_debugger_stops_before_the_operation_that_differs(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = debugging(cli, monkeypatch, "kit:OneTooMany", "s\ns\np max_messages\nq\n")
+    out = debugging(cli, monkeypatch, "kit:OneTooMany", "s\np max_messages\nq\n")
     assert "-> return super().get_scheduled_messages(max_messages + 1)\n(Pdb) 0\n" in out
 
 

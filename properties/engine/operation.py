@@ -83,7 +83,7 @@ MADE = "on"
 def performing(name: str, fields: Sequence[str]) -> Callable[[Any, Any], Any]:
     """The method ``on`` of an operation. It is made of text, as a dataclass makes its own; walks call it a lot."""
     method = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-    made: dict[str, Any] = {}
+    made: dict[str, Any] = {"__name__": __name__}
     exec(f"def on(self, to): return to.{method}({', '.join(f'self.{field}' for field in fields)})", made)
     performed: Callable[[Any, Any], Any] = made["on"]
     return performed

@@ -19,7 +19,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.isolation.blackbox import BOX
 
 KIT = "broker_tck.properties."
-"""The modules that call a subject. Operations are made of text, and have no module."""
+"""The modules that call a subject."""
 MOST_FRAMES = 12
 """Of a longer traceback, as of a recursion, so many frames are told."""
 MOST_LINES = 100
@@ -52,7 +52,7 @@ def error_of(call: Callable[..., Any], *arguments: Any) -> BaseException | None:
 def own(error: BaseException) -> TracebackType | None:
     """The traceback of an error from where it enters the subject's code; None: it never does."""
     at = error.__traceback__
-    while at and at.tb_frame.f_globals.get("__name__", KIT).startswith(KIT):
+    while at and at.tb_frame.f_globals["__name__"].startswith(KIT):
         at = at.tb_next
     return at
 
