@@ -16,12 +16,14 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     Batch,
     Capabilities,
     Chunked,
+    Config,
     Fill,
     Inside,
     Nack,
     NackId,
 )
 from broker_tck.properties.engine.answers import plain
+from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.subjects import declared, resolve
@@ -199,3 +201,17 @@ def test_client_of_4_0_1_conforms_without_negative_ids() -> None:
     assert (checked.green, checked.complaints) == (True, [])
     assert all(checked.run.deviations.values())
     assert len(checked.run.deviations) == 13
+
+
+def test_timer_that_fires_without_end_ends_the_advance() -> None:
+    trace = from_text("negative-acks go delay_us=3; nack 0 0 0; adv 5000; close; nack 0 0 1")
+    client = resolve("go")
+    assert replay(trace, [client]).agreed == len(trace.operations)
+    steps = record(trace.operations, client.rig(trace.config, client.capabilities))
+    assert steps[1].result == {"error": "RuntimeError"}
+
+
+def test_client_that_polls_is_not_made_to_wait_for_nothing() -> None:
+    polling = Capabilities(no_delay=False)
+    given = Config(backoff_ms=(1, 2)), Config(backoff_ms=(1, 0)), Config(multiplier=(0, 500, 2.0))
+    assert [NACKS.edges.may_start(config, polling) for config in given] == [True, False, False]

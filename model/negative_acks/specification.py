@@ -28,6 +28,8 @@ MOST_REDELIVERED = 2**31 - 1
 """The broker counts redeliveries in 32 bits."""
 MOST_AT_ONCE = 10_000
 """How often a timer may fire at one and the same time."""
+MOST_FIRINGS = 50_000
+"""More often a timer fires in one advance only where it is armed for times much shorter than that."""
 
 
 class Config(DelayConfig, Protocol):
@@ -162,13 +164,16 @@ class NegativeAcks(Reference):
         """Let time pass; the timer fires on the way. Answers with what was emitted."""
         emissions: list[Emission] = []
         until = self.clock.now + ms * MS
-        at_once = 0
+        at_once = firings = 0
         while (first := min(self.timer.armed(), default=until + 1)) <= until:
             at_once = at_once + 1 if first <= self.clock.now else 0
             if at_once > MOST_AT_ONCE:
                 raise Fault("RuntimeError")  # it fires and fires, and time does not move
             self.clock.move(max(first, self.clock.now))
             self.timer.expire(first)
+            firings += 1
+            if firings > MOST_FIRINGS:
+                raise Fault("RuntimeError")
             emissions += self.fire()
         self.clock.move(until)
         return emissions

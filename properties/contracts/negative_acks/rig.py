@@ -17,6 +17,8 @@ MS = 1_000_000
 IDS_OF_A_REQUEST = 1_000
 MOST_AT_ONCE = 10_000
 """A tracker that has its timer fire more often than that at one moment does not come back."""
+MOST_FIRINGS = 50_000
+"""More often a timer fires in one advance only where it is armed for times much shorter than that."""
 
 
 class RequestFailed(Exception):
@@ -85,12 +87,14 @@ class Rig(ManualTimer):
     def advance(self, ms: int) -> list[list[Any]]:
         """Let time pass; timers fire on the way."""
         until = self.now + ms * MS
-        at_once, before = 0, self.now
+        at_once, firings, before = 0, 0, self.now
         while timeout := self.due(until):
             at_once = at_once + 1 if self.now == before else 0
-            before = self.now
+            before, firings = self.now, firings + 1
             if at_once > MOST_AT_ONCE:
                 raise RuntimeError("the timer fires and fires, and time does not move")
+            if firings > MOST_FIRINGS:
+                raise RuntimeError("the timer fires and fires, and time hardly moves")
             self.fire(timeout)
         self.now = until
         return self.told()
