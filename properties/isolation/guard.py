@@ -128,7 +128,6 @@ class Guarded(Generic[T]):
         self.sources: list[Any] = [self.answers, self.output]
         self.place, self.looked = self.memory.place, monotonic()
         self.used = self.last = self.asleep = 0.0
-        self.size = 0
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
         guard = os.getpid()
@@ -141,6 +140,7 @@ class Guarded(Generic[T]):
                 self.live(answering, printing, guard)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self.size = size_of(self.pid)
         os.close(answering)
         os.close(printing)
         with suppress(OSError):  # whoever is first
@@ -295,7 +295,6 @@ class Guarded(Generic[T]):
             if not self.ended:
                 self.end(None)
             return
-        self.size = self.size or seen.size
         if self.limits.memory is not None and seen.size - self.size > self.limits.memory * MIB:
             self.end(End("MemoryError", TOO_MUCH))
             return
