@@ -7,7 +7,7 @@ looks at the exact type first, and reads what builtin types hold by methods of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count, islice
+from itertools import chain, count, islice
 from math import isfinite
 from typing import Any
 
@@ -41,6 +41,8 @@ class TooMany(Exception):
 
 # ---- What rigs do with what they were told
 
+WHOLE, ROWS = frozenset({int}), frozenset({list})
+
 
 def number(said: Any) -> int | Odd:
     """A number as a rig shows it."""
@@ -50,16 +52,15 @@ def number(said: Any) -> int | Odd:
 def numbers(said: Any) -> list[int] | Odd:
     """Some numbers, as a rig shows them."""
     items = listed(said)
-    known = type(items) is list and all(type(item) is int for item in items)
-    return items if known else Odd(items)
+    return items if type(items) is list and {*map(type, items)} <= WHOLE else Odd(items)
 
 
 def rows(said: Any) -> list[list[int]] | Odd:
     """Some rows of numbers, as a rig shows them."""
     items = listed(said)
     if type(items) is list:
-        items = [listed(item) for item in items]
-        if all(type(row) is list and all(type(item) is int for item in row) for row in items):
+        items = [item if type(item) is list else listed(item) for item in items]
+        if {*map(type, items)} <= ROWS and {*map(type, chain.from_iterable(items))} <= WHOLE:
             return items
     return Odd(items)
 
