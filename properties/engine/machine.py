@@ -122,6 +122,11 @@ def described() -> Iterator[list[str]]:
         yield told
 
 
+def prepare() -> None:
+    """Have Hypothesis read the constants of the modules that are here, once for all processes that are forked later."""
+    hypothesis.find(st.integers(), lambda _: True, settings=machine_settings(1))
+
+
 def run_machine(
     subject: Subject, model: type[Reference], examples: int, seed: int | str | None = None, steps: int = STEPS
 ) -> tuple[Walk | None, int]:
