@@ -28,18 +28,13 @@ def several(trace: Sequence[Any]) -> bool:
     return len([operation for operation in trace if operation.tag == "open"]) > 1
 
 
-def fewer(_trace: Sequence[Any], expected: int, seen: int) -> bool:
-    """Whether less is held than has to be."""
-    return seen < expected
-
-
 BLAME = (
     Blame("TD-13", "clear"),
     Blame("TD-28", "close", "count"),
     Blame("TD-27", "close"),
     Blame("TD-31", "shutdown"),
     Blame("TD-26", "open"),
-    Blame("TD-20", "md", "count", several, fewer),
+    Blame("TD-20", "md", "count", several),
     Blame("TD-15", "md"),
     Blame("TD-14", "tick"),
     Blame("TD-13", "adv", RESULT, cleared),
