@@ -19,7 +19,7 @@ from broker_tck.properties.engine.trace import from_text
 LAWS = {law.number: law for law in CONTRACT.laws}
 VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}
 BREAKERS = {
-    "DD-07": "DD-05 buckets.key: to_the_next",
+    "DD-07": "DD-05 buckets.key: nearest",
     "DD-08": "DD-06 absent",
     "DD-23": "DD-23 arms another without cancelling",
     "DD-34": "DD-06 buckets.due: strictly_before",

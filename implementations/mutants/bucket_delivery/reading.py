@@ -205,7 +205,7 @@ class TrimmedStaysHeld(PulsarBuckets50):
 # ---- Clear
 
 
-@mutant("BD-31", source="apache/pulsar PR 25984", conditions=3)
+@mutant("BD-31", source="apache/pulsar PR 25984", conditions=3, deep=True)
 class ClearWaitsForNothing(PulsarBuckets50):
     """A clear waits for a merge, and not for the load and the deletions that are under way."""
 
