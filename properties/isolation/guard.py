@@ -28,6 +28,7 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.isolation.blackbox import BOX, FORKS, MADE, TWICE, WALK, Memory
 from broker_tck.properties.isolation.messages import Messages, write_message
+from broker_tck.properties.isolation.system import all_asleep, group_lives, size_of, state_of
 
 T = TypeVar("T")
 
@@ -406,56 +407,11 @@ def limit_reserved(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (least, hard))
 
 
-def size_of(pid: int | str = "self") -> int:
-    """How many bytes a process takes; 0 where the system does not tell."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
-    except OSError:
-        return 0
-
-
 def send(answering: int, message: Any) -> None:
     """Send a message to the guard, whole; nothing from a process that is a fork of the guarded one."""
     if BOX.depth:
         BOX.came_back()
     write_message(answering, message)
-
-
-class State(NamedTuple):
-    """What a process has taken: seconds of the processor, and bytes of memory."""
-
-    used: float
-    size: int
-
-
-def state_of(pid: int) -> State:
-    """What a process has taken; nothing where the system does not tell."""
-    fields = stat_of(Path(f"/proc/{pid}/stat"))
-    used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
-    return State(used, size_of(pid))
-
-
-def all_asleep(pid: int, otherwise: bool) -> bool:
-    """Whether each thread of a process waits for something, and not for a core; ``otherwise`` if nobody tells."""
-    found = [stat_of(file) for file in Path(f"/proc/{pid}/task").glob("*/stat")]
-    return all(fields[0] == "S" for fields in found if fields) if found else otherwise
-
-
-def stat_of(file: Path) -> list[str]:
-    """The fields of a process or a thread behind its name; empty where the system does not tell."""
-    try:
-        return file.read_text().rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
-def group_lives(leader: int) -> bool:
-    """Whether a process is left of a group whose leader has been reaped."""
-    try:
-        os.killpg(leader, 0)
-    except OSError:
-        return False
-    return True
 
 
 def ending(status: int | None) -> End:
