@@ -27,6 +27,8 @@ RESULT = "result"
 HANG = "Hang"
 NO_ANSWERS = (HANG, "MemoryError", "Exited", "Killed")
 """Why a subject may give no answer: it does not come back, wants too much memory, or ends its own process."""
+TOO_MUCH = "it takes too much memory"
+"""What is said if an allocation fails, which has no message of its own, as if the guard sees the memory first."""
 NOT_SHOWN = UNDEFINED
 """What a rig shows in the place of something that its subject cannot show."""
 Recorder = Callable[[Any, Sequence[Operation]], list[Step]]
@@ -56,7 +58,8 @@ def failed(error: BaseException) -> dict[str, str]:
         raise error
     if issubclass(kind, Fault):
         return {"error": message_of(error)}
-    return {"error": class_name(kind, module=False), "message": message_of(error)}
+    message = message_of(error) or (TOO_MUCH if kind is MemoryError else "")
+    return {"error": class_name(kind, module=False), "message": message}
 
 
 def named(error: BaseException) -> dict[str, str]:

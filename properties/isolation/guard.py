@@ -25,6 +25,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.properties.engine.check import TOO_MUCH
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.isolation.blackbox import BOX, FORKS, MADE, TWICE, WALK, Memory
 from broker_tck.properties.isolation.messages import Messages, write_message
@@ -41,7 +42,6 @@ MEMORY = 512
 """How many MiB a process may grow by."""
 RESERVED = 8
 """It may reserve so many times as much as it takes: threads do."""
-TOO_MUCH = "it takes too much memory"
 BETWEEN = 24
 """So many times as long may pass of the processor's time while the subject is asked nothing: the kit works."""
 SOON = 0.8
@@ -394,7 +394,8 @@ def own_process(printing: int, limits: Limits, guard: int) -> None:
     os.close(nothing)
     os.close(printing)
     sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
-    sys.stdout = sys.stderr = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
+    printed = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
+    sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = printed  # type: ignore[misc]  # none keeps a buffer
 
 
 def limit_reserved(memory: int) -> None:

@@ -25,7 +25,7 @@ SEEN = {
     "Interrupts": ("Exited", "it raised KeyboardInterrupt, which ends a process"),
     "ForksAndComesBack": ("Exited", "it came back in two processes: it has forked its own"),
     "WaitsDeaf": ("Hang", "no answer within the limit"),
-    "EatsMemory": ("MemoryError", ""),
+    "EatsMemory": ("MemoryError", "it takes too much memory"),
 }
 """One of each kind; `test_guard` has more, and no Spark."""
 CONFORMING, PROFILE = "time-bucket", "timebucket-ideal"
