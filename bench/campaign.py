@@ -68,6 +68,7 @@ class Way(msgspec.Struct):
     high: float
     times: float
     """As many times one plain process over the same walks; the median of the turns."""
+    times_by_turn: list[float]
     note: str
 
 
@@ -291,14 +292,15 @@ def calibrated(seconds: float) -> int:
 def result(operations: int, rounds: int, turns: dict[str, list[list[Turn]]], size: Size) -> Result:
     """The figures of all ways."""
     rates = {way: [t.operations / t.seconds for turn in found for t in turn] for way, found in turns.items()}
-    times = {way: median(map(times_plain, turns[ONE], found)) for way, found in turns.items()}
+    times_by_turn = {way: [*map(times_plain, turns[ONE], found)] for way, found in turns.items()}
+    times = {way: median(found) for way, found in times_by_turn.items()}
     return Result(
         subjects=[lane.subject for lane in manifest_of(1, 1).lanes],
         operations=operations,
         rounds=rounds,
         turns=len(turns[ONE]),
         ways=[
-            Way(way, PROCESSES[way], median(found), min(found), max(found), times[way], NOTES[way])
+            Way(way, PROCESSES[way], median(found), min(found), max(found), times[way], times_by_turn[way], NOTES[way])
             for way, found in rates.items()
         ],
         isolation=1 - times[ISOLATED],

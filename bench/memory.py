@@ -284,7 +284,7 @@ def measured(row: Row, *, batch: bool, messages: int = MESSAGES) -> Measurement:
 
 
 def rows(names: Sequence[str] = tuple(ROWS), messages: int = MESSAGES) -> Iterator[MemoryRow]:
-    """Measure rows one after the other: half a minute each, and two minutes for the heap.
+    """Measure rows one after the other.
 
     Raises ``KeyError`` for a name that is not in :data:`ROWS`.
     """

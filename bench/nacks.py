@@ -223,7 +223,7 @@ def measured(tracker: str, row: str, number: int = NACKS) -> Measurement:
 
 
 def rows(names: Sequence[str] = tuple(ROWS), number: int = NACKS) -> Iterator[MemoryRow]:
-    """Measure rows one after the other, a few seconds each. Raises ``KeyError`` for a name not in :data:`ROWS`."""
+    """Measure rows one after the other. Raises ``KeyError`` for a name not in :data:`ROWS`."""
     chosen = [ROWS[name] for name in names]
     pair_map = measured("pair-map", names[0], number)
     for row in chosen:

@@ -141,7 +141,7 @@ def check(
     the contracts are checked, each under the profiles that it declares, several at a time. The table also holds
     `walks`, `examples`, `seed`, `save`, `contracts` and `jobs`; options win.
 
-    A bundled subject with 1,000 walks takes some 10 s of a core, all bundled ones with fewer walks 40 s.
+    A bundled subject with 1,000 walks takes seconds, all bundled ones with fewer walks about a minute.
 
     Exit status 0: all conform. 1: one is broken; its trace says by which rule. 4: there was no difference, but
     it was not enough: the rules that are named never came up.

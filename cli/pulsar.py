@@ -68,9 +68,8 @@ def pulsar(
     status is 1 where a class does not conform to its own profile: it does something that nobody has written down; 4
     where too few walks were made to say so.
 
-    Each check takes 7 to 16 s of a core with 1,000 walks; 4.0.8 and 4.2.4 have 22. With -o, the page is written anew
-    when a check ends, and the answers are kept beside it, in FILE.jsonl. Run again, the command makes only the checks
-    that are missing, or that another kit, other classes or other options made.
+    With -o, the page is written anew when a check ends, and the answers are kept beside it, in FILE.jsonl. Run again,
+    the command makes only the checks that are missing, or that another kit, other classes or other options made.
     """
     asked = asked_of(versions or TRIED, contract_name)
     page = page_of(output, versions, asked, contract_name, walks, seed) if output else None

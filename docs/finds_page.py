@@ -1,4 +1,4 @@
-"""A table of how soon walks find what released bucket trackers do otherwise."""
+"""A table of how many walks find what released bucket trackers do otherwise."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ FINDS = Path(__file__).with_name("bucket_finds.json")
 """What `python docs/bucket_finds.py` found."""
 FROM_NOTHING = """\
 Here the kit is not told where to look. The class of each release, on a Java that had started, makes random walks along
-the profile of the release with one rule kept as specified, until it differs: after so many walks, and seconds of the
-processor, in one run. It differs wherever the rule matters; several defects above may have one rule. Along the profile
-itself it did not differ in {walks} walks.
+the profile of the release with one rule kept as specified, until it differs: after so many walks. It differs wherever
+the rule matters; several defects above may have one rule. Along the profile itself it did not differ in {walks} walks.
 
 A dash: the profile decides as the specification does, or never comes to it, as 4.0.8, which does not trim. BD-25 says
 little of 4.0.8 and 4.2.4: they have no index that the rule could count, and differ at once."""
 
 
 def from_nothing() -> Iterator[str]:
-    """How soon walks find each rule that a release does otherwise."""
+    """How many walks find each rule that a release does otherwise."""
     finds = json.loads(FINDS.read_text(encoding="utf-8"))
     found = {release: finds["releases"][release] for release in RELEASES.values()}
     yield from ("", "## Found from nothing", "", FROM_NOTHING.format(walks=finds["agreed"]), "")
@@ -34,9 +33,9 @@ def from_nothing() -> Iterator[str]:
 
 
 def walks_until(found: Any, most: int) -> str:
-    """How soon a rule was found."""
+    """The walks until a rule was found."""
     if found is None:
         return "-"
     if found["walks"] is None:
         return f"not in {most} walks"
-    return f"{found['walks']} walk{'s' * (found['walks'] > 1)}, {found['seconds']} s"
+    return str(found["walks"])

@@ -12,6 +12,7 @@ import bucket_pictures
 import click
 import crash_points
 import defect_page
+import figures_page
 import finds_page
 import queue_picture
 import topic_pictures
@@ -55,17 +56,14 @@ A trace is a file or one line of text, see [Traces](trace-format.md).
 
 ## How long it takes
 
-Measured on two cores; seconds are those of one processor, so several processes take less by the clock.
+`check` checks several subjects at a time, so it takes less by the clock than on one core. The first row is for
+comparison with your machine.
 
-| command | seconds |
-| --- | --- |
-| `check`: all bundled subjects | 38 |
-| `check --subject time-bucket`: 1,000 walks | 9 |
-| `walk --subject time-bucket`: 100 walks | 1 |
-| `interleave --subject stepwise-queue`: all scenarios | 3 |
-| `bench drivers` | 13 |
-| `pulsar 4.0.8 4.2.4`: each of 22 checks with 1,000 walks | 7 to 16 |
-| `compare --contract negative-acks`: each of 10 subjects | 18 |
+<!-- figures: commands --><!-- end of figures -->
+
+Each class of a release of Pulsar starts a Java:
+
+<!-- figures: java --><!-- end of figures -->
 
 A command that takes longer than two seconds says how far it is: with a bar on a terminal, else with a line on standard
 error after two seconds, and then each ten.
@@ -156,7 +154,8 @@ def pages() -> dict[str, str]:
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
     pictures |= {"bucket-life.svg": bucket_pictures.life(), "bucket-merge.svg": bucket_pictures.merge()}
     pictures |= {"topic-index.svg": topic_pictures.index(), "topic-views.svg": topic_pictures.views()}
-    return {name: "\n".join(lines) + "\n" for name, lines in made.items()} | pictures
+    texts = {name: figures_page.filled("\n".join(lines) + "\n") for name, lines in made.items()}
+    return figures_page.pages() | texts | pictures
 
 
 def misbehaviour() -> list[str]:

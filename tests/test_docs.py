@@ -24,7 +24,7 @@ from broker_tck.model.rules import deviations_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.replay import declaring
-from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.engine.subjects import bundled, mutants
 from broker_tck.properties.engine.trace import from_text, load, to_json
 
 REPO = Path(__file__).parents[1]
@@ -76,6 +76,52 @@ def test_every_deviation_of_a_bucket_tracker_was_looked_for(generator: ModuleTyp
     for profile, release in page.RELEASES.items():
         deviating = {way.rule.number for way in deviations_of(CONTRACTS["bucket-delivery"].model(profile))}
         assert found[release].keys() == deviating, "run python docs/bucket_finds.py"
+
+
+# ---- Counts
+
+
+class Recorded(msgspec.Struct):
+    """A recorded trace, of which only the number of steps is asked."""
+
+    profile: str
+    steps: list[msgspec.Raw]
+
+
+def recorded() -> dict[str, tuple[int, int]]:
+    """How many traces and steps were recorded, by profile, worked examples aside; and of each contract in all."""
+    counts: dict[str, tuple[int, int]] = {}
+    for name in CONTRACTS:
+        files = [path for path in fixtures.golden(name) if not path.name.startswith("worked-")]
+        for line in (line for path in files for line in path.read_bytes().splitlines()):
+            trace = msgspec.json.decode(line, type=Recorded)
+            for kind in (trace.profile if trace.profile != "ideal" else f"{name} ideal", name):
+                traces, steps = counts.get(kind, (0, 0))
+                counts[kind] = traces + 1, steps + len(trace.steps)
+    return counts
+
+
+def test_as_many_traces_were_recorded_as_pages_say() -> None:
+    counts = {f"{traces:,} of {steps:,}" for traces, steps in recorded().values()}
+    told = {
+        f"{traces} of {steps}"
+        for page in PAGES
+        for text in [re.sub(BLOCK, "", page.read_text(encoding="utf-8"))]
+        for traces, steps in re.findall(r"(\d[\d,]*) (?:traces )?of (\d[\d,]*) steps", text)
+    }
+    assert len(told) == 5
+    assert told <= counts
+
+
+def test_first_page_shows_every_bundled_subject() -> None:
+    page = (DOCS / "index.md").read_text(encoding="utf-8")
+    pairs = {(s.name, profile) for contract in CONTRACTS.values() for s in bundled(contract) for profile in s.profiles}
+    shown = re.findall(r"^conforms +(\S+) +(\S+) +(?:none recorded|(\d+)/(\d+)) ", page, flags=re.MULTILINE)
+    assert f"{len(pairs)} of {len(pairs)} conform" in page
+    assert {(name, profile) for name, profile, *_ in shown} <= pairs
+    counts = recorded()
+    for _, profile, agreed, steps in shown:
+        assert agreed == steps == (str(counts[profile][1]) if profile in counts else "")
 
 
 # ---- Links and words

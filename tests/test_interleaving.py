@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +40,7 @@ CONTRACT = CONTRACTS["entry-cache"]
 MODEL = CONTRACT.specification
 MUTANTS = declared_in(interleavings)
 SCENARIOS = {scenario.name: scenario for scenario in CONTRACT.scenarios}
+PAGE = (Path(__file__).parents[1] / "docs" / "interleavings.md").read_text(encoding="utf-8")
 
 ORDERS = {
     "insertions": (924, 0),
@@ -161,6 +164,10 @@ def test_all_orders_find_the_mutant_by_its_own_rule(name: str) -> None:
     assert len(finding.operations) <= 12
     kinds = "; ".join(operation.tag for operation in finding.operations)
     assert kinds == FOUND[name][1] or not FOUND[name][1]
+    tried = explored(f"mutant:{name}", FOUND[name][0])
+    counts = rf"{len(tried.failing)} of {tried.orders} \| {len(finding.operations)}"
+    row = rf"^\| `{name}` \| .+ \| `{FOUND[name][0]}` \| {counts} \|$"
+    assert re.search(row, PAGE, flags=re.MULTILINE)
 
 
 @pytest.mark.untraced

@@ -19,7 +19,7 @@ ENDS = "broker_tck/Ends"
 FUEL = 20_000_000
 """Jumps backwards in one call. No call that comes to its end needs a tenth of it.
 
-Turns that do next to nothing used it up in 0.01 to 0.13 seconds, on Java 25; what does more in a turn takes longer.
+Turns that do next to nothing use it up in a fraction of a second; what does more in a turn takes longer.
 """
 
 CLOCKS = {("java/lang/System", "currentTimeMillis"): "wall", ("java/lang/System", "nanoTime"): "monotonic"}
