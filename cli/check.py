@@ -12,8 +12,7 @@ from typing import Any
 
 import click
 
-from broker_tck.cli import completion, formats
-from broker_tck.cli.check_page import page
+from broker_tck.cli import completion
 from broker_tck.cli.checking import Budget, Told, checked
 from broker_tck.cli.matching import matching
 from broker_tck.cli.only import having, limited, named_rules
@@ -41,7 +40,6 @@ from broker_tck.properties.findings.kept import Written, kept_in, see_writable, 
 from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
-from broker_tck.spark_fuzz.driver.session import need
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject that is named is put through."""
@@ -115,7 +113,7 @@ Examples:
 @click.option("--here", is_flag=True, help="Run subjects in this process, unguarded: for profilers and debuggers.")
 @click.option("--pdb", is_flag=True, help="Stop in the debugger where the first finding's subject raises, or differs.")
 @json_option
-def check(
+def check_command(
     contract_names: tuple[str, ...],
     bundled: bool,
     isolated: bool,
@@ -148,6 +146,8 @@ def check(
     """
     settings = Settings() if isolated else settings_of(Path.cwd())
     if html:
+        from broker_tck.spark_fuzz.driver.session import need
+
         need("pages", ("jinja2",), "report")
     only = named_rules(rules)
     contracts = contract_names or (() if named else settings.contracts)
@@ -171,12 +171,11 @@ def check(
         cut = error
     if isinstance(cut, BadInput) and not found:
         raise cut
-    document = check_document([each.document for each in found], cut is not None, only)
-    if as_json:
-        print_json(document)
-    elif found:
+    if found and not as_json:
         print_end(found, budget, only, len(pairs), len(every))
-    also(document, junit, sarif, html, github)
+    if as_json or junit or sarif or html or github:
+        document = check_document([each.document for each in found], cut is not None, only)
+        told_to_tools(document, as_json, junit, sarif, html, github)
     keeping.see_kept()
     if cut:
         click.echo(f"broker-tck: {len(found)} of {len(pairs)} were checked", err=True)
@@ -322,8 +321,15 @@ def print_kept(done: Sequence[Told]) -> None:
             click.echo(f"kept trace {file} asks for what {each.document.subject} declares to lack")
 
 
-def also(document: dict[str, Any], junit: str | None, sarif: str | None, html: str | None, github: bool) -> None:
-    """Write, and print, the check for other tools, as far as that is asked for."""
+def told_to_tools(
+    document: dict[str, Any], as_json: bool, junit: str | None, sarif: str | None, html: str | None, github: bool
+) -> None:
+    """Print, and write, the check for other tools, as far as that is asked for."""
+    from broker_tck.cli import formats
+    from broker_tck.cli.check_page import page
+
+    if as_json:
+        print_json(document)
     if junit:
         written(junit, formats.junit(document))
     if sarif:

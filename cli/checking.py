@@ -14,7 +14,6 @@ from broker_tck.cli.table import row_of
 from broker_tck.cli.told import story_here
 from broker_tck.properties.check_document import SubjectDocument, subject_document
 from broker_tck.properties.conforming import Checked, check_subject, golden_traces
-from broker_tck.properties.engine.machine import prepare
 from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.findings.document import document
@@ -71,6 +70,8 @@ def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
         Task(s, profile, partial(check, profile, budget, kept), told_of, budget.seed, kept) for s, profile in pairs
     ]
     if budget.examples and len(tasks) > 1:
+        from broker_tck.properties.engine.machine import prepare  # which imports Hypothesis
+
         prepare()
     with progress(budget.walks * len(tasks), "checking", "walks") as tell:
         if budget.here or budget.pdb:

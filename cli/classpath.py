@@ -21,7 +21,7 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("version", metavar="VERSION")
 @jars_option
-def classpath(version: str) -> None:
+def classpath_command(version: str) -> None:
     """Print the jars of a release of Apache Pulsar as a class path, to compile against.
 
     They are those that the classes under test need, not all that a broker needs.

@@ -44,7 +44,7 @@ Examples:
 @output_option("Also write an HTML file.")
 @seed_option
 @json_option
-def compare(
+def compare_command(
     contract_name: str | None,
     named: tuple[Subject, ...],
     count: int,

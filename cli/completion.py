@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 import click
 
 from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.subjects import plugged_in
 
@@ -27,4 +26,13 @@ contracts = offering(lambda: CONTRACTS)
 subjects = offering(lambda: [*BUNDLED, *plugged_in()])
 profiles = offering(lambda: [profile for contract in CONTRACTS.values() for profile in contract.profiles])
 rules = offering(lambda: [number for contract in CONTRACTS.values() for number in contract.rules])
-mutants = offering(lambda: MUTANTS)
+
+
+def known_mutants() -> Iterable[str]:
+    """The names of all mutants."""
+    from broker_tck.implementations.mutants import MUTANTS
+
+    return MUTANTS
+
+
+mutants = offering(known_mutants)

@@ -132,7 +132,7 @@ findings_option = click.option(
 @conf_option
 @json_option
 @click.pass_context
-def fuzz(
+def fuzz_command(
     context: click.Context,
     /,
     contract_name: str | None,
@@ -187,7 +187,7 @@ def fuzz(
         return summarize(store, totals, goal, as_json)
 
 
-@fuzz.command("resume", epilog=RESUME_EXAMPLES)
+@fuzz_command.command("resume", epilog=RESUME_EXAMPLES)
 @click.argument("where", metavar="STORE")
 @rounds_option
 @seconds_option
@@ -219,7 +219,7 @@ def resume(
         return summarize(store, totals, goal, as_json)
 
 
-@fuzz.command("stop", epilog="\b\nExamples:\n  broker-tck fuzz stop night\n")
+@fuzz_command.command("stop", epilog="\b\nExamples:\n  broker-tck fuzz stop night\n")
 @click.argument("where", metavar="STORE")
 @conf_option
 def stop_command(where: str, confs: tuple[str, ...]) -> None:
@@ -232,7 +232,7 @@ def stop_command(where: str, confs: tuple[str, ...]) -> None:
     )
 
 
-@fuzz.command("merge", epilog="\b\nExamples:\n  broker-tck fuzz merge monday tuesday --into both\n")
+@fuzz_command.command("merge", epilog="\b\nExamples:\n  broker-tck fuzz merge monday tuesday --into both\n")
 @click.argument("sources", nargs=-1, required=True, metavar="STORE STORE…")
 @click.option("--into", required=True, metavar="DIR", help="A new folder, or a URI that Spark can write.")
 @conf_option

@@ -30,7 +30,7 @@ Examples:
     shell_complete=completion.contracts,
     help="The contract.",
 )
-def init(folder: Path, name: str) -> None:
+def init_command(folder: Path, name: str) -> None:
     """Write the three files of a plug-in: a subject to begin with, its test, and a pyproject.toml.
 
     NAME is the folder, and gives project, module and class their names: `my-tracker` gives `my_tracker:MyTracker`.

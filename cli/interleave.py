@@ -49,7 +49,7 @@ class Shown(NamedTuple):
 @click.option("--sample", "count", type=click.IntRange(1), help="Try so many orders, drawn at random, not all of them.")
 @seed_option
 @json_option
-def interleave(
+def interleave_command(
     subject: Subject, profile: str | None, names: tuple[str, ...], count: int | None, seed: int, as_json: bool
 ) -> int:
     """Try all orders in which a few calls that overlap may take their steps; of three threads, some.

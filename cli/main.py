@@ -12,29 +12,12 @@ from contextlib import suppress
 
 import click
 
-from broker_tck.cli.bench import bench
-from broker_tck.cli.check import check
-from broker_tck.cli.classpath import classpath
-from broker_tck.cli.compare import compare
-from broker_tck.cli.fuzz import fuzz
-from broker_tck.cli.init import init
-from broker_tck.cli.interleave import interleave
-from broker_tck.cli.mutants import mutants_command
-from broker_tck.cli.power import power
-from broker_tck.cli.pulsar import pulsar
-from broker_tck.cli.reduce import reduce_command
-from broker_tck.cli.replay import replay_command
-from broker_tck.cli.report import report
-from broker_tck.cli.rules import rules
+import broker_tck
+from broker_tck.cli.commands import Commands
 from broker_tck.cli.streams import DOCUMENTS, UNREAD, Unwritten, flush, silence, tell_errors
-from broker_tck.cli.subjects import subjects
-from broker_tck.cli.walk import walk_command
-from broker_tck.cli.watch import watch
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.errors import BadInput, Failed, KitFailed
-from broker_tck.properties.rulebook import rulebook
-from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 
 EXAMPLES = """\b
 Examples:
@@ -44,35 +27,52 @@ Examples:
   broker-tck rules DD-06
 """
 
+COMMANDS = {
+    "check": "Check subjects against their contract.",
+    "walk": "Make seeded random walks of subjects, and nothing else.",
+    "replay": "Replay traces on the model, and on subjects.",
+    "reduce": "Reduce the first failing trace of a file, or a text, to the shortest that breaks the same rule.",
+    "rules": "List a contract's rules; with numbers, all that is known of these.",
+    "subjects": "List the subjects of a contract: bundled ones, those of other packages, classes of Pulsar's releases.",
+    "compare": "Compare subjects with the specification, rule by rule.",
+    "pulsar": "Check every class of releases of Apache Pulsar against its profile, and against the specification.",
+    "classpath": "Print the jars of a release of Apache Pulsar as a class path, to compile against.",
+    "power": "Run every known wrong way of every rule as the subject, and see it killed.",
+    "mutants": "Set walk and machine on every mutant: each has to be killed, by its own rule.",
+    "interleave": "Try all orders in which a few calls that overlap may take their steps; of three threads, some.",
+    "fuzz": "Run a campaign: randomized walks, distributed by Spark, round after round.",
+    "watch": "Show how a campaign stands, until its driver ends; once, where this is no terminal.",
+    "report": "Make a report of a campaign, or compare two.",
+    "bench": "Measure the drivers' speed and the trackers' memory.",
+    "init": "Write the three files of a plug-in: a subject to begin with, its test, and a pyproject.toml.",
+}
+"""What each command does. It is in the module of its name, see :class:`Commands`."""
 
-@click.group(epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(
-    kit_version(), prog_name="broker-tck", message=f"%(prog)s, version %(version)s, rulebook {rulebook()}"
+
+def tell_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    """Print the version of the kit and that of its rules, and end; which imports all rules, so nobody else asks."""
+    if asked and not context.resilient_parsing:
+        click.echo(f"broker-tck, version {broker_tck.__version__}, rulebook {broker_tck.RULEBOOK}")
+        context.exit()
+
+
+@click.group(
+    cls=Commands,
+    package="broker_tck.cli",
+    says=COMMANDS,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=tell_version,
+    help="Show the version and exit.",
 )
 def cli() -> None:
     """Check implementations of the parts of a message broker that decide when a message comes back."""
-
-
-for command in (
-    check,
-    walk_command,
-    replay_command,
-    reduce_command,
-    rules,
-    subjects,
-    compare,
-    pulsar,
-    classpath,
-    power,
-    mutants_command,
-    interleave,
-    fuzz,
-    watch,
-    report,
-    bench,
-    init,
-):
-    cli.add_command(command)
 
 
 def main() -> None:

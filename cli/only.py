@@ -23,6 +23,8 @@ from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 def named_rules(names: Sequence[str]) -> list[str]:
     """The rules, laws and variations of these names, whatever their case. BadInput where there is none of a name."""
+    if not names:
+        return []
     known = {name.lower(): name for contract in CONTRACTS.values() for name in rules_in(contract)}
     for name in names:
         if name.lower() not in known:

@@ -257,8 +257,10 @@ def chosen_contract(name: str | None, subjects: Sequence[Subject] = (), rules: S
         return contract_named(name)
     if subjects:
         return subjects[0].contract
-    having = (c for c in CONTRACTS.values() if {*rules} & c.rules.keys())
-    return next(having, next(iter(CONTRACTS.values())))
+    first = contract_named(next(iter(CONTRACTS)))
+    if not rules:
+        return first
+    return next((c for c in CONTRACTS.values() if {*rules} & c.rules.keys()), first)
 
 
 trace_profile_option = click.option(

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from broker_tck.cli.streams import DOCUMENTS
 from broker_tck.properties.errors import BadInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH = 160
 """How wide tables are where there is no terminal to ask."""
@@ -33,6 +32,8 @@ class Tell(Protocol):
 
 def console(err: bool = False) -> Console:
     """A console on standard output or standard error."""
+    from rich.console import Console
+
     stream = sys.stderr if err else sys.stdout
     return Console(file=stream, width=None if stream.isatty() else WIDTH, highlight=False, soft_wrap=True)
 
@@ -44,6 +45,9 @@ def print_json(document: Any) -> None:
 
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
     """Print a table; the columns in ``right`` hold numbers."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(
         title=Text(title, style="table.title") if title else None,
         box=None,
@@ -76,6 +80,8 @@ def progress(
 @contextmanager
 def bar(total: float | None, what: str, width: int, clock: Callable[[], float]) -> Iterator[Tell]:
     """A bar that goes when the block ends, drawn a few times a second at most."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     name, says = (TextColumn(f"{{task.{it}}}", markup=False) for it in ("description", "fields[says]"))
     columns = name, BarColumn(width), says, TimeElapsedColumn()
     with Progress(*columns, console=console(err=True), transient=True, auto_refresh=False) as drawn:

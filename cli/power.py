@@ -31,7 +31,9 @@ POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contra
     "Begin with what an earlier `power --json` told: of each way a walk, and the trace that its rule was named on."
 )
 @json_option
-def power(contract_names: tuple[str, ...], profile: str | None, seed: int, known: str | None, as_json: bool) -> int:
+def power_command(
+    contract_names: tuple[str, ...], profile: str | None, seed: int, known: str | None, as_json: bool
+) -> int:
     """Run every known wrong way of every rule as the subject, and see it killed.
 
     A way that survives shows a rule that nothing can violate, or a generator that does not get there. Exit status 1

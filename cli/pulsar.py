@@ -53,7 +53,7 @@ Examples:
 @java_options
 @seed_option
 @json_option
-def pulsar(
+def pulsar_command(
     versions: tuple[str, ...],
     contract_name: str | None,
     walks: int,

@@ -27,7 +27,7 @@ Examples:
 @click.option("--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write JUnit XML for CI servers.")
 @click.option("--compare", nargs=2, metavar="A B", help="Two stores: what is new, gone, or slower in B.")
 @conf_option
-def report(
+def report_command(
     where: str | None,
     output: str | None,
     junit: str | None,

@@ -36,7 +36,7 @@ Examples:
     "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
 )
 @json_option
-def rules(numbers: tuple[str, ...], contract_name: str | None, profile: str | None, as_json: bool) -> None:
+def rules_command(numbers: tuple[str, ...], contract_name: str | None, profile: str | None, as_json: bool) -> None:
     """List a contract's rules; with numbers, all that is known of these."""
     numbers = tuple(number.upper() for number in numbers)
     contract = chosen_contract(contract_name, rules=numbers)

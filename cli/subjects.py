@@ -14,8 +14,8 @@ from broker_tck.properties.engine.subjects import bundled, declared, plugged_in
 @click.command(epilog="\b\nExamples:\n  broker-tck subjects\n  broker-tck subjects --json\n")
 @contract_option
 @json_option
-def subjects(contract_name: str | None, as_json: bool) -> None:
-    """List the subjects of a contract: bundled ones, those of other installed packages, and released classes of Pulsar.
+def subjects_command(contract_name: str | None, as_json: bool) -> None:
+    """List the subjects of a contract: bundled ones, those of other packages, classes of Pulsar's releases.
 
     Of other releases with the same classes, each is a subject as well: pulsar-VERSION/CLASS. Where the kit
     was never run on a class of a release, its profile is a guess, and commands that go by it say so.

@@ -23,7 +23,7 @@ EVERY = 1.0
 @click.argument("where", metavar="STORE")
 @conf_option
 @json_option
-def watch(where: str, confs: tuple[str, ...], as_json: bool) -> None:
+def watch_command(where: str, confs: tuple[str, ...], as_json: bool) -> None:
     """Show how a campaign stands, until its driver ends; once, where this is no terminal."""
     with opened(where, confs) as store:
         totals = totals_of(store)

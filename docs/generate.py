@@ -191,7 +191,10 @@ def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tu
     """A command and all below it."""
     yield path, command
     if isinstance(command, click.Group):
-        for name, below in command.commands.items():
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below
             yield from commands(below, (*path, name))
 
 

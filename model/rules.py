@@ -156,7 +156,7 @@ def wrong(number: str, name: str) -> Callable[[M], M]:
 
     def register(way: M) -> M:
         base = specification_of(way)
-        if number not in {e.rule.number for e in embodiments(base)}:
+        if number not in numbers_in(base):
             raise LookupError(f"{way.__name__} breaks {number}, of which {base.__name__} has no clause")
         _WRONG.setdefault(base, []).append((number, name, way))
         return way
@@ -167,6 +167,12 @@ def wrong(number: str, name: str) -> Callable[[M], M]:
 def specification_of(way: type) -> type:
     """The class, a model or a part of one, that a wrong way changes: the nearest of its bases with a clause."""
     return next(base for base in way.__mro__[1:] if any(callable(c) and c in _EMBODIMENTS for c in vars(base).values()))
+
+
+@cache
+def numbers_in(model: type) -> frozenset[str]:
+    """The numbers of the rules that clauses of the model embody; kept, as most models have many wrong ways."""
+    return frozenset(e.rule.number for e in embodiments(model))
 
 
 def law(number: str, sentence: str, *, source: str, look: str, needs: str = "") -> Rule:
@@ -220,7 +226,7 @@ def embodiments(model: type) -> Iterator[Embodiment]:
         clauses = (clause for base in reversed(part.__mro__) for clause in vars(base).values())
         for clause in dict.fromkeys(c for c in clauses if callable(c) and c in _EMBODIMENTS):
             found = _EMBODIMENTS[clause]
-            yield replace(found, clause=f"{path}{found.clause}")
+            yield replace(found, clause=f"{path}{found.clause}") if path else found
 
 
 def rules_of(model: type) -> list[Rule]:

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 
 from broker_tck import fixtures
-from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.replay import Disagreement, disagreements
 from broker_tck.properties.engine.run import Progress, Run, findings, run_subject
@@ -125,6 +124,8 @@ def check_subject(
     run = run_subject(subject, profile, seed, count, fail_fast, progress, known=known, reserve=reserve)
     machine_steps = 0
     if not run.failing and examples:
+        from broker_tck.properties.engine.machine import run_machine  # which imports Hypothesis
+
         failed, machine_steps = run_machine(subject, run.model, examples)
         if failed:
             run.failing.append(failed)

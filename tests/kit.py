@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
+import click
 import pytest
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
@@ -167,6 +168,13 @@ def found(subject: Subject, done: Walk) -> Finding | None:
 def trace_of(text: str) -> Trace:
     """The trace of a line of text."""
     return from_text(text)
+
+
+def commands_below(group: click.Group) -> dict[str, click.Command]:
+    """The commands of a group by name."""
+    context = click.Context(group)
+    found = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    return {name: command for name, command in found.items() if command}
 
 
 def python(

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from conftest import Cli
-from kit import plots
+from kit import commands_below, plots
 
 from broker_tck.bench import buckets as bucket_bench
 from broker_tck.bench import cache as cache_bench
 from broker_tck.bench import cursors as cursor_bench
 from broker_tck.bench import topics as topic_bench
 from broker_tck.bench.pictures import check_plot
-from broker_tck.cli.bench import bench, memory
+from broker_tck.cli.bench import bench_command, memory
 from broker_tck.spark_fuzz.driver import session
 
 pytestmark = plots
@@ -39,9 +39,8 @@ def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_benches_that_draw_are_tested() -> None:
-    assert {name for name, command in bench.commands.items() if "plot" in {p.name for p in command.params}} == {
-        *DRAWING
-    }
+    benches = commands_below(bench_command)
+    assert {name for name, bench in benches.items() if "plot" in {p.name for p in bench.params}} == {*DRAWING}
 
 
 @pytest.mark.usefixtures("unmeasured")

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import click
 
-from broker_tck.cli.bench.bucket import bench_bucket
-from broker_tck.cli.bench.cache import bench_cache
-from broker_tck.cli.bench.campaign import bench_campaign
-from broker_tck.cli.bench.cursors import bench_cursors
-from broker_tck.cli.bench.drivers import bench_drivers
-from broker_tck.cli.bench.memory import bench_memory
-from broker_tck.cli.bench.topic import bench_topic
+from broker_tck.cli.commands import Commands
+
+COMMANDS = {
+    "drivers": "Checked operations a second: walks beside the Hypothesis machine, and what the parts of a walk take.",
+    "walks": "Checked operations a second of walks, at the last commit of this clone beside another one.",
+    "memory": "Growth of the resident set of a fresh process that tracks many messages, content verified.",
+    "cursors": "What update, slowest and rank cost in each container, with 10, 100, 1,000 and 10,000 cursors.",
+    "cache": "What eviction costs: one queue of removal beside a policy for each cache, each in a fresh process.",
+    "bucket": "What an index in 50, 200 and 1,000 buckets costs, beside one in memory and a heap.",
+    "topic": "What the shared index of a topic costs with more and more subscriptions, beside a tracker for each.",
+    "campaign": "What Spark and isolation cost: the same walks in one process, isolated, on local cores, on a cluster.",
+}
 
 
-@click.group(epilog="\b\nExamples:\n  broker-tck bench drivers\n  broker-tck bench memory --json\n")
-def bench() -> None:
+@click.group(
+    cls=Commands,
+    package="broker_tck.cli.bench",
+    says=COMMANDS,
+    epilog="\b\nExamples:\n  broker-tck bench drivers\n  broker-tck bench memory --json\n",
+)
+def bench_command() -> None:
     """Measure the drivers' speed and the trackers' memory."""
-
-
-for command in (bench_drivers, bench_memory, bench_cursors, bench_cache, bench_bucket, bench_topic, bench_campaign):
-    bench.add_command(command)

@@ -47,7 +47,7 @@ Examples:
 )
 @plot_option("Also draw memory, recoveries and seals.")
 @json_option
-def bench_bucket(names: tuple[str, ...], messages: int, folder: str | None, plot: str | None, as_json: bool) -> int:
+def bucket_command(names: tuple[str, ...], messages: int, folder: str | None, plot: str | None, as_json: bool) -> int:
     """What an index in 50, 200 and 1,000 buckets costs, beside one in memory and a heap.
 
     Ledgers in order, times random within a day; snapshots are files. Each part is measured in fresh processes, and

@@ -31,7 +31,7 @@ EXAMPLES = "\b\nExamples:\n  broker-tck bench cache\n  broker-tck bench cache --
 )
 @plot_option("Also draw the seconds a pass.")
 @json_option
-def bench_cache(rounds: int, entries: int, plot: str | None, as_json: bool) -> int:
+def cache_command(rounds: int, entries: int, plot: str | None, as_json: bool) -> int:
     """What eviction costs: one queue of removal beside a policy for each cache, each in a fresh process.
 
     Entries of 100 bytes in caches of 200: the growth of the process for each, its value aside, and the seconds of a

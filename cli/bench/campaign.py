@@ -22,8 +22,8 @@ from broker_tck.cli.output import print_json, print_table, progress
 )
 @click.option("--turns", default=2, show_default=True, type=click.IntRange(1), help="How many turns each way has.")
 @json_option
-def bench_campaign(seconds: float, rounds: int, turns: int, as_json: bool) -> None:
-    """What Spark and isolation cost: the same walks in a plain process, isolated, on local cores and on a cluster.
+def campaign_command(seconds: float, rounds: int, turns: int, as_json: bool) -> None:
+    """What Spark and isolation cost: the same walks in one process, isolated, on local cores, on a cluster.
 
     All bundled subjects. The ways take turns; each has made a round before it is measured. It needs the machine for
     itself, for three quarters of an hour if nothing else is said.

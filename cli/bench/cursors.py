@@ -28,7 +28,7 @@ Examples:
 @click.option("--container", "names", multiple=True, metavar="C", help="A container, by name. Default: all.")
 @plot_option("Also draw the comparisons.")
 @json_option
-def bench_cursors(names: tuple[str, ...], plot: str | None, as_json: bool) -> int:
+def cursors_command(names: tuple[str, ...], plot: str | None, as_json: bool) -> int:
     """What update, slowest and rank cost in each container, with 10, 100, 1,000 and 10,000 cursors.
 
     Tailing: the slowest cursor moves to the end. Random: any cursor moves anywhere. A question is asked after one move.

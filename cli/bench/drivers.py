@@ -31,8 +31,8 @@ Examples:
     "--rounds", default=7, show_default=True, type=click.IntRange(1), help="How often everything is measured."
 )
 @json_option
-def bench_drivers(subject_names: tuple[str, ...], rounds: int, as_json: bool) -> None:
-    """Checked operations a second: the walk beside the Hypothesis machine, and what the parts of a walk take.
+def drivers_command(subject_names: tuple[str, ...], rounds: int, as_json: bool) -> None:
+    """Checked operations a second: walks beside the Hypothesis machine, and what the parts of a walk take.
 
     Default generator and weights without bulk operations; rules counted in one walk of 16.
     """

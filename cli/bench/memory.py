@@ -32,7 +32,7 @@ Examples:
 @click.option("--row", "names", multiple=True, metavar="ROW", help="A row of the table, by name. Default: all.")
 @plot_option("Also draw the table; negative-acks only.")
 @json_option
-def bench_memory(contract_name: str | None, names: tuple[str, ...], plot: str | None, as_json: bool) -> int:
+def memory_command(contract_name: str | None, names: tuple[str, ...], plot: str | None, as_json: bool) -> int:
     """Growth of the resident set of a fresh process that tracks many messages, content verified.
 
     delayed-delivery: 10 million messages; a row is messages a millisecond and the bits of a bucket's width, and the

@@ -50,7 +50,7 @@ Examples:
 )
 @plot_option("Also draw memory, adds and takes.")
 @json_option
-def bench_topic(chosen: tuple[int, ...], messages: int, limit: int, plot: str | None, as_json: bool) -> int:
+def topic_command(chosen: tuple[int, ...], messages: int, limit: int, plot: str | None, as_json: bool) -> int:
     """What the shared index of a topic costs with more and more subscriptions, beside a tracker for each.
 
     Messages are each for a random time within a day. Every subscription adds them, takes what comes due, and

@@ -1,13 +1,35 @@
-"""The contracts that there are, by name; the first is the default."""
+"""The contracts that there are, by name; the first is the default. Each is imported when it is asked for."""
 
-from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS
-from broker_tck.properties.contracts.bucket_delivery.contract import BUCKET_DELIVERY
-from broker_tck.properties.contracts.delayed_delivery.contract import DELAYED_DELIVERY
-from broker_tck.properties.contracts.entry_cache.contract import ENTRY_CACHE
-from broker_tck.properties.contracts.negative_acks.contract import NEGATIVE_ACKS
-from broker_tck.properties.contracts.topic_delivery.contract import TOPIC_DELIVERY
+from __future__ import annotations
 
-CONTRACTS = {
-    contract.name: contract
-    for contract in (DELAYED_DELIVERY, NEGATIVE_ACKS, ACTIVE_CURSORS, ENTRY_CACHE, BUCKET_DELIVERY, TOPIC_DELIVERY)
-}
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from broker_tck.properties.engine.contract import Contract
+
+NAMES = ("delayed-delivery", "negative-acks", "active-cursors", "entry-cache", "bucket-delivery", "topic-delivery")
+
+
+class Contracts(Mapping[str, "Contract"]):
+    """Contracts by name; that of some-name is ``SOME_NAME`` in ``some_name.contract``."""
+
+    def __getitem__(self, name: str) -> Contract:
+        if name not in self:
+            raise KeyError(name)
+        word = name.replace("-", "_")
+        contract: Contract = getattr(import_module(f"{__name__}.{word}.contract"), word.upper())
+        return contract
+
+    def __contains__(self, name: object) -> bool:
+        return name in NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+CONTRACTS = Contracts()

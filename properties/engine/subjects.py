@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import released
@@ -26,6 +24,9 @@ from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
 from broker_tck.properties.engine.wanted import refusal
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation.blackbox import BOX
+
+if TYPE_CHECKING:
+    from broker_tck.implementations.mutants.mutant import Mutant
 
 GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
@@ -156,7 +157,7 @@ def declared(
     what it accepts to do otherwise is nothing. So are ``forks``, ``files`` and ``libraries``, see :class:`Subject`.
     What is given here stands in the place of what the factory declares.
     """
-    contract = contract or contract_named(getattr(factory, "contract", next(iter(CONTRACTS))))
+    contract = contract or contract_named(contract_of(factory))
     if not callable(factory):
         raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} cannot be called")
     profiles = getattr(factory, "profiles", (contract.default,)) if profiles is None else profiles
@@ -172,6 +173,16 @@ def declared(
         raise BadInput(f"{name}: {error}") from None
     capabilities = able_to(name, contract, getattr(factory, "capabilities", {}))
     return Subject(name, contract, factory, tuple(profiles), capabilities, otherwise)
+
+
+def contract_of(factory: Callable[..., Any]) -> str:
+    """The name of the contract that a factory declares, or of the first."""
+    return str(getattr(factory, "contract", next(iter(CONTRACTS))))
+
+
+def is_of(factory: Callable[..., Any], contract: Contract) -> bool:
+    """Whether a factory declares a contract, walks that are lives aside."""
+    return contract_of(factory) == contract.name and contract_named(contract.name) is contract
 
 
 def able_to(name: str, contract: Contract, given: Any) -> Any:
@@ -211,12 +222,14 @@ def contract_named(name: str) -> Contract:
 
 def bundled(contract: Contract) -> list[Subject]:
     """The subjects that come with the kit."""
-    return [s for name, factory in BUNDLED.items() if (s := declared(name, factory)).contract is contract]
+    return [declared(name, factory) for name, factory in BUNDLED.items() if is_of(factory, contract)]
 
 
 def mutants(contract: Contract) -> list[Mutant]:
     """The mutants of the contract's bundled subjects."""
-    return [m for m in MUTANTS.values() if declared(m.name, m.factory).contract is contract]
+    from broker_tck.implementations.mutants import MUTANTS
+
+    return [m for m in MUTANTS.values() if is_of(m.factory, contract)]
 
 
 def plugged_in() -> dict[str, Any]:
@@ -238,6 +251,8 @@ def factory_named(name: str) -> tuple[str, Any]:
     if name in BUNDLED:
         return name, BUNDLED[name]
     if name.startswith("mutant:"):
+        from broker_tck.implementations.mutants import MUTANTS
+
         mutant = MUTANTS.get(name.removeprefix("mutant:"))
         if mutant is None:
             raise BadInput(unknown("mutant", name.removeprefix("mutant:"), MUTANTS, told=LISTED))

@@ -96,7 +96,7 @@ def profile_in(path: Path) -> str:
 def is_text(source: str) -> bool:
     """Whether this is the text of a trace rather than the name of a file."""
     first = source.replace(";", " ").split()[:1]
-    return bool(first) and (first[0] in CONTRACTS or (first[0] in tags() and not exists(source)))
+    return bool(first) and (first[0] in CONTRACTS or (not exists(source) and is_tag(first[0])))
 
 
 def exists(name: str) -> bool:
@@ -107,9 +107,9 @@ def exists(name: str) -> bool:
         return False
 
 
-def tags() -> set[str]:
-    """The tags of every contract's operations."""
-    return {str(o.__struct_config__.tag) for c in CONTRACTS.values() for o in kinds_of(c.operations)}
+def is_tag(word: str) -> bool:
+    """Whether an operation of some contract has this tag. Contracts are asked in turn, until one has it."""
+    return any(word == kind.__struct_config__.tag for c in CONTRACTS.values() for kind in kinds_of(c.operations))
 
 
 def from_lines(lines: Any, where: str) -> Iterator[Trace]:

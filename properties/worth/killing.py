@@ -14,7 +14,6 @@ import msgspec
 
 from broker_tck.implementations.mutants.mutant import Mutant
 from broker_tck.model.reference import Reference
-from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.subjects import Subject, mutants, resolve
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
@@ -118,6 +117,8 @@ def attempt(driver: str, subject: Subject, model: type[Reference], seed: int) ->
     """A seed's try to kill a subject."""
     began = perf_counter()
     if driver == "machine":
+        from broker_tck.properties.engine.machine import run_machine  # which imports Hypothesis
+
         failed, made = run_machine(subject, model, MOST_EXAMPLES, seed)
     else:
         failed, made = walk_until_it_fails(subject, model, seed)
