@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 from collections.abc import Callable
@@ -27,6 +28,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         long = any(item.get_closest_marker(name) for name in ("slow", "deep"))
         if item.path.stem.removeprefix("test_") in SMOKE and not long:
             item.add_marker("smoke")
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector leave alone what stays till the end: it is much, and each fork would copy it."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -75,7 +75,7 @@ def test_traces_of_a_mutant_have_to_be_short(deep: bool, first: int, longest: in
     assert msgspec.structs.replace(too_long, driver="machine").passed
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "times"), [(12, 1), (0, 3)])
 def test_more_walks_are_reduced_only_where_a_trace_stays_long(
     monkeypatch: pytest.MonkeyPatch, first: int, times: int
