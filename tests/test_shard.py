@@ -105,16 +105,10 @@ def findings(found: list[Row]) -> list[Row]:
 
 
 @pytest.mark.slow
-@pytest.mark.every_python
 def test_digest_of_a_shard_is_the_committed_one() -> None:
-    """`python tests/refresh.py` writes it, where shards are meant to change."""
-    assert refresh.shard_digest() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))["shard"]
-
-
-@pytest.mark.slow
-def test_digest_of_a_shard_does_not_depend_on_the_hash_seed() -> None:
+    """Under another hash seed; `python tests/refresh.py` writes it, where shards are meant to change."""
     done = python("-c", "import refresh; print(refresh.shard_digest())", cwd=ROOT / "tests", PYTHONHASHSEED="77")
-    assert done.stdout.strip() == refresh.shard_digest(), done.stderr
+    assert done.stdout.strip() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))["shard"], done.stderr
 
 
 def test_rounds_and_shards_make_other_walks() -> None:
@@ -127,7 +121,7 @@ def test_rounds_and_shards_make_other_walks() -> None:
 
 @pytest.mark.slow
 def test_isolation_changes_nothing_of_what_is_walked() -> None:
-    found = rows(PLAIN, operations=60_000)
+    found = rows(PLAIN, operations=20_000)
     subject = resolve(PLAIN.subject)
     run = Run(subject, PLAIN.profile, shard_seed(refresh.manifest([PLAIN], 1), 0, 0))
     for _ in checked(run, range(figures(found)["walks"]), COUNTED):

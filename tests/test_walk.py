@@ -40,7 +40,6 @@ def committed() -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.every_python
 def test_digest_is_the_committed_one_under_another_hash_seed() -> None:
     """`python tests/refresh.py` writes it, where walks are meant to change."""
     code = "import json, refresh; print(json.dumps(refresh.digests()))"
