@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -70,6 +70,12 @@ def of_contract(contract: Contract) -> Iterator[Way]:
     yield from dict.fromkeys(way for model in contract.profiles.values() for way, _ in known_ways(model))
 
 
+def shared(contract: Contract, profile: str, ways: Iterable[Way]) -> list[Way]:
+    """The ways to be tried on a profile: all on the default one, a share on each other."""
+    number = [*contract.profiles].index(profile)
+    return [*ways][number % SHARE :: SHARE if number else 1]
+
+
 def spelled(way: Way) -> str:
     """A way as a profile names it."""
     return f"{way.rule.number}:{way.clause}: {way.name}"
@@ -78,8 +84,7 @@ def spelled(way: Way) -> str:
 @pytest.mark.slow
 @each_profile
 def test_way_is_done_or_refused_with_the_reason(contract: Contract, profile: str) -> None:
-    number = [*contract.profiles].index(profile)
-    asked = [spelled(way) for way in of_contract(contract)][number % SHARE :: SHARE if number else 1]
+    asked = [spelled(way) for way in shared(contract, profile, of_contract(contract))]
     told = Counter(tried(contract, f"{profile}~{text}") for text in asked)
     assert told[APPLIED] == len({*asked} & {spelled(way) for way in ways_of(contract.model(profile))})
 
@@ -103,10 +108,11 @@ def test_two_ways_are_done_or_the_second_is_refused(contract: Contract, profile:
             tried(contract, f"{profile}{text}")
 
 
+@pytest.mark.slow
 @each_profile
 def test_way_is_accepted_in_the_words_of_a_finding(contract: Contract, profile: str) -> None:
     model = contract.model(profile)
-    for way in ways_of(model):
+    for way in shared(contract, profile, ways_of(model)):
         number = way.rule.number
         told = re.search(r"\((.+)\)$", in_words(way))
         assert told
@@ -119,6 +125,7 @@ def test_way_is_accepted_in_the_words_of_a_finding(contract: Contract, profile: 
             assert way_named(model, profile, f"{number}:{text}", contract.profiles) == (way, spelled), text
 
 
+@pytest.mark.slow
 @each_profile
 def test_word_of_a_subject_is_spelled_as_the_profile(contract: Contract, profile: str) -> None:
     for way in ways_of(contract.model(profile))[::APART]:

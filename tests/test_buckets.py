@@ -50,6 +50,7 @@ def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
 SHOWN = ("result", *BUCKETS.observables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["ideal", *STEPS])
 def test_walks_find_no_difference_and_break_no_other_law(profile: str) -> None:
     (subject,) = declaring(BUCKETS, profile)

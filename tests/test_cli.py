@@ -318,6 +318,7 @@ def test_what_is_printed_is_as_committed(name: str) -> None:
     assert refresh.printed(name) == (refresh.EXPECTED / f"{name}.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_printed_replay_line_replays(cli: Cli) -> None:
     import shlex
 
@@ -577,6 +578,7 @@ def easy() -> list[str]:
     return [mutant.name for mutant in MUTANTS.values() if not mutant.deep and mutant.conditions == 1][:2]
 
 
+@pytest.mark.slow
 def test_mutants_are_killed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
     names = [word for name in easy() for word in ("--mutant", name)]
@@ -629,6 +631,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 TWO = ("mutants", "--driver", "walk", "--seeds", "1", *(word for name in easy() for word in ("--mutant", name)))
 
 
+@pytest.mark.slow
 def test_mutant_that_is_killed_as_known_is_not_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
 ) -> None:
@@ -646,6 +649,7 @@ NO_KILL: tuple[dict[str, Any], ...] = (
 """Not so of the first of two: traces that say nothing, fail nowhere or are too long; a walk that no longer fails."""
 
 
+@pytest.mark.slow
 def test_mutant_that_is_not_killed_as_known_is_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
 ) -> None:

@@ -118,6 +118,7 @@ def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int
     assert f"as {profile}" in story(document(finding))
 
 
+@pytest.mark.slow
 def test_rule_that_is_kept_has_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 20)
     assert deviation(resolve("sorted-buckets"), "pip-393-spec", "NA-16", 0) is None
@@ -261,6 +262,7 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     assert peeled(resolve("mutant:a-bit-too-many"), 0) == []
 
 
+@pytest.mark.slow
 def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = resolve("sorted-buckets")
     monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))

@@ -109,6 +109,7 @@ def test_every_scenario_of_two_scripts_is_here() -> None:
     assert {name for name, scenario in SCENARIOS.items() if len(scenario.scripts) == 2} == set(ORDERS)
 
 
+@pytest.mark.slow
 def test_orders_differ_from_each_other() -> None:
     seen = set()
 
@@ -145,6 +146,7 @@ def test_orders_of_three_scripts_are_drawn() -> None:
 # ---- Mutants
 
 
+@pytest.mark.slow
 def test_every_mutant_is_right_where_calls_do_not_overlap() -> None:
     alone = type(CONTRACT.capabilities())(steps=False, reads=False)
     for name in MUTANTS:

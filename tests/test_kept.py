@@ -253,6 +253,7 @@ def test_name_says_whom_a_finding_belongs_to(folder: Path) -> None:
     assert not trace.is_of(subject_of(TimeBucketTracker), "a/b@c")
 
 
+@pytest.mark.slow
 def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
     traces = [kept(folder, "mine.jsonl")]
 

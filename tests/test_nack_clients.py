@@ -194,7 +194,7 @@ class PairMap401(PairMap):
         super().put(position, at)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_client_of_4_0_1_conforms_without_negative_ids() -> None:
     subject = declared("kit:PairMap401", PairMap401, NACKS)
     checked = check_subject(subject, "legacy-java", golden_traces("negative-acks", "legacy-java"), 0, 80, 5)
@@ -203,6 +203,7 @@ def test_client_of_4_0_1_conforms_without_negative_ids() -> None:
     assert len(checked.run.deviations) == 13
 
 
+@pytest.mark.slow
 def test_timer_that_fires_without_end_ends_the_advance() -> None:
     trace = from_text("negative-acks go delay_us=3; nack 0 0 0; adv 5000; close; nack 0 0 1")
     client = resolve("go")

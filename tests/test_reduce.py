@@ -217,6 +217,7 @@ def test_what_was_before_much_in_bulk_goes_but_for_the_clock() -> None:
     assert reducer.probes == 1
 
 
+@pytest.mark.slow
 def test_as_much_less_is_asked_for_where_less_is_done_in_bulk() -> None:
     assert reduced(MUCH, handed_out)[1] == ["fill 0 0 1 41 +1001", "adv 23", "get 21"]
 

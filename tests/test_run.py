@@ -163,6 +163,7 @@ def test_law_is_judged_where_model_and_subject_agree() -> None:
     assert all(" does not hold: " in text for text in run.said)
 
 
+@pytest.mark.slow
 def test_variation_is_judged() -> None:
     subject = wrong("DD-05 buckets.key: by_the_tick")
     run = Run(subject, IDEAL, 0)
@@ -352,6 +353,7 @@ def test_golden_part_says_where() -> None:
     assert re.search(r"heap.jsonl:\d+: step \d+: \w+: expected .*, seen ", said)
 
 
+@pytest.mark.slow
 def test_rules_have_to_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = subject_of(TimeBucketTracker)
     monkeypatch.setattr(parts, "WALKS", 30)

@@ -121,7 +121,7 @@ def test_rounds_and_shards_make_other_walks() -> None:
 
 @pytest.mark.slow
 def test_isolation_changes_nothing_of_what_is_walked() -> None:
-    found = rows(PLAIN, operations=20_000)
+    found = rows(PLAIN, operations=60_000)
     subject = resolve(PLAIN.subject)
     run = Run(subject, PLAIN.profile, shard_seed(refresh.manifest([PLAIN], 1), 0, 0))
     for _ in checked(run, range(figures(found)["walks"]), COUNTED):
@@ -166,6 +166,7 @@ def test_finding_has_its_story_and_what_to_do_with_it() -> None:
     assert told.note == ""
 
 
+@pytest.mark.slow
 def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     from broker_tck.properties.engine import subjects
 
@@ -181,6 +182,7 @@ def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     assert findings(died)[0].walk == first
 
 
+@pytest.mark.slow
 def test_call_that_comes_back_late_is_told_with_its_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     from broker_tck.properties.engine import subjects
 
@@ -190,6 +192,7 @@ def test_call_that_comes_back_late_is_told_with_its_walk(monkeypatch: pytest.Mon
     assert (found.name, found.key, found.walk) == ("DD-30", "clear [result]", raised.walk)
 
 
+@pytest.mark.slow
 def test_walk_that_failed_is_told_as_it_is_if_the_process_ends_while_it_is_reduced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
