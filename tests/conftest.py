@@ -17,7 +17,7 @@ from broker_tck.cli.main import run
 settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60, print_blob=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-SMOKE = ("check", "diagnose", "golden", "laws", "machine", "mutants", "reduce", "rules", "trace", "trackers", "walk")
+SMOKE = ("check", "diagnose", "golden", "laws", "machine", "mutants", "reduce", "rules", "trace", "trackers")
 """What these are about is the core; their tests take seconds, but for the slow ones."""
 Cli = Callable[..., tuple[int, str, str]]
 

@@ -51,7 +51,6 @@ def some(chance: random.Random, n: int) -> list[tuple[int, int, int]]:
 # ---- Against the model
 
 
-@pytest.mark.slow
 @pytest.mark.smoke
 def test_it_does_as_the_model() -> None:
     contract, subject = CONTRACTS["bucket-delivery"], resolve("bucket")

@@ -726,7 +726,6 @@ def test_every_law_is_a_rule_and_proven() -> None:
     assert set(PROVEN) == laws | {variation.name for variation in CONTRACT.variations}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PROVEN)
 def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     subject = resolve(f"mutant:{PROVEN[name]}")

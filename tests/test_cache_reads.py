@@ -463,7 +463,6 @@ def test_permits_are_what_readers_do_not_have(number: int, monkeypatch: pytest.M
     assert rig.permits() == 1_480
 
 
-@pytest.mark.slow
 def test_what_is_answered_was_a_hit_or_a_miss() -> None:
     """P19: where nothing is joined and nothing fails."""
     entries = 0

@@ -35,7 +35,6 @@ def test_every_law_is_a_rule_and_has_what_breaks_it() -> None:
     assert set(BREAKERS) == laws | {variation.name for variation in TOPICS.variations}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", BREAKERS)
 def test_each_law_and_variation_is_seen_to_be_broken(name: str) -> None:
     breaker = BREAKERS[name]

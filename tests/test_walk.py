@@ -18,6 +18,8 @@ from broker_tck.properties.engine.choices import ByteChoices, SeededChoices, one
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.walk import Walk, walk_seed
 
+pytestmark = pytest.mark.smoke
+
 PAIRS = [(s, profile) for s in bundled(CONTRACT) for profile in s.profiles]
 IDS = [profile for _, profile in PAIRS]
 
