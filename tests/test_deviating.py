@@ -262,7 +262,6 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     assert peeled(resolve("mutant:a-bit-too-many"), 0) == []
 
 
-@pytest.mark.slow
 def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = resolve("sorted-buckets")
     monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))
