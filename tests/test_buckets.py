@@ -126,9 +126,6 @@ def test_crash_may_leave_out_what_has_a_default() -> None:
     assert [(o.failing, o.order) for o in from_json(record, "here").operations] == [(0, 0), (4, 0)]
 
 
-# ---- Where a broker can crash
-
-
 # ---- What the rig holds
 
 
