@@ -31,6 +31,10 @@ KILL_TABLES = FOLDER / "kill-tables"
 """What `broker-tck mutants --json` printed of each contract, a file each."""
 WIDTH = 100
 """How wide the help is printed."""
+KNOWN = {name: contract.rules for name, contract in CONTRACTS.items()}
+"""The rules of each contract by their numbers."""
+CATCHING = {name: mutants(contract) for name, contract in CONTRACTS.items()}
+"""The mutants of each contract."""
 NOTE = "<!-- Written by docs/generate.py; change the code and run it. -->"
 
 COMMAND_LINE = """\
@@ -269,7 +273,7 @@ def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
             yield f"- Clause `{part.clause}`" + (f"; wrong ways: {ways}" if ways else "")
     if further := [way.name for way in standing_before(contract.profiles[first]) if way.rule == rule]:
         yield f"- Wrong ways that are classes of their own: {'; '.join(further)}"
-    caught = [f"`{m.name}`" for m in mutants(contract) if m.rule == rule.number]
+    caught = [f"`{m.name}`" for m in CATCHING[contract.name] if m.rule == rule.number]
     if caught:
         yield f"- Mutants: {', '.join(caught)}"
     for profile in list(contract.profiles)[1:]:
@@ -320,7 +324,7 @@ def kill_table(document: Any) -> Iterator[str]:
 
 def link(contract: Contract, number: str) -> str:
     """A link to what the page of the rules says of one."""
-    return f"[{number}](rules/{contract.name}.md#{number.lower()})" if number in contract.rules else number
+    return f"[{number}](rules/{contract.name}.md#{number.lower()})" if number in KNOWN[contract.name] else number
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from broker_tck.cli.main import run
 settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60, print_blob=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-SMOKE = ("check", "diagnose", "golden", "laws", "machine", "mutants", "reduce", "rules", "trace", "trackers", "walk")
+SMOKE = ("check", "diagnose", "golden", "laws", "machine", "mutants", "reduce", "rules", "trace", "trackers")
 """What these are about is the core; their tests take seconds, but for the slow ones."""
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -27,6 +28,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         long = any(item.get_closest_marker(name) for name in ("slow", "deep"))
         if item.path.stem.removeprefix("test_") in SMOKE and not long:
             item.add_marker("smoke")
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector leave alone what stays till the end: it is much, and each fork would copy it."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,9 @@ MODEL = CONTRACT.specification
 START = 1_700_000_000_000
 ROOT = Path(__file__).parent.parent
 
+ONE_IN = 4
+"""Of so many recorded traces one is replayed, here and there; `deep` replays all."""
+
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 """They are drawn where the extra `bench` is there: in tox, by the environment that measures coverage."""

@@ -52,7 +52,7 @@ class NoPause(DelayedDelivery):
 # ---- One's word
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_subject_that_does_as_it_says_conforms() -> None:
     subject = subject_of(RoundsDown)
     assert subject.accepts == (Accepted("DD-05", "rounded down", "our clients wait"),)
@@ -63,7 +63,7 @@ def test_subject_that_does_as_it_says_conforms() -> None:
     assert check_subject(subject, CONTRACT.default, (), 0, 20, 0, fail_fast=True).run.findings[0].rule == "DD-05"
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
     checked = check_subject(subject_of(SaysSo), EARLY, (), 0, 100, 0, fail_fast=True)
     assert checked.verdict == BROKEN
@@ -85,7 +85,7 @@ def test_subject_that_does_it_in_another_way_is_told_which() -> None:
     )
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_word_for_a_flow_is_held_as_well() -> None:
     accepts = {"DD-27": "a new tick brings the timer up to date"}
     does = subject_of(type("Does", (MUTANTS["tick-rearms-the-timer"].factory,), {"accepts": accepts}))
@@ -98,7 +98,7 @@ def test_word_for_a_flow_is_held_as_well() -> None:
     )
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_word_for_a_part_is_held_of_a_subject_that_does_something_else() -> None:
     heap = resolve("pulsar-heap", profiles=["ideal"], accepts={"CC-11": "a removal loses sight of the last cursor"})
     (profile,) = heap.profiles
@@ -107,26 +107,14 @@ def test_word_for_a_part_is_held_of_a_subject_that_does_something_else() -> None
     assert {number for finding in checked.run.findings for number in finding.numbers} >= {"CC-04", "CC-11"}
 
 
-@pytest.mark.untraced
-def test_report_shows_what_is_accepted(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit, "RoundsDown", RoundsDown, raising=False)
-    arguments = ("check", "--subject", "kit:RoundsDown", "--walks", "100", "--examples", "2")
-    status, out, _ = cli(*arguments)
-    assert (status, f"kit:RoundsDown: {ACCEPTED}\n" in out) == (0, True)
-    assert re.search(r"^conforms +kit:RoundsDown .* 1 of 1 .* accepts DD-05$", out, re.MULTILINE)
-    (subject,) = json.loads(cli(*arguments, "--json")[1])["subjects"]
-    assert subject["accepted"] == [
-        {"rule": "DD-05", "way": "DD-05 buckets.key: rounded_down", "reason": "our clients wait", "text": ACCEPTED}
-    ]
-
-
-@pytest.mark.untraced
-def test_other_formats_show_what_is_accepted(cli: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_every_format_shows_what_is_accepted(cli: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kit, "RoundsDown", RoundsDown, raising=False)
     junit, sarif = tmp_path / "junit.xml", tmp_path / "check.sarif"
     arguments = ("check", "--subject", "kit:RoundsDown", "--walks", "100", "--examples", "0")
     status, out, _ = cli(*arguments, "--junit", str(junit), "--sarif", str(sarif), "--github")
-    assert status == 0
+    assert (status, f"kit:RoundsDown: {ACCEPTED}\n" in out) == (0, True)
+    assert re.search(r"^conforms +kit:RoundsDown .* 1 of 1 .* accepts DD-05$", out, re.MULTILINE)
     (suite,) = ET.parse(junit).getroot()
     told = {case.attrib["name"]: case.findtext("system-out") for case in suite.iter("testcase") if len(case)}
     assert told == {"DD-05": ACCEPTED}
@@ -135,6 +123,11 @@ def test_other_formats_show_what_is_accepted(cli: Any, monkeypatch: pytest.Monke
     assert result["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "our clients wait"}]
     (notice,) = (line for line in out.splitlines() if line.startswith("::notice "))
     assert notice.endswith(f"title=DD-05::{ACCEPTED.replace('%', '%25')}")
+    arguments = ("check", "--subject", "kit:RoundsDown", "--walks", "1", "--examples", "0")
+    (subject,) = json.loads(cli(*arguments, "--json")[1])["subjects"]
+    assert subject["accepted"] == [
+        {"rule": "DD-05", "way": "DD-05 buckets.key: rounded_down", "reason": "our clients wait", "text": ACCEPTED}
+    ]
 
 
 def test_pytest_shows_what_is_accepted_in_the_names_of_tests() -> None:

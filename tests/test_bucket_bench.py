@@ -133,7 +133,7 @@ def test_content_that_is_wrong_is_found_out(
 # ---- The command
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @on_linux
 @pytest.mark.usefixtures("here")
 def test_rows_are_measured_one_after_the_other(tmp_path: Path) -> None:

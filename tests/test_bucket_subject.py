@@ -317,7 +317,7 @@ def test_the_growing_bucket_is_packed_whenever_somebody_asked() -> None:
     assert grown(fill) <= n * 24
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_a_tracker_at_rest_costs_what_is_in_memory() -> None:
     chance = random.Random(7)
     buckets, each = 5, 8_000

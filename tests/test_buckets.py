@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import copy
 from functools import cache
-from itertools import chain
 from typing import Any
 
 import pytest
-from kit import replay
+from kit import ONE_IN, replay
 from rare_turns import RARE
 
 from broker_tck import fixtures
 from broker_tck.implementations.interface import BucketSnapshotPersistenceException
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.model.reference import Fault
 from broker_tck.model.rules import ways_of
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME, CrashPoints
 from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
 from broker_tck.properties.engine.check import first_difference, record
-from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.replay import MODEL, declaring
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
-from broker_tck.properties.engine.walk import generated, walk_seed, walks
+from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.engine.written import operation_text
 from broker_tck.properties.findings.reduction.shorter import Shorter
 from broker_tck.properties.worth.deviating import broken_by
@@ -45,9 +41,10 @@ def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
     traces = recorded(profile)
     subjects = declaring(BUCKETS, profile)
     assert {trace.profile for trace in traces} == {profile}
-    replays = [replay(trace, subjects) for trace in traces]
+    assert sum(len(trace.operations) for trace in traces) == STEPS[profile]
+    replays = [replay(trace, subjects) for trace in traces[::ONE_IN]]
     assert [d for each in replays for d in each.disagreements] == []
-    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == STEPS[profile]
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays)
 
 
 SHOWN = ("result", *BUCKETS.observables)
@@ -57,7 +54,7 @@ SHOWN = ("result", *BUCKETS.observables)
 def test_walks_find_no_difference_and_break_no_other_law(profile: str) -> None:
     (subject,) = declaring(BUCKETS, profile)
     model = BUCKETS.model(profile)
-    for done in walks(BUCKETS, 5, range(5), subject.rig, model, subject.capabilities):
+    for done in walks(BUCKETS, 5, range(3), subject.rig, model, subject.capabilities):
         assert done.difference is None
         assert {*broken_by(BUCKETS, done, subject.rig, subject.capabilities)} <= {*model.BREAKS}
 
@@ -127,26 +124,6 @@ def test_name_of_a_trace_is_kept() -> None:
 def test_crash_may_leave_out_what_has_a_default() -> None:
     record = '{"version":1,"contract":"bucket-delivery","profile":"ideal","config":{},"steps":[["crash"],["crash",4]]}'
     assert [(o.failing, o.order) for o in from_json(record, "here").operations] == [(0, 0), (4, 0)]
-
-
-# ---- Where a broker can crash
-
-
-@pytest.mark.slow
-def test_walks_crash_wherever_a_broker_can() -> None:
-    choices_of = (SeededChoices(walk_seed(0, number)) for number in range(700))
-    found: set[str] = set()
-    for choices in choices_of:
-        capabilities, points = Capabilities(), CrashPoints()
-        model: Any = BucketDelivery(BUCKETS.configured(choices, capabilities))
-        made = generated(BUCKETS, model, choices, capabilities, 400)
-        for operation in chain(made, BUCKETS.ending(model, choices, capabilities)):
-            found |= points.at(model, operation)
-            try:
-                operation.on(model)
-            except Fault:
-                assert model.tracker is None
-    assert found == {*CRASH_POINTS, *IN_TIME}
 
 
 # ---- What the rig holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from functools import cache
 from itertools import count as count_from
@@ -15,7 +15,7 @@ import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import on_linux, plots, replay
+from kit import ONE_IN, on_linux, plots, replay
 
 from broker_tck import fixtures
 from broker_tck.bench import cache as cache_bench
@@ -95,9 +95,10 @@ def test_model_and_subjects_do_as_the_broker_did(name: str, profile: str) -> Non
     subjects = declaring(CONTRACT, profile)
     assert subjects
     assert name.startswith(profile) or profile == "ideal"
-    replays = [replay(trace, subjects, profile) for trace in recorded(name)]
+    assert sum(len(trace.operations) for trace in recorded(name)) == STEPS[name]
+    replays = [replay(trace, subjects, profile) for trace in recorded(name)[::ONE_IN]]
     assert [d for each in replays for d in each.disagreements] == []
-    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == STEPS[name]
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays)
     assert all(outcome is not None for trace in recorded(name) for outcome in trace.outcomes)
 
 
@@ -139,13 +140,6 @@ def test_altered_outcome_is_found_where_it_is(which: int) -> None:
         wrong = Trace(trace.contract, trace.profile, trace.config, trace.operations, outcomes, trace.where)
         (found,) = replay(wrong, []).disagreements
         assert (found.who, found.step, found.observed) == (MODEL, at, ("result", "caches", "references")[which])
-
-
-@pytest.mark.deep
-def test_recorded_files_end_in_0(cli: Cli) -> None:
-    status, out, err = cli("replay", *fixtures.golden("entry-cache"))
-    assert (status, err) == (0, "")
-    assert out.splitlines()[-1] == "14711 of 14711 steps agreed"
 
 
 # ---- Worked examples, on the model and on the subject
@@ -485,7 +479,7 @@ def test_no_cache_is_asked_for_a_range_the_wrong_way_round() -> None:
         assert [s.result for s in record(stepped.operations, made)] == [True, True, ["ends", [0, 0]]]
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_cache_that_throws_at_such_a_range_conforms() -> None:
     subject = declared("kit:sorted", Sorted, CONTRACT)
     reversed_ranges = 0
@@ -524,16 +518,16 @@ class FailsWhenSeen(RemovalQueue):
 NUMBERS = count_from(1)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", [SaysWhichObject, FailsWhenSeen])
 def test_no_law_reads_messages(subject: type[RemovalQueue]) -> None:
     made = declared("kit:says", subject, CONTRACT)
     first = next(NUMBERS)
-    for number in range(40):
+    for number in range(10):
         done = walked(made, number)
         assert "@" not in str(record(done.operations, made.rig(done.config, made.capabilities)))
         assert broken_by(CONTRACT, done, made.rig, made.capabilities) == []
-    assert next(NUMBERS) - first > 40
+    assert next(NUMBERS) - first > 10
 
 
 class Plain(PulsarQueue):
@@ -580,10 +574,12 @@ class Released50(AsReleased, PulsarQueue50):
     """The classes of 5.0."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("released", "profile", "golden", "rules", "deviations"),
-    [(Released42, "pip-430", 8_160, 32, 2), (Released50, "pip-430-5.0", 6_551, 31, 8)],
+    [
+        pytest.param(Released42, "pip-430", 8_160, 32, 2, marks=pytest.mark.deep),
+        pytest.param(Released50, "pip-430-5.0", 6_551, 31, 8, marks=pytest.mark.slow),
+    ],
 )
 def test_caches_and_queue_alone_can_be_checked(
     released: type[RemovalQueue], profile: str, golden: int, rules: int, deviations: int
@@ -596,7 +592,7 @@ def test_caches_and_queue_alone_can_be_checked(
     assert [*checked.run.deviations.values()] == [True] * deviations
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
     subject = declared("kit:released", Released42, CONTRACT)
     checked = check_subject(subject, "ideal", [], 0, 100, 2)
@@ -609,7 +605,7 @@ def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
 # ---- Profiles
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
 def test_rules_are_moot_exactly_where_they_are_never_met(subject: Subject) -> None:
     model = CONTRACT.model(subject.profiles[0])
@@ -738,17 +734,22 @@ def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("walks", [pytest.param(10, marks=pytest.mark.slow), pytest.param(120, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
-def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
+def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject, walks: int) -> None:
+    """No other law in so many walks, and each of these in some walk."""
     model = CONTRACT.model(subject.profiles[0])
-    broken: Counter[str] = Counter()
-    for number in range(120):
-        broken.update(broken_by(CONTRACT, walked(subject, number), subject.rig, subject.capabilities))
-    assert set(broken) - {*model.MOOT} == set(model.BREAKS)
+
+    def broken(number: int, names: set[str] | None = None) -> list[str]:
+        return broken_by(CONTRACT, walked(subject, number), subject.rig, subject.capabilities, names)
+
+    found = {name for number in range(walks) for name in broken(number)}
+    assert found - {*model.MOOT} <= {*model.BREAKS}
+    for name in {*model.BREAKS} - found:
+        assert any(name in broken(number, {name}) for number in range(walks, 400)), name
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_queue_in_parts_conforms() -> None:
     subject = declared("kit:in-parts", InParts, CONTRACT)
     for number in range(60):
@@ -819,7 +820,7 @@ class SaysMore(RemovalQueue):
         return entries + 1, removed
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @on_linux
 @pytest.mark.parametrize("wrong", [LosesOne, TakesTheLast, SaysMore])
 def test_policy_that_is_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, wrong: type[RemovalQueue]) -> None:

@@ -439,7 +439,8 @@ def test_counts_end_at_0_when_all_cursors_have_read_all(m: int) -> None:
     assert done[-1] == [0, 0]
 
 
-@pytest.mark.parametrize("number", range(40))
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(12))
 def test_permits_are_what_readers_do_not_have(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """P17: whatever is made of a walk, what is left and what is held is the limit."""
     config = Config(max_reads_in_flight=1_480, acquire_timeout=50, acquire_queue=3)

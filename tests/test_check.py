@@ -470,7 +470,7 @@ def test_fill_is_so_many_adds() -> None:
         assert single.seen() == batch.seen() == model.seen()
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @given(st.integers(0, 60), st.data())
 def test_clock_step_in_two_parts_comes_to_the_same(number: int, data: st.DataObject) -> None:
     """On the subject and on the model: what fires, and all that follows."""

@@ -72,6 +72,7 @@ def test_rule_that_is_broken_counts(cli: Cli) -> None:
     assert "what counts is DD-20 alone, and that there is an answer\n" in out
 
 
+@pytest.mark.slow
 def test_other_rules_are_left_out(cli: Cli, tmp_path: Path) -> None:
     """Of the document, the table and the folder of kept traces; and it is said."""
     rules = ("--rule", "DD-09", "--rule", "DD-24")

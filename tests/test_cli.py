@@ -122,15 +122,6 @@ def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- check
 
 
-@pytest.mark.slow
-def test_check_of_what_conforms(cli: Cli) -> None:
-    status, out, err = cli("check", "--subject", "heap", "--walks", "100", "--examples", "3")
-    assert (status, err) == (0, "")
-    assert out.splitlines()[-1] == "1 of 1 conform"
-    assert "5959/5959" in out
-    assert "conforms" in out
-
-
 @pytest.mark.deep
 def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
     status, out, err = cli("check", "--subject", "time-bucket-2025", "--profile", "timebucket-ideal", *QUICK)
@@ -173,13 +164,6 @@ def test_rule_that_was_not_exercised_is_no_pass(cli: Cli) -> None:
     assert re.search(r"^time-bucket \(timebucket-ideal\): NOT ENOUGH: never came up: DD-", out, re.MULTILINE)
     assert "  broker-tck check --subject time-bucket --profile timebucket-ideal --walks 10\n" in out
     assert " is broken by " not in out
-
-
-@pytest.mark.slow
-def test_bundled_subjects_are_the_default(cli: Cli) -> None:
-    told = document(cli("check", "--contract", "delayed-delivery", "--json", "--walks", "1", "--examples", "0"))
-    assert [s["subject"] for s in told["subjects"]] == TRACKERS
-    assert {s["verdict"] for s in told["subjects"]} == {"not enough"}
 
 
 def test_bundled_subjects_of_all_contracts_are_the_default() -> None:
@@ -226,7 +210,7 @@ def test_rows_are_folded_where_the_terminal_is_narrow(
 # ---- walk
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_walks_are_made(cli: Cli) -> None:
     status, out, err = cli("walk", "--subject", "heap", "--walks", "3")
     assert (status, err) == (0, "")
@@ -248,7 +232,7 @@ def test_failing_walk_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None
     assert "kit:Flaky (timebucket-ideal): the subject does not always do the same: at operation " in out
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_walks_are_recorded_and_replayed(cli: Cli, tmp_path: Any) -> None:
     file = tmp_path / "walks.jsonl"
     status, _, err = cli("walk", "--subject", "heap", "--walks", "3", "--record", file)
@@ -334,6 +318,7 @@ def test_what_is_printed_is_as_committed(name: str) -> None:
     assert refresh.printed(name) == (refresh.EXPECTED / f"{name}.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_printed_replay_line_replays(cli: Cli) -> None:
     import shlex
 
@@ -355,7 +340,7 @@ def test_rule_of_another_profile_alone_is_told(cli: Cli) -> None:
     assert cli("rules", "EC-60", "--profile", "pip-430") == (2, "", line)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_rules_are_listed(cli: Cli) -> None:
     status, out, err = cli("rules")
     assert (status, err) == (0, "")
@@ -409,7 +394,7 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"broker_tck.{module}.plugged_in", lambda: found)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_nonsense_is_told_where_it_was_seen(cli: Cli) -> None:
     result = cli("check", "--subject", "kit:Nonsense", "--profile", "timebucket-2026", "--json", "--walks", "1")
     (told,) = document(result)["subjects"]
@@ -460,7 +445,7 @@ def handful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proving, "met_in", met_once)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.usefixtures("handful")
 def test_power_names_what_is_not_proven(cli: Cli) -> None:
     status, out, err = cli("power", *ONE)
@@ -480,7 +465,7 @@ def test_power_names_what_is_not_proven(cli: Cli) -> None:
     assert min(told["met_in"].values()) > 0
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.usefixtures("handful")
 def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
@@ -496,13 +481,13 @@ def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytes
     assert document(cli("power", "--profile", "heap", "--json"))["contract"] == "delayed-delivery"
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
     monkeypatch.setattr(proving, "unproven", lambda *tables: [])
     assert cli("power", *ONE)[0] == 0
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
     finding = deviation(resolve("time-bucket-2025"), "timebucket-2025", "DD-08", 0)
     assert finding
@@ -523,7 +508,7 @@ def known(cli: Cli, handful: None, tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_way_that_survives_is_told_whatever_was_known_of_it(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
 ) -> None:
@@ -553,7 +538,7 @@ STALE: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_way_that_is_not_killed_as_known_is_searched_for(cli: Cli, known: Path) -> None:
     told = json.loads(known.read_text(encoding="utf-8"))
     for stale in STALE:
@@ -593,6 +578,7 @@ def easy() -> list[str]:
     return [mutant.name for mutant in MUTANTS.values() if not mutant.deep and mutant.conditions == 1][:2]
 
 
+@pytest.mark.slow
 def test_mutants_are_killed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
     names = [word for name in easy() for word in ("--mutant", name)]
@@ -645,6 +631,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 TWO = ("mutants", "--driver", "walk", "--seeds", "1", *(word for name in easy() for word in ("--mutant", name)))
 
 
+@pytest.mark.slow
 def test_mutant_that_is_killed_as_known_is_not_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
 ) -> None:
@@ -662,6 +649,7 @@ NO_KILL: tuple[dict[str, Any], ...] = (
 """Not so of the first of two: traces that say nothing, fail nowhere or are too long; a walk that no longer fails."""
 
 
+@pytest.mark.slow
 def test_mutant_that_is_not_killed_as_known_is_searched_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
 ) -> None:
@@ -740,7 +728,7 @@ def test_init_writes_a_plug_in_of_this_name(
     assert out.splitlines()[-1].startswith("next: cd ")
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("contract", [name for name in CONTRACTS if name != "delayed-delivery"])
 def test_init_writes_a_subject_of_any_contract(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contract: str

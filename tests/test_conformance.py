@@ -51,12 +51,14 @@ def broken(folder: Path) -> None:
     file.write_text(text.replace("<= self.cutoff():", "< self.cutoff():"))
 
 
+@pytest.mark.slow
 def test_debugger_of_pytest_stops_where_the_answer_is_wrong(folder: Path) -> None:
     broken(folder)
     done = python("-m", "pytest", "-x", "--pdb", "-k", "walks", cwd=folder, typed="s\np self.strict\nq\nq\n")
     assert "-> if deliver_at < 0 or deliver_at < self.cutoff():\n(Pdb) False\n" in done.stdout, done.stdout
 
 
+@pytest.mark.slow
 def test_template_conforms(folder: Path) -> None:
     status, out = pytest_in(folder, "-v")
     assert status == 0, out
@@ -68,6 +70,7 @@ def test_template_conforms(folder: Path) -> None:
     assert "warning" not in out.lower()
 
 
+@pytest.mark.slow
 def test_broken_tracker_fails_with_the_story(folder: Path) -> None:
     broken(folder)
     status, out = pytest_in(folder)
@@ -117,6 +120,7 @@ def test_kit_s_own_tests_check_bundled_subjects_by_default(tmp_path: Path) -> No
             assert re.search(rf"test_conformance\[{re.escape(subject.name)}-[^]]*-{part}\]", out), (subject.name, part)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -118,12 +118,13 @@ def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int
     assert f"as {profile}" in story(document(finding))
 
 
+@pytest.mark.slow
 def test_rule_that_is_kept_has_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 20)
     assert deviation(resolve("sorted-buckets"), "pip-393-spec", "NA-16", 0) is None
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
     undeclared = Subject("mine", NACKS, JavaPip393, ("pip-393-spec",), JAVA.capabilities)
     assert behaves_as(undeclared, 0) == "pip-393-java"
@@ -250,7 +251,7 @@ def test_columns_say_what_is_kept_broken_and_open(java: Column) -> None:
     assert set(found.verdicts) == {rule.number for rule in compared_rules(NACKS)}
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     told: list[int] = []
     stranger = column(20, 0, resolve("mutant:a-bit-too-many"), lambda run: told.append(run.walks))
@@ -295,7 +296,7 @@ def test_compare_prints_a_table(cli: Cli, java: Column, monkeypatch: pytest.Monk
     assert {f["rules"][0] for f in only["findings"]} == {n for n, v in only["rules"].items() if v == "breaks"}
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["java", "go", "cpp", "sorted-buckets"])
 def test_walk_is_written_in_a_line_and_read_again(name: str) -> None:
     subject = resolve(name)

@@ -69,7 +69,7 @@ def test_way_of_a_part_that_another_profile_has_is_left_out() -> None:
     assert [way for way, _ in diagnoser.named(Diagnosis(("CC-11",), (own, shared)))] == [shared]
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_subject_that_is_wrong_now_and_then_is_not_explained_everywhere() -> None:
     class SometimesEarly(TimeBucketTracker):
         """Accepts the cut-off itself, for even entries."""

@@ -22,6 +22,7 @@ from broker_tck.cli.main import cli, run
 from broker_tck.cli.plugin import names_of, plugin
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.subjects import bundled, mutants
@@ -42,10 +43,17 @@ def generator(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return import_module("generate")
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_generated_pages_are_up_to_date(generator: ModuleType) -> None:
     for name, text in generator.pages().items():
         assert (DOCS / name).read_text(encoding="utf-8") == text, f"docs/{name} is old; run python docs/generate.py"
+
+
+def test_walks_crash_wherever_a_broker_can() -> None:
+    page = (DOCS / "crash-points.md").read_text(encoding="utf-8")
+    met = dict(re.findall(r"^\| (C\d+) \|.*\| (\d+) \|$", page, flags=re.MULTILINE))
+    assert met.keys() == {*CRASH_POINTS, *IN_TIME}
+    assert min(map(int, met.values())) > 0
 
 
 def test_kill_table_is_rendered(generator: ModuleType) -> None:
@@ -204,9 +212,19 @@ def of_java(words: list[str]) -> bool:
     return any(re.match(r"pulsar-\d", word) for word in words)
 
 
-@pytest.mark.slow
+def of_a_contract(words: list[str]) -> bool:
+    """Whether a command checks all subjects of a contract, each with as many walks as there are by default."""
+    return "--contract" in words
+
+
 @pytest.mark.parametrize(
-    ("page", "words", "told"), [each for each in outputs() if not of_java(each[1])], ids=lambda value: str(value)[:40]
+    ("page", "words", "told"),
+    [
+        pytest.param(*each, marks=pytest.mark.deep if of_a_contract(each[1]) else pytest.mark.slow)
+        for each in outputs()
+        if not of_java(each[1])
+    ],
+    ids=lambda value: str(value)[:40],
 )
 def test_output_is_what_is_printed(
     page: str, words: list[str], told: list[str], capfd: Any, monkeypatch: pytest.MonkeyPatch
@@ -284,7 +302,7 @@ def test_code_of_the_tutorial_is_that_of_the_template() -> None:
         assert line.strip() in known, line
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_policy_of_the_tutorial_is_one_that_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (due, accepts, pause, policy, profiles), _ = code_of_the_tutorial()
     tracker = WRITTEN["my_tracker.py"]

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 REPO = Path(__file__).parents[1]
 SHORT = ("--walks", "100", "--examples", "5")
 GOOD, BROKEN, BROKEN_RULE = "SortedListTracker", "EarlyTracker", "DD-06"
@@ -67,7 +69,6 @@ def test_the_kit_is_the_installed_copy(python: Path, tmp_path: Path) -> None:
     assert [Path(path).is_relative_to(python.parents[1]) for path in found] == [True, True]
 
 
-@pytest.mark.slow
 def test_its_own_tests_pass(run: Command, python: Path) -> None:
     done = run("pytest", "-q", "-p", "no:cacheprovider", python.parents[2] / "plugin" / "tests")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -80,8 +81,7 @@ def test_door_of_one_call_fails_for_the_broken_one(run: Command, tmp_path: Path)
     assert (done.returncode, f"{BROKEN_RULE} is broken by tracker_plugin:{BROKEN}" in done.stdout) == (1, True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("factory", [GOOD, BROKEN])
+@pytest.mark.parametrize("factory", [pytest.param(GOOD, marks=pytest.mark.deep), BROKEN])
 def test_door_of_pytests_option(run: Command, factory: str) -> None:
     subject = f"tracker_plugin:{factory}"
     done = run("pytest", "-q", "--pyargs", "broker_tck.properties", "--subject", subject, "-p", "no:cacheprovider")
@@ -89,8 +89,7 @@ def test_door_of_pytests_option(run: Command, factory: str) -> None:
     assert (f"{BROKEN_RULE} is broken by {subject}" in done.stdout) == (factory == BROKEN)
 
 
-@pytest.mark.parametrize("factory", [GOOD, BROKEN])
-@pytest.mark.parametrize("door", ["entry point", "module"])
+@pytest.mark.parametrize(("door", "factory"), [("entry point", GOOD), ("module", BROKEN)])
 def test_doors_of_the_command_line(run: Command, factory: str, door: str) -> None:
     subject = NAMES[factory] if door == "entry point" else f"tracker_plugin:{factory}"
     done = run("broker_tck.cli.main", "check", "--subject", subject, *SHORT)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from conftest import Cli
-from kit import CONTRACT, replay
+from kit import CONTRACT, ONE_IN, replay
 
 from broker_tck import fixtures
 from broker_tck.properties.conforming import golden_traces
@@ -47,9 +47,10 @@ def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
     assert subjects
     assert {trace.profile for trace in traces} == {profile}
     assert [t.operations for t in golden_traces("delayed-delivery", profile)] == [t.operations for t in traces]
-    replays = [replay(trace, subjects) for trace in traces]
+    assert sum(len(trace.operations) for trace in traces) == STEPS[profile]
+    replays = [replay(trace, subjects) for trace in traces[::ONE_IN]]
     assert [d for each in replays for d in each.disagreements] == []
-    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == STEPS[profile]
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays)
     assert all(outcome is not None for trace in traces for outcome in trace.outcomes)
 
 
@@ -114,7 +115,11 @@ def test_altered_file_ends_in_1(cli: Cli, tmp_path: Path, which: int) -> None:
 
 
 @pytest.mark.deep
-def test_recorded_files_end_in_0(cli: Cli) -> None:
-    status, out, err = cli("replay", *fixtures.golden("delayed-delivery"))
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_recorded_files_end_in_0(cli: Cli, contract: str) -> None:
+    """All traces of all files; the tests of each contract replay some."""
+    files = fixtures.golden(contract)
+    steps = sum(len(trace.operations) for file in files for trace in load(str(file)))
+    status, out, err = cli("replay", *files)
     assert (status, err) == (0, "")
-    assert out.splitlines()[-1] == "21851 of 21851 steps agreed"
+    assert out.splitlines()[-1] == f"{steps} of {steps} steps agreed"

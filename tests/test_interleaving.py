@@ -100,7 +100,7 @@ def test_two_scripts_of_six_steps_have_924_orders() -> None:
     assert comb(12, 6) == 924 == explored("stepwise-queue", "insertions").orders
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ORDERS)
 def test_every_order_of_two_scripts_conforms(name: str) -> None:
     tried = explored("stepwise-queue", name)
@@ -112,6 +112,7 @@ def test_every_scenario_of_two_scripts_is_here() -> None:
     assert {name for name, scenario in SCENARIOS.items() if len(scenario.scripts) == 2} == set(ORDERS)
 
 
+@pytest.mark.slow
 def test_orders_differ_from_each_other() -> None:
     seen = set()
 
@@ -148,6 +149,7 @@ def test_orders_of_three_scripts_are_drawn() -> None:
 # ---- Mutants
 
 
+@pytest.mark.slow
 def test_every_mutant_is_right_where_calls_do_not_overlap() -> None:
     alone = type(CONTRACT.capabilities())(steps=False, reads=False)
     for name in MUTANTS:
@@ -156,7 +158,7 @@ def test_every_mutant_is_right_where_calls_do_not_overlap() -> None:
             assert walk(CONTRACT, walk_seed(3, number), subject.rig, MODEL, alone).difference is None, name
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_all_orders_find_the_mutant_by_its_own_rule(name: str) -> None:
     finding = finding_of(name)
@@ -170,7 +172,7 @@ def test_all_orders_find_the_mutant_by_its_own_rule(name: str) -> None:
     assert re.search(row, PAGE, flags=re.MULTILINE)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_shortest_order_is_a_trace_that_replays(cli: Cli, name: str) -> None:
     finding = finding_of(name)
@@ -408,7 +410,7 @@ def test_reduction_leaves_out_calls_and_names_threads_in_order() -> None:
 # ---- The command line
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_command_line_tries_all_orders(cli: Cli) -> None:
     status, out, err = cli("interleave", "--subject", "stepwise-queue", "--scenario", "insertions")
     assert (status, err) == (0, "")

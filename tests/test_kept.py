@@ -72,7 +72,7 @@ def names(folder: Path) -> list[str]:
 # ---- The command
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_findings_are_kept_once(cli: Cli, folder: Path) -> None:
     status, _, err = cli(*ONE, "--save", folder)
     assert (status, err) == (1, f"findings/{FILE}: kept\n")
@@ -98,7 +98,7 @@ def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None
 # ---- replay DIR
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> None:
     """One kept for a rule, one for a law under a profile that the subject agrees with, and one that nobody wrote."""
     early = from_text("delayed-delivery timebucket-2025; add 0 0 +1500; adv 499; get 1")
@@ -146,7 +146,7 @@ def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> Non
     assert len(names(folder)) == 2
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_trace_of_several_passes_where_all_pass(cli: Cli, folder: Path) -> None:
     kept(folder, "mine.jsonl")
     kept(folder, "other.jsonl", json.dumps({**GET, "steps": [["has"]]}))
@@ -156,7 +156,7 @@ def test_trace_of_several_passes_where_all_pass(cli: Cli, folder: Path) -> None:
     assert told == ["kept trace findings/other.jsonl passes now"]
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
     """They are of two contracts, and each has its own kept trace."""
     subjects = ("--subject", "mutant:buckets-rounded-up", "--subject", "mutant:duplicate-counted")
@@ -195,7 +195,7 @@ def test_file_that_is_no_trace_is_told_before_the_check(cli: Cli, folder: Path) 
     assert names(folder) == ["README.md", FILE]
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_what_cannot_be_kept_is_told_all_the_same(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, target: Path) -> None:
         if target.suffix == ".jsonl":
@@ -253,6 +253,7 @@ def test_name_says_whom_a_finding_belongs_to(folder: Path) -> None:
     assert not trace.is_of(subject_of(TimeBucketTracker), "a/b@c")
 
 
+@pytest.mark.slow
 def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
     traces = [kept(folder, "mine.jsonl")]
 
@@ -268,7 +269,7 @@ def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
     assert found == ("Exited", "The trace is kept in findings/mine.jsonl.", ["get"], "broken", 0)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_first_that_fails_may_be_the_last_that_is_run(folder: Path) -> None:
     both = [kept(folder, "a.jsonl"), kept(folder, "b.jsonl")]
     assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both).failing] == both

@@ -16,7 +16,7 @@ from broker_tck.properties.engine.subjects import Subject, mutants, resolve
 from broker_tck.properties.findings.diagnose import Diagnoser, nearby
 from broker_tck.properties.findings.finding import Finding, find
 from broker_tck.properties.worth import killing
-from broker_tck.properties.worth.killing import attempt, is_minimal, kills
+from broker_tck.properties.worth.killing import Kills, attempt, is_minimal, kills
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
@@ -51,8 +51,14 @@ def test_mutant_says_in_a_sentence_what_it_does(name: str) -> None:
     assert mutant.conditions >= (2 if mutant.deep else 1)
 
 
-def test_kills_are_counted_over_seeds() -> None:
-    result = kills("duplicate-counted", "walk", 2)
+@pytest.fixture(scope="module")
+def killed() -> Kills:
+    """What two seeds of the walk make of a mutant."""
+    return kills("duplicate-counted", "walk", 2)
+
+
+def test_kills_are_counted_over_seeds(killed: Kills) -> None:
+    result = killed
     assert (result.killed, result.named, result.needed, result.passed, result.minimal) == (2, 2, 2, True, True)
     assert (result.length, result.first) == (2, 2)
     for worse, fault in (
@@ -66,8 +72,8 @@ def test_kills_are_counted_over_seeds() -> None:
 
 
 @pytest.mark.parametrize(("deep", "first", "longest"), [(False, 12, 20), (True, 18, 30)])
-def test_traces_of_a_mutant_have_to_be_short(deep: bool, first: int, longest: int) -> None:
-    result = msgspec.structs.replace(kills("duplicate-counted", "walk", 1), deep=deep, first=first, length=longest)
+def test_traces_of_a_mutant_have_to_be_short(killed: Kills, deep: bool, first: int, longest: int) -> None:
+    result = msgspec.structs.replace(killed, deep=deep, first=first, length=longest)
     assert result.passed
     assert not msgspec.structs.replace(result, length=longest + 1).passed
     too_long = msgspec.structs.replace(result, first=first + 1)
@@ -75,7 +81,7 @@ def test_traces_of_a_mutant_have_to_be_short(deep: bool, first: int, longest: in
     assert msgspec.structs.replace(too_long, driver="machine").passed
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "times"), [(12, 1), (0, 3)])
 def test_more_walks_are_reduced_only_where_a_trace_stays_long(
     monkeypatch: pytest.MonkeyPatch, first: int, times: int
@@ -92,9 +98,10 @@ def test_more_walks_are_reduced_only_where_a_trace_stays_long(
     assert len(walked) == len({*walked}) == times
 
 
-def finding_of(name: str) -> tuple[Finding, Subject, Diagnoser]:
+@pytest.fixture(scope="module")
+def found() -> tuple[Finding, Subject, Diagnoser]:
     """The finding of one seed of the walk, and what judges it."""
-    subject = resolve(f"mutant:{name}")
+    subject = resolve("mutant:duplicate-counted")
     model = subject.contract.model(subject.profiles[0])
     diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
     kill = attempt("walk", subject, model, 0)
@@ -104,14 +111,14 @@ def finding_of(name: str) -> tuple[Finding, Subject, Diagnoser]:
     return finding, subject, diagnoser
 
 
-def test_trace_that_an_operation_can_be_left_out_of_is_not_minimal() -> None:
-    finding, *judges = finding_of("duplicate-counted")
+def test_trace_that_an_operation_can_be_left_out_of_is_not_minimal(found: tuple[Finding, Subject, Diagnoser]) -> None:
+    finding, *judges = found
     assert is_minimal(finding, *judges)
     again = (finding.operations[0], *finding.operations)
     assert not is_minimal(replace(finding, operations=again), *judges)
 
 
-def test_traces_near_a_long_one_are_few() -> None:
-    finding, *_ = finding_of("duplicate-counted")
+def test_traces_near_a_long_one_are_few(found: tuple[Finding, Subject, Diagnoser]) -> None:
+    finding, *_ = found
     assert len(nearby(finding.config, finding.operations)) > 20
     assert len(nearby(finding.config, [*finding.operations] * 100)) <= 40

@@ -98,10 +98,10 @@ BUGS = [
     (WholeSeconds, "DD-09", ()),
     (OneLess, "DD-20", ("one_short",)),
     (FiresWhenClosed, "NA-40", ()),
-    pytest.param("mutant:aims-at-the-key", "DD-33", ("as timebucket-2026",), marks=pytest.mark.slow),
+    pytest.param("mutant:aims-at-the-key", "DD-33", ("as timebucket-2026",), marks=pytest.mark.deep),
     ("mutant:origin-is-no-position", "CC-02", ()),
-    pytest.param("mutant:population-ends-at-a-cached-one", "EC-47", (), marks=pytest.mark.slow),
-    pytest.param("mutant:joins-what-has-come", "EC-53", (JOINED,), marks=pytest.mark.slow),
+    pytest.param("mutant:population-ends-at-a-cached-one", "EC-47", (), marks=pytest.mark.deep),
+    pytest.param("mutant:joins-what-has-come", "EC-53", (JOINED,), marks=pytest.mark.deep),
 ]
 """Mistakes that show under several rules, the rule to be told, and the ways that explain them, if any does."""
 
@@ -111,7 +111,7 @@ def named(bug: Any) -> Subject:
     return resolve(bug) if isinstance(bug, str) else declared(f"bug:{bug.__name__}", bug)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize(("bug", "rule", "ways"), BUGS, ids=lambda each: getattr(each, "__name__", None))
 def test_one_bug_is_one_finding(bug: Any, rule: str, ways: tuple[str, ...]) -> None:
     subject = named(bug)
@@ -141,7 +141,7 @@ def test_the_better_explained_comes_first_and_knows_the_other() -> None:
     assert [*sorted([unknown, worse, finding], key=order)] == [finding, worse, unknown]
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_recorded_traces_and_every_format_tell_it_once() -> None:
     subject = named(SiftsUpOnly)
     checked = check_subject(subject, "ideal", golden_traces(subject.contract.name, "ideal"), 0, 60, 0)
@@ -157,7 +157,7 @@ def test_recorded_traces_and_every_format_tell_it_once() -> None:
     assert junit(told).count('message="the same failure as in CC-02"') == len(also)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_other_tests_refer_to_the_one_that_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "WALKS", 60)
     monkeypatch.setattr(parts, "TOLD", {})

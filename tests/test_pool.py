@@ -18,7 +18,7 @@ pool.submit(signal.pause).result()
 """
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_they_end_with_the_one_that_made_them() -> None:
     made = subprocess.Popen([sys.executable, "-c", CODE], stdout=subprocess.PIPE)
     assert made.stdout is not None

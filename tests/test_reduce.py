@@ -44,7 +44,7 @@ WAYS = (
 )
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_wrong_way_is_reduced_and_named(way: str) -> None:
     subject = wrong(way)
@@ -66,7 +66,7 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
     assert str(finding_json(finding)["replay"]).startswith("broker-tck replay --subject ")
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
     from broker_tck.properties.findings.diagnose import Diagnoser
 
@@ -217,6 +217,7 @@ def test_what_was_before_much_in_bulk_goes_but_for_the_clock() -> None:
     assert reducer.probes == 1
 
 
+@pytest.mark.slow
 def test_as_much_less_is_asked_for_where_less_is_done_in_bulk() -> None:
     assert reduced(MUCH, handed_out)[1] == ["fill 0 0 1 41 +1001", "adv 23", "get 21"]
 
@@ -313,7 +314,7 @@ def test_reduction_ends_with_what_it_has_where_each_probe_is_dear(monkeypatch: p
     assert len(left) < 6
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = wrong("DD-06 buckets.due: strictly_before")
     done = first_failing(subject)
@@ -330,7 +331,7 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     assert "\n  Unfinished  the reduction ran out of work, " in story(document(spent))
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = subject_of(kit.OneTooMany)
     monkeypatch.setattr(prober, "MOST_PROBES", 1)

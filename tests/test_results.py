@@ -31,7 +31,7 @@ def test_finding_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_what_conforms_under_each_of_its_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TimeBucketTracker, "profiles", ("timebucket-ideal",))
     result = check(TimeBucketTracker, walks=120, examples=1)
@@ -42,7 +42,7 @@ def test_what_conforms_under_each_of_its_profiles(monkeypatch: pytest.MonkeyPatc
     assert result.residual == pytest.approx(0.0247, abs=1e-3)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_profiles_are_put_together() -> None:
     two = type("Two", (TimeBucketTracker,), {"profiles": ("timebucket-ideal", "heap")})
     result = check(two, walks=3, examples=0)
@@ -61,7 +61,7 @@ def test_subject_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.contract, result.profiles[0].profile) == ("negative-acks", "pip-393-spec")
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_what_is_accepted_is_no_finding() -> None:
     subject = "mutant:strict-rounded-down"
     ways = {"DD-05": ("rounded down", "our clients wait")}

@@ -260,7 +260,7 @@ def test_rigs_share_nothing_with_model_or_subjects() -> None:
         assert all(name.startswith("broker_tck.implementations.interface") for name in subjects), file
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ORDER)
 def test_imports_go_one_way(folder: str) -> None:
     allowed = {*ORDER[: ORDER.index(folder) + 1], FIXTURES}

@@ -86,7 +86,7 @@ def test_rules_that_mean_nothing_to_a_profile_are_left_out() -> None:
 # ---- Deviations
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_declared_deviations_are_seen() -> None:
     run = Run(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0)
     deviations(run)
@@ -129,7 +129,7 @@ def test_deviation_of_what_a_subject_lacks_is_not_looked_for() -> None:
     assert not run.gone
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_law_that_is_kept_after_all_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     model = replaced(MODEL, {"PROFILE": "lawful", "BREAKS": ("DD-08",)}, "Lawful")
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 12)
@@ -138,7 +138,7 @@ def test_law_that_is_kept_after_all_is_gone(monkeypatch: pytest.MonkeyPatch) -> 
     assert run.gone == ["DD-08"]
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_subject_that_no_longer_deviates_breaks_its_profile() -> None:
     run = run_subject(subject_of(TimeBucketTracker), "timebucket-2026", 0, 120)
     assert run.failing
@@ -150,7 +150,7 @@ def test_subject_that_no_longer_deviates_breaks_its_profile() -> None:
 # ---- Laws
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_law_is_judged_where_model_and_subject_agree() -> None:
     """A model and a subject that are wrong alike: only the laws see it."""
     subject = wrong("DD-06 absent")
@@ -163,6 +163,7 @@ def test_law_is_judged_where_model_and_subject_agree() -> None:
     assert all(" does not hold: " in text for text in run.said)
 
 
+@pytest.mark.slow
 def test_variation_is_judged() -> None:
     subject = wrong("DD-05 buckets.key: by_the_tick")
     run = Run(subject, IDEAL, 0)
@@ -171,7 +172,7 @@ def test_variation_is_judged() -> None:
     assert "shift" in {law for _, law, _ in run.complaints}
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("fail_fast", [True, False])
 def test_law_that_is_broken_where_no_walk_differs_gets_a_trace(
     monkeypatch: pytest.MonkeyPatch, fail_fast: bool
@@ -214,7 +215,7 @@ def test_reserve_is_judged_where_a_law_may_show_what_is_missing(
 # ---- Failing runs
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_run_ends_when_enough_was_found() -> None:
     subject = wrong("DD-28 index.count: of_buckets")
     run = run_subject(subject, IDEAL, 0, 100, most=3)
@@ -224,7 +225,7 @@ def test_run_ends_when_enough_was_found() -> None:
     assert run_subject(subject, IDEAL, 0, 100, fail_fast=True).walks <= run.walks
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("subject", "rule", "most_work", "reduced"),
     [
@@ -271,7 +272,7 @@ def test_failure_that_does_not_happen_again_is_said(monkeypatch: pytest.MonkeyPa
     )
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_progress_is_told() -> None:
     seen: list[int] = []
     run_subject(subject_of(TimeBucketTracker), IDEAL, 0, 17, progress=lambda run: seen.append(run.walks))
@@ -320,14 +321,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "EXAMPLES", 30)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", PARTS)
 def test_parts_have_nothing_to_say_of_what_conforms(part: str) -> None:
     assert text(part, subject_of(TimeBucket2026Tracker), TimeBucket2026.PROFILE) == ""
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_tell_a_story(part: str, request: pytest.FixtureRequest) -> None:
@@ -352,6 +353,7 @@ def test_golden_part_says_where() -> None:
     assert re.search(r"heap.jsonl:\d+: step \d+: \w+: expected .*, seen ", said)
 
 
+@pytest.mark.slow
 def test_rules_have_to_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = subject_of(TimeBucketTracker)
     monkeypatch.setattr(parts, "WALKS", 30)

@@ -104,17 +104,11 @@ def findings(found: list[Row]) -> list[Row]:
     return [row for row in found if row.kind == FINDING]
 
 
-@pytest.mark.untraced
-@pytest.mark.every_python
-def test_digest_of_a_shard_is_the_committed_one() -> None:
-    """`python tests/refresh.py` writes it, where shards are meant to change."""
-    assert refresh.shard_digest() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))["shard"]
-
-
 @pytest.mark.slow
-def test_digest_of_a_shard_does_not_depend_on_the_hash_seed() -> None:
+def test_digest_of_a_shard_is_the_committed_one() -> None:
+    """Under another hash seed; `python tests/refresh.py` writes it, where shards are meant to change."""
     done = python("-c", "import refresh; print(refresh.shard_digest())", cwd=ROOT / "tests", PYTHONHASHSEED="77")
-    assert done.stdout.strip() == refresh.shard_digest(), done.stderr
+    assert done.stdout.strip() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))["shard"], done.stderr
 
 
 def test_rounds_and_shards_make_other_walks() -> None:
@@ -150,7 +144,7 @@ def test_shard_makes_its_operations_and_little_more() -> None:
     assert 20_000 <= figures(rows(PLAIN))["operations"] < 21_000
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_failing_walks_are_reduced_a_few_of_a_kind_and_counted() -> None:
     found = rows(MUTANT, operations=200_000)
     assert figures(found)["failing"] == MOST_FAILING
@@ -162,7 +156,7 @@ def test_failing_walks_are_reduced_a_few_of_a_kind_and_counted() -> None:
     assert kinds <= {"[armed]", "[count]", "[result]"}
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_finding_has_its_story_and_what_to_do_with_it() -> None:
     told = msgspec.json.decode(findings(rows(MUTANT, operations=200_000))[0].text, type=Document)
     assert told.rules == ("DD-05",)
@@ -172,6 +166,7 @@ def test_finding_has_its_story_and_what_to_do_with_it() -> None:
     assert told.note == ""
 
 
+@pytest.mark.slow
 def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     from broker_tck.properties.engine import subjects
 
@@ -187,6 +182,7 @@ def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     assert findings(died)[0].walk == first
 
 
+@pytest.mark.slow
 def test_call_that_comes_back_late_is_told_with_its_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     from broker_tck.properties.engine import subjects
 
@@ -196,6 +192,7 @@ def test_call_that_comes_back_late_is_told_with_its_walk(monkeypatch: pytest.Mon
     assert (found.name, found.key, found.walk) == ("DD-30", "clear [result]", raised.walk)
 
 
+@pytest.mark.slow
 def test_walk_that_failed_is_told_as_it_is_if_the_process_ends_while_it_is_reduced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -211,7 +208,7 @@ def finder(subject: Any) -> Finder:
     return Finder(subject, MODEL, Limits(2.0, 256), None)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_death_is_reduced_though_it_takes_as_long_as_a_walk_may() -> None:
     trace = trace_of("add 1 0 +2000; clear")
     death = no_answer("Exited", "it ended its process with status 3")
@@ -230,7 +227,7 @@ def test_failure_that_needs_what_went_before_is_told_as_it_is(monkeypatch: pytes
     assert msgspec.json.decode(row.text)["note"] == UNREPEATED
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_law_that_is_broken_is_a_reduced_finding() -> None:
     """A subject may agree with a model that is wrong; then only a law can tell."""
     subject = wrong("DD-05 buckets.key: rounded_down")

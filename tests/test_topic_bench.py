@@ -28,7 +28,7 @@ LIMIT = 20_000
 # ---- What is measured
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @on_linux
 @pytest.mark.parametrize(
     ("index", "subscriptions", "added"), [(SHARED, 1, NUMBER), (SHARED, 4, 1_000), (EACH, 4, NUMBER)]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kit import replay
+from kit import ONE_IN, replay
 
 from broker_tck import fixtures
 from broker_tck.implementations.interface import Position
@@ -52,9 +52,10 @@ def recorded() -> tuple[Trace, ...]:
 def test_model_and_subject_do_as_the_branch_did() -> None:
     subjects = declaring(TOPICS, "pip-448")
     assert [subject.name for subject in subjects] == [BRANCH]
-    replays = [replay(trace, subjects) for trace in recorded()]
+    assert sum(len(trace.operations) for trace in recorded()) == 8_613
+    replays = [replay(trace, subjects) for trace in recorded()[::ONE_IN]]
     assert [d for each in replays for d in each.disagreements] == []
-    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == 8_613
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays)
 
 
 def altered(value: Any) -> Any:
@@ -135,8 +136,18 @@ def test_defect_of_the_branch_is_none_of_the_ideal_profile(number: str, told: di
     assert on_subject(trace, subjects[1], "ideal") is not None
 
 
-@pytest.mark.untraced
-@pytest.mark.parametrize("way", deviations_of(TOPICS.model("pip-448")), ids=str)
+RARE = "DD-22"
+"""Of this rule the first walk that shows the deviation comes late."""
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, marks=pytest.mark.deep if way.rule.number == RARE else pytest.mark.slow)
+        for way in deviations_of(TOPICS.model("pip-448"))
+    ],
+    ids=str,
+)
 def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
     assert happens(resolve(BRANCH), way.applied_to(TOPICS.model("pip-448")), 0)
 
@@ -146,7 +157,7 @@ def test_subject_agrees_with_its_profile_and_keeps_the_laws(name: str) -> None:
     subject = resolve(name)
     model = TOPICS.model(subject.profiles[0])
     broken = set()
-    for number in range(12):
+    for number in range(4):
         done = walk(TOPICS, walk_seed(3, number), subject.rig, model, subject.capabilities)
         assert done.difference is None
         broken |= {*broken_by(TOPICS, done, subject.rig, subject.capabilities)}
@@ -157,6 +168,7 @@ def test_subject_agrees_with_its_profile_and_keeps_the_laws(name: str) -> None:
 OF_FLOWS = [way for way in ways_of(TopicDelivery) if getattr(way.instead, "__module__", "") == wrong_ways.__name__]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", OF_FLOWS, ids=str)
 def test_way_that_changes_a_flow_is_seen(way: Way) -> None:
     wrong = as_subject(str(way), TOPICS, way.applied_to(TopicDelivery))
@@ -172,7 +184,7 @@ def ended(done: Walk) -> TopicDelivery:
     return model
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_baseline_with_one_view_answers_as_a_tracker_of_one_subscription() -> None:
     (law,) = [law for law in TOPICS.laws if law.number == "TD-34"]
     capabilities, judged, itself = Capabilities(shows_index=False), 0, lambda config, _: TopicDelivery(config)

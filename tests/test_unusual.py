@@ -31,8 +31,6 @@ UNUSUAL = (
     PushingTopic,
     MaskingTopic,
 )
-WALKS = 40
-EXAMPLES = 10
 
 
 def test_each_contract_has_two_or_more() -> None:
@@ -41,12 +39,15 @@ def test_each_contract_has_two_or_more() -> None:
     assert all(contracts.count(name) >= 2 for name in CONTRACTS)
 
 
-@pytest.mark.untraced
+@pytest.mark.parametrize(
+    ("walks", "examples"),
+    [pytest.param(12, 3, marks=pytest.mark.slow), pytest.param(100, 10, marks=pytest.mark.deep)],
+)
 @pytest.mark.parametrize("unusual", UNUSUAL)
-def test_kit_has_nothing_to_say(unusual: type) -> None:
+def test_kit_has_nothing_to_say(unusual: type, walks: int, examples: int) -> None:
     subject = declared(f"{unusual.__module__}:{unusual.__name__}", unusual)
     (profile,) = subject.profiles
-    golden = golden_traces(subject.contract.name, profile)[:40]
-    checked = check_subject(subject, profile, golden, 0, WALKS, EXAMPLES)
+    golden = golden_traces(subject.contract.name, profile)[:walks]
+    checked = check_subject(subject, profile, golden, 0, walks, examples)
     assert (checked.run.findings, checked.complaints) == ([], [])
     assert checked.verdict in (CONFORMS, NOT_ENOUGH)

@@ -18,6 +18,8 @@ from broker_tck.properties.engine.choices import ByteChoices, SeededChoices, one
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.walk import Walk, walk_seed
 
+pytestmark = pytest.mark.smoke
+
 PAIRS = [(s, profile) for s in bundled(CONTRACT) for profile in s.profiles]
 IDS = [profile for _, profile in PAIRS]
 
@@ -40,7 +42,6 @@ def committed() -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.every_python
 def test_digest_is_the_committed_one_under_another_hash_seed() -> None:
     """`python tests/refresh.py` writes it, where walks are meant to change."""
     code = "import json, refresh; print(json.dumps(refresh.digests()))"
@@ -49,19 +50,19 @@ def test_digest_is_the_committed_one_under_another_hash_seed() -> None:
     assert json.loads(done.stdout) == committed()
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_no_bundled_subject_fails(walks: tuple[Walk, ...]) -> None:
     assert [done.seed for done in walks if done.difference] == []
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_every_kind_of_operation_occurs(walks: tuple[Walk, ...]) -> None:
     kinds = Counter(o.tag for done in walks for o in done.operations)
     assert set(kinds) == {str(kind.__struct_config__.tag) for kind in get_args(CONTRACT.operations)}
     assert kinds["adv"] <= 0.4 * kinds.total()
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_walk_ends_with_close(walks: tuple[Walk, ...]) -> None:
     for done in walks:
         last = [o.tag for o in done.operations[-2:]]
@@ -70,13 +71,13 @@ def test_walk_ends_with_close(walks: tuple[Walk, ...]) -> None:
     assert any([o.tag for o in done.operations[-2:]] == ["close", "close"] for done in walks)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_walks_differ(walks: tuple[Walk, ...]) -> None:
     assert len({(done.config, *done.operations) for done in walks}) == len(walks)
     assert len({done.config for done in walks}) > 40
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_same_seed_makes_the_same_walk() -> None:
     subject, profile = PAIRS[0]
     for number in range(5):
@@ -86,7 +87,7 @@ def test_same_seed_makes_the_same_walk() -> None:
         assert other.operations != again.operations
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_walks_get_near_every_edge() -> None:
     """Times at the cut-off and one beside it, budgets about what is held, entry ids about a container's end."""
     beside: Counter[int] = Counter()
