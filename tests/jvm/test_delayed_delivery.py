@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from jvm.same import subjects
 from kit import CROWDED
 
 from broker_tck.implementations.released import tried
@@ -13,7 +14,7 @@ from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.worth.deviating import behaves_as, broken_rules
 
-RELEASED = [name for name, _, _ in tried("delayed-delivery")]
+RELEASED = subjects("in-memory")
 PROFILES = {
     "pulsar-3.0.7/in-memory": "heap",
     "pulsar-4.0.0/in-memory": "heap",
@@ -38,7 +39,8 @@ DEFECTS = [
 
 
 def test_each_release_declares_its_profile() -> None:
-    assert {name: resolve(name).profiles for name in RELEASED} == {name: (PROFILES[name],) for name in PROFILES}
+    named = [name for name, _, _ in tried("delayed-delivery")]
+    assert {name: resolve(name).profiles for name in named} == {name: (PROFILES[name],) for name in PROFILES}
 
 
 @pytest.mark.parametrize("name", RELEASED)
@@ -58,7 +60,7 @@ def test_every_declared_deviation_is_seen(name: str) -> None:
     assert run.gone == []
 
 
-@pytest.mark.parametrize("name", [name for name in RELEASED if PROFILES[name] in RECORDED])
+@pytest.mark.parametrize("name", [each for each in RELEASED if PROFILES[each.values[0]] in RECORDED])
 def test_recorded_traces_are_done_as_recorded(name: str) -> None:
     subject, profile = resolve(name), PROFILES[name]
     traces = [asked(trace, subject) for trace in golden_traces("delayed-delivery", profile)]
