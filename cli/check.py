@@ -41,6 +41,7 @@ from broker_tck.properties.findings.kept import Written, kept_in, see_writable, 
 from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
+from broker_tck.properties.worth.deviating import DEVIATION_WALKS
 from broker_tck.spark_fuzz.driver.session import need
 
 WALKS, EXAMPLES = 1000, 60
@@ -93,6 +94,12 @@ Examples:
     "--examples",
     type=click.IntRange(0),
     help=f"Examples of the Hypothesis machine. Default: {EXAMPLES}; {SHARED_EXAMPLES} where no subject is named.",
+)
+@click.option(
+    "--search",
+    type=click.IntRange(1),
+    help="Search so many walks, and not more than it takes, for each rule that a known profile breaks, where a subject "
+    f"behaves as that one does. Default: {DEVIATION_WALKS}, for the shortest of several traces.",
 )
 @click.option("--seed", type=SEEDS, help="The seed. Default: 0.")
 @click.option(
@@ -209,6 +216,7 @@ def budget_of(settings: Settings, own: bool, given: dict[str, Any]) -> Budget:
         pdb=given["pdb"],
         here=given["here"],
         save=given["save"] or settings.save,
+        search=given["search"],
     )
 
 
