@@ -41,7 +41,7 @@ from broker_tck.properties.findings.kept import Written, kept_in, see_writable, 
 from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
-from broker_tck.properties.worth.deviating import DEVIATION_WALKS
+from broker_tck.properties.worth.deviating import CANDIDATES, DEVIATION_WALKS
 from broker_tck.spark_fuzz.driver.session import need
 
 WALKS, EXAMPLES = 1000, 60
@@ -98,8 +98,8 @@ Examples:
 @click.option(
     "--search",
     type=click.IntRange(1),
-    help="Search so many walks, and not more than it takes, for each rule that a known profile breaks, where a subject "
-    f"behaves as that one does. Default: {DEVIATION_WALKS}, for the shortest of several traces.",
+    help="A subject that behaves as a known profile: search so many walks for each rule that this breaks, for one "
+    f"trace of it. Default: {DEVIATION_WALKS}, for the shortest of {CANDIDATES} traces.",
 )
 @click.option("--seed", type=SEEDS, help="The seed. Default: 0.")
 @click.option(
