@@ -40,6 +40,7 @@ from broker_tck.properties.findings.kept import Written, kept_in, see_writable, 
 from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
+from broker_tck.properties.worth.deviating import CANDIDATES, DEVIATION_WALKS
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject that is named is put through."""
@@ -91,6 +92,12 @@ Examples:
     "--examples",
     type=click.IntRange(0),
     help=f"Examples of the Hypothesis machine. Default: {EXAMPLES}; {SHARED_EXAMPLES} where no subject is named.",
+)
+@click.option(
+    "--search",
+    type=click.IntRange(1),
+    help="A subject that behaves as a known profile: search so many walks for each rule that this breaks, for one "
+    f"trace of it. Default: {DEVIATION_WALKS}, for the shortest of {CANDIDATES} traces.",
 )
 @click.option("--seed", type=SEEDS, help="The seed. Default: 0.")
 @click.option(
@@ -208,6 +215,7 @@ def budget_of(settings: Settings, own: bool, given: dict[str, Any]) -> Budget:
         pdb=given["pdb"],
         here=given["here"],
         save=given["save"] or settings.save,
+        search=given["search"],
     )
 
 

@@ -38,6 +38,8 @@ class Budget(NamedTuple):
     """Whether subjects run in this process, unguarded."""
     save: Path | None = None
     """The folder of kept traces."""
+    search: int | None = None
+    """Walks in which each rule is searched for that a known profile breaks; None: as many as are usual."""
 
 
 class Told(NamedTuple):
@@ -106,6 +108,7 @@ def check(profile: str, budget: Budget, kept: Sequence[Kept], subject: Subject, 
         progress,
         budget.reserve,
         kept,
+        budget.search,
     )
     if budget.pdb and found.findings:
         first, note = found.findings[0]

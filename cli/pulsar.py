@@ -22,14 +22,15 @@ from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question, lac
 from broker_tck.properties.verdict import CONFORMS, status_of
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, subject_digests
 
-WALKS = 1000
+WALKS, MORE = 100, 10
+"""What a class is put through for each profile; and so many times as many show more."""
 NEEDED = 1536 * 2**20
 """Bytes that are reckoned for a check: a heap of 1 GiB, and half as much for the rest."""
 EXAMPLES = """\b
 Examples:
   broker-tck pulsar 4.2.4
   broker-tck pulsar 4.0.8 4.2.4 --contract active-cursors
-  broker-tck pulsar --walks 2500 -o pulsar.md
+  broker-tck pulsar --walks 1000 -o pulsar.md
 """
 
 
@@ -68,8 +69,10 @@ def pulsar_command(
     status is 1 where a class does not conform to its own profile: it does something that nobody has written down; 4
     where too few walks were made to say so.
 
-    With -o, the page is written anew when a check ends, and the answers are kept beside it, in FILE.jsonl. Run again,
-    the command makes only the checks that are missing, or that another kit, other classes or other options made.
+    Each rule that a profile breaks is searched for in as many walks, at most, as are made of a class; the last lines
+    say of which there is no trace. With -o, the page is written anew when a check ends, and the answers are kept beside
+    it, in FILE.jsonl. Run again, the command makes only the checks that are missing, or that another kit, other classes
+    or other options made.
     """
     asked = asked_of(versions or TRIED, contract_name)
     page = page_of(output, versions, asked, contract_name, walks, seed) if output else None
@@ -91,7 +94,7 @@ def pulsar_command(
 
         survey(left, walks, seed, jobs or most_at_once(), told)
     found = [answers[question] for question in asked]
-    print_json({"answers": [answer_json(each) for each in found]}) if as_json else print_answers(found)
+    print_json({"answers": [answer_json(each) for each in found]}) if as_json else print_answers(found, walks)
     if page:
         page.write(answers)
     return status(found)
@@ -145,11 +148,12 @@ def status(answers: list[Answer]) -> int:
 def answer_json(each: Answer) -> dict[str, Any]:
     """An answer as a JSON object."""
     said = {"release": each.question.release, "subject": each.question.subject, "profile": each.question.profile}
-    return {**said, "own": each.question.own, "verdict": each.verdict, "why": each.why, "checked": each.checked}
+    came = {"own": each.question.own, "verdict": each.verdict, "why": each.why, "not_seen": each.not_seen}
+    return {**said, **came, "checked": each.checked}
 
 
-def print_answers(answers: list[Answer]) -> None:
-    """Print a row for each class and profile."""
+def print_answers(answers: list[Answer], walks: int) -> None:
+    """Print a row for each class and profile, and what so many walks left out."""
     rows = []
     for each in answers:
         rules = ", ".join(dict.fromkeys(rule for finding in each.findings for rule in finding["rules"][:1]))
@@ -166,3 +170,8 @@ def print_answers(answers: list[Answer]) -> None:
         )
     head = ["subject", "profile", "which is", "operations", "residual", "rules broken", "verdict"]
     print_table("", head, rows, right=(3,))
+    click.echo(f"\n{walks:,} walks a class and profile, and as many at most for each rule that a profile breaks")
+    for each in answers:
+        if each.not_seen:
+            click.echo(f"{each.question.subject}: no trace in {walks:,} walks of {', '.join(each.not_seen)}")
+    click.echo(f"for longer: --walks {walks * MORE}")

@@ -105,6 +105,7 @@ def check_subject(
     progress: Progress | None = None,
     reserve: int = 0,
     kept: Sequence[Kept] = (),
+    search: int | None = None,
 ) -> Checked:
     """Put a subject through kept and recorded traces, walks, laws and the Hypothesis machine.
 
@@ -121,7 +122,7 @@ def check_subject(
     steps = sum(len(trace.operations) for trace in golden)
     lost = sum(len(d.trace.operations) - d.step for d in found)
     known = [*witnesses(subject, profile), *([] if found else golden)]
-    run = run_subject(subject, profile, seed, count, fail_fast, progress, known=known, reserve=reserve)
+    run = run_subject(subject, profile, seed, count, fail_fast, progress, known=known, reserve=reserve, search=search)
     machine_steps = 0
     if not run.failing and examples:
         from broker_tck.properties.engine.machine import run_machine  # which imports Hypothesis

@@ -262,6 +262,22 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     assert peeled(resolve("mutant:a-bit-too-many"), 0) == []
 
 
+def test_rules_of_a_profile_are_searched_for_in_as_many_walks_as_is_said(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[int] = set()
+    along = deviating.along
+
+    def counted(subject: Subject, model: Any, seed: int, count: int) -> Any:
+        asked.add(count)
+        return along(subject, model, seed, count)
+
+    monkeypatch.setattr(deviating, "along", counted)
+    words = "--subject", "pulsar-heap", "--profile", "ideal", "--walks", "3", "--examples", "0", "--search", "7"
+    status, *_ = cli("check", "--here", *words)
+    assert (status, asked) == (1, {deviating.ALIKE, 7})
+
+
 def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = resolve("sorted-buckets")
     monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))

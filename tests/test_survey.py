@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -200,7 +202,7 @@ def test_every_profile_and_capability_of_a_release_is_its_contract_s() -> None:
 def test_answer_comes_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     question = Question("4.2.4", TRACKER, "heap")
     monkeypatch.setattr(Question, "subject", "heap")
-    found = answer(question, 2, 7)
+    found = answer(question, 2, 7, set())
     assert (found.question, found.verdict, found.why) == (question, NOT_ENOUGH, "")
     assert (found.checked["subject"], found.checked["profile"], found.checked["walks"]) == ("heap", "heap", 2)
     assert (found.findings, found.checked["machine_steps"]) == ([], 0)
@@ -209,18 +211,30 @@ def test_answer_comes_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_process_that_ends_without_an_answer_is_no_verdict() -> None:
-    found = answer(Question("2.2.2", TRACKER, "heap"), 1, 0)
+    found = answer(Question("2.2.2", TRACKER, "heap"), 1, 0, set())
     assert (found.verdict, found.checked, found.findings) == (UNKNOWN, {}, [])
     assert found.why.startswith("its process ended with status 2: broker-tck: pulsar-2.2.2/in-memory: no class ")
 
 
 def test_each_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [*questions(["3.0.7", "4.2.4"], "delayed-delivery")]
-    monkeypatch.setattr(asking, "answer", lambda question, walks, seed: said(question.release, question.profile))
+    monkeypatch.setattr(asking, "answer", lambda question, *_: said(question.release, question.profile))
     told: list[Answer | None] = []
     survey(asked, 1, 0, 3, told.append)
     assert {each.question for each in told if each} == {*asked}
     assert len([each for each in told if each]) == len(asked) == 4
+
+
+def test_checks_end_with_the_survey(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "CHECK", (sys.executable, "-c", "import time; time.sleep(600)"))
+    asked, began = [*questions(["3.0.7", "4.2.4"], "delayed-delivery")], monotonic()
+
+    def interrupted(_: Answer | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        survey(asked, 1, 0, 2, interrupted)
+    assert monotonic() - began < 300
 
 
 # ---- The command
@@ -282,7 +296,22 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
     assert lines[1] == ["pulsar-3.0.7/in-memory", "heap", "its own", "1,234,567", "< 0.003", "-", "conforms"]
     assert lines[2][2:] == ["the specification", "1,234,567", "-", "DD-11, DD-02", "BROKEN"]
     assert lines[5][2:] == ["its own", "0", "-", ANSWERS[4].why, "NO VERDICT"]
-    assert len(lines) == 1 + len(ANSWERS)
+    assert out.splitlines()[1 + len(ANSWERS) :] == [
+        "",
+        "5 walks a class and profile, and as many at most for each rule that a profile breaks",
+        "pulsar-3.0.7/in-memory: no trace in 5 walks of DD-21, DD-22, DD-32",
+        "pulsar-4.2.4/in-memory: no trace in 5 walks of DD-22, DD-33, DD-34",
+        "pulsar-4.2.4/cursor-tree-set: no trace in 5 walks of CC-04, CC-P14, CC-P16",
+        "for longer: --walks 50",
+    ]
+
+
+def test_rule_of_a_profile_without_a_trace_is_told() -> None:
+    seen = finding("CC-04", "add") | {"also": [{"rule": "CC-P14", "seen": "other answers"}]}
+    assert said("4.2.4", "ideal", seen, kind=SET).not_seen == ["CC-P16"]
+    assert said("4.2.4", "pulsar-tree-set", kind=SET).not_seen == said("4.2.4", "ideal", why="killed").not_seen == []
+    told = "No trace was found on which `pulsar-4.2.4/cursor-tree-set` breaks CC-P16; its profile does."
+    assert told in page([said("4.2.4", "ideal", seen, kind=SET)], {"4.2.4": []}, "", "").splitlines()
 
 
 def test_survey_says_of_which_release_nothing_is_known(

@@ -21,7 +21,7 @@ from broker_tck.implementations.interface import (
 from broker_tck.implementations.jvm.errors import translated, translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.standins import Answers
+from broker_tck.implementations.jvm.standins import Answers, Methods
 from broker_tck.implementations.jvm.subject import Kind, Line
 
 BUCKETS = PACKAGE + "bucket."
@@ -152,7 +152,7 @@ def tell_at_end(kind: BucketTrackers, future: Any, done: Done[None] | None) -> N
         def accept(_result: Any, _error: Any) -> None:
             told(None)
 
-        future.whenComplete(kind.loader.jpype.JProxy(kind.consumer, dict={"accept": accept}))
+        future.whenComplete(kind.loader.jpype.JProxy(kind.consumer, inst=Methods({"accept": accept})))
 
 
 def would_wait(thread: Any, call: Callable[[], None]) -> bool:

@@ -9,6 +9,7 @@ from weakref import ref
 from broker_tck.implementations.interface import Timeout
 from broker_tck.implementations.jvm.errors import translated
 from broker_tck.implementations.jvm.loader import Loader
+from broker_tck.implementations.jvm.standins import Methods
 from broker_tck.implementations.jvm.unavailable import Unavailable
 
 NANOSECONDS = {
@@ -45,7 +46,7 @@ def netty_timer(loader: Loader, arm: Arm) -> Any:
         armed.kit = ref(arm(int(delay) * NANOSECONDS[str(unit.name())], fire))
         return java
 
-    timer = instance(proxy(timers, dict={"newTimeout": new_timeout}), timers)
+    timer = instance(proxy(timers, inst=Methods({"newTimeout": new_timeout})), timers)
     itself = weak(timer)
     return timer
 

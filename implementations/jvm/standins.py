@@ -40,9 +40,20 @@ def weakly(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+class Methods:
+    """An object with some methods, for Java to call.
+
+    Java finds them without any step of Python's, as it does not in a dictionary: there an exception that comes on the
+    way, such as that of a signal, is lost, and what is told is that there is no such method.
+    """
+
+    def __init__(self, answers: Answers) -> None:
+        vars(self).update(answers)
+
+
 def of_interface(loader: Loader, name: str, answers: Answers) -> Any:
     """An object of an interface. A method that has no answer here cannot be called."""
-    return loader.jpype.JProxy(loader.named(name), dict=dict(answers))
+    return loader.jpype.JProxy(loader.named(name), inst=Methods(answers))
 
 
 @cache

@@ -20,7 +20,7 @@ from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.positions import position_reader
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.standins import of_class, weakly
+from broker_tck.implementations.jvm.standins import Methods, of_class, weakly
 from broker_tck.implementations.jvm.subject import Kind, Line
 
 API = "org/apache/pulsar/client/api/"
@@ -127,7 +127,8 @@ class Trackers:
             builder = self.multiplier.builder().minDelayMs(first).maxDelayMs(most).multiplier(factor)
             java.setNegativeAckRedeliveryBackoff(builder.build())
         elif (delays := config.backoff_ms) is not None:
-            java.setNegativeAckRedeliveryBackoff(self.loader.jpype.JProxy(self.backoff, dict={"next": table(delays)}))
+            answers = Methods({"next": table(delays)})
+            java.setNegativeAckRedeliveryBackoff(self.loader.jpype.JProxy(self.backoff, inst=answers))
         return java
 
     def chunk_map(self) -> Any:

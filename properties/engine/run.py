@@ -213,11 +213,13 @@ def run_subject(
     most: int = MOST_FINDINGS,
     known: Sequence[Trace] = (),
     reserve: int = 0,
+    search: int | None = None,
 ) -> Run:
     """Check a subject under a profile with so many walks, its declared deviations included.
 
     ``known`` are traces of the profile, which may show them; it agrees with those that have outcomes. As many walks
-    more as are in ``reserve`` are made while a rule has not come up.
+    more as are in ``reserve`` are made while a rule has not come up. If the subject behaves as a known profile, each
+    rule that this breaks is searched for in ``search`` walks; None: in as many as are usual.
     """
     run = Run(subject, profile, seed)
     made = until_all_came_up(run, count, reserve)
@@ -233,7 +235,7 @@ def run_subject(
     run.looking = True
     if progress and run.failing:
         progress(run)
-    run.findings = findings(run) if fail_fast else explained(run)
+    run.findings = findings(run) if fail_fast else explained(run, search)
     run.findings = run.findings or breaches(run)
     if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
         deviations(run, known)
@@ -252,14 +254,14 @@ def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
         yield from checked(run, range(number, number + 1), 1, judged=not of_laws.isdisjoint(missing))
 
 
-def explained(run: Run) -> list[Finding]:
+def explained(run: Run, search: int | None) -> list[Finding]:
     """What the failing walks come to.
 
     A subject that breaks the specification as some profile does is told so, one finding for each of its deviations.
     """
     foreign = run.failing and run.profile == run.subject.contract.default
     if foreign and not any(unanswered(done.difference) for done in run.failing if done.difference):
-        return peeled(run.subject, run.seed) or findings(run)
+        return peeled(run.subject, run.seed, search) or findings(run)
     return findings(run)
 
 

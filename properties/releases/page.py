@@ -36,7 +36,7 @@ def page(
     ``command`` and ``date`` say how and when the answers were found; ``left`` are the questions without an answer yet.
     """
     releases = [*missing]
-    told = [*table(answers, releases, left), *caveats(missing), *chapters(answers, releases)]
+    told = [*table(answers, releases, left), *caveats(missing), *not_seen(answers), *chapters(answers, releases)]
     return "\n".join([*opening(command, date), *unfinished(len(answers), len(left)), *told])
 
 
@@ -119,6 +119,14 @@ def caveats(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield ""
         elif jars:
             yield f"{told}: their classes were not checked."
+            yield ""
+
+
+def not_seen(answers: Sequence[Answer]) -> Iterator[str]:
+    """The rules that profiles break, and of which no trace was found."""
+    for each in answers:
+        if rules := each.not_seen:
+            yield f"No trace was found on which `{each.question.subject}` breaks {', '.join(rules)}; its profile does."
             yield ""
 
 

@@ -11,16 +11,20 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from subprocess import PIPE
 from typing import Any
 
 from broker_tck.implementations.jvm.jars import folder
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.released import KINDS
+from broker_tck.implementations.released import KINDS, made
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.subjects import declared
 from broker_tck.properties.isolation.pool import as_they_end
+from broker_tck.properties.worth.deviating import broken_rules
 
 CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--isolated", "--json", "--examples", "0")
 UNKNOWN = "no verdict"
+Check = subprocess.Popen[str]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,18 @@ class Answer:
         found: list[dict[str, Any]] = self.checked.get("findings", [])
         return found
 
+    @property
+    def not_seen(self) -> list[str]:
+        """The rules that the class's own profile breaks, and that a check against the specification has no trace of."""
+        if self.question.own or self.verdict == UNKNOWN:
+            return []
+        question = self.question
+        subject = declared(question.subject, made(question.release, question.kind, "", folder()))
+        told = {each["rule"] for finding in self.findings for each in finding.get("also", ())}
+        told.update(finding["rules"][0] for finding in self.findings)
+        broken = broken_rules(subject.contract, subject.profiles[0])
+        return [number for number in broken if number not in told | subject.out_of_reach]
+
 
 def questions(releases: Sequence[str], contract: str | None = None) -> Iterator[Question]:
     """What a survey of some releases asks, of one contract or of all."""
@@ -92,20 +108,38 @@ def lacking(release: str, asked: Sequence[Question]) -> list[str]:
 def survey(
     asked: Sequence[Question], walks: int, seed: int, at_once: int, told: Callable[[Answer | None], None]
 ) -> None:
-    """Answer questions, so many at once. Each answer is told as it comes, and None each second in which none does."""
+    """Answer questions, so many at once. Each answer is told as it comes, and None each second in which none does.
+
+    What ends it ends the checks that are under way. The last kind of class takes longest: it comes first, so that no
+    core waits for it at the end.
+    """
+    under_way: set[Check] = set()
     with ThreadPoolExecutor(at_once) as pool:
-        for ended in as_they_end([pool.submit(answer, question, walks, seed) for question in asked]):
-            told(ended.result() if ended else None)
+        try:
+            checks = [pool.submit(answer, question, walks, seed, under_way) for question in reversed(asked)]
+            for ended in as_they_end(checks):
+                told(ended.result() if ended else None)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for check in [*under_way]:
+                check.kill()
 
 
-def answer(question: Question, walks: int, seed: int) -> Answer:
-    """The answer to a question, given by a process of its own."""
-    options = {"--subject": question.subject, "--profile": question.profile, "--walks": walks, "--seed": seed}
+def answer(question: Question, walks: int, seed: int, under_way: set[Check]) -> Answer:
+    """The answer to a question, given by a process of its own, which is ``under_way`` until it ends.
+
+    As many walks are made at most to search for each rule that the class's own profile breaks.
+    """
+    options = {"--subject": question.subject, "--profile": question.profile, "--walks": walks}
+    options |= {"--search": walks, "--seed": seed}
     asked = [*CHECK, *(str(word) for option in options.items() for word in option)]
-    ended = subprocess.run(asked, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    with subprocess.Popen(asked, stdin=subprocess.DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as check:
+        under_way.add(check)
+        told, complained = check.communicate()
+        under_way.discard(check)
     try:
-        checked: dict[str, Any] = json.loads(ended.stdout)["subjects"][0]
+        checked: dict[str, Any] = json.loads(told)["subjects"][0]
     except (ValueError, LookupError):
-        last = ended.stderr.strip().rpartition("\n")[2]
-        return Answer(question, UNKNOWN, {}, f"its process ended with status {ended.returncode}: {last}")
+        last = complained.strip().rpartition("\n")[2]
+        return Answer(question, UNKNOWN, {}, f"its process ended with status {check.returncode}: {last}")
     return Answer(question, checked["verdict"], checked)

@@ -26,6 +26,8 @@ DEVIATION_WALKS = 1_000
 FAILING = 10
 CANDIDATES = 5
 """So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
+BRIEFLY = 3, 1
+"""The same, where it is said in how many walks to search."""
 BREACHES = 2
 """Of the candidates that break a law or a variation, so many are reduced, as such walks are rare."""
 ALIKE = 60
@@ -58,9 +60,9 @@ def breaks(subject: Subject, model: type[Reference], name: str, seed: int, known
     return next(breaking(subject, model, name, seed), None) is not None
 
 
-def failing(subject: Subject, model: type[Reference], seed: int) -> Iterator[Walk]:
-    """The walks on which a subject differs from a model."""
-    return (done for done in along(subject, model, seed, DEVIATION_WALKS) if done.difference)
+def failing(subject: Subject, model: type[Reference], seed: int, count: int | None = None) -> Iterator[Walk]:
+    """The walks, of so many, on which a subject differs from a model."""
+    return (done for done in along(subject, model, seed, count or DEVIATION_WALKS) if done.difference)
 
 
 def along(subject: Subject, model: type[Reference], seed: int, count: int) -> Iterator[Walk]:
@@ -68,9 +70,11 @@ def along(subject: Subject, model: type[Reference], seed: int, count: int) -> It
     return walks(subject.contract, seed, range(count), subject.rig, model, subject.capabilities)
 
 
-def breaking(subject: Subject, model: type[Reference], name: str, seed: int) -> Iterator[Walk]:
-    """The walks on which a subject breaks a law or a variation."""
-    for done in along(subject, model, seed, DEVIATION_WALKS):
+def breaking(
+    subject: Subject, model: type[Reference], name: str, seed: int, count: int | None = None
+) -> Iterator[Walk]:
+    """The walks, of so many, on which a subject breaks a law or a variation."""
+    for done in along(subject, model, seed, count or DEVIATION_WALKS):
         if broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}):
             yield done
 
@@ -100,33 +104,34 @@ def behaves_as(subject: Subject, seed: int) -> str | None:
 
 
 def broken_rules(contract: Contract, profile: str) -> list[str]:
-    """The rules and laws of the specification that a profile breaks."""
+    """The rules and laws of the specification that a profile breaks, each once."""
     model = contract.model(profile)
-    return sorted(deviating(model)) + list(model.BREAKS)
+    return [*dict.fromkeys((*sorted(deviating(model)), *model.BREAKS))]
 
 
-def deviation(subject: Subject, profile: str, number: str, seed: int) -> Finding | None:
+def deviation(subject: Subject, profile: str, number: str, seed: int, count: int | None = None) -> Finding | None:
     """The shortest trace found on which a subject that behaves as a profile breaks a rule, a law or a variation.
 
-    Everything else is expected as the profile has it. None: it keeps the rule.
+    Everything else is expected as the profile has it. None: it keeps the rule on so many walks.
     """
     contract = subject.contract
     if number not in deviating(contract.model(profile)):
-        return breach(subject, contract.model(profile), number, seed)
+        return breach(subject, contract.model(profile), number, seed, count)
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
     known = Diagnosis((number,), tuple(ways_of(contract.model(profile), number)), WALKS, whole=True)
-    chosen = sorted(islice(failing(subject, model, seed), FAILING), key=telling)[:CANDIDATES]
+    looked, reduced = BRIEFLY if count else (FAILING, CANDIDATES)
+    chosen = sorted(islice(failing(subject, model, seed, count), looked), key=telling)[:reduced]
     return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in chosen)
 
 
-def breach(subject: Subject, model: type[Reference], name: str, seed: int) -> Finding | None:
+def breach(subject: Subject, model: type[Reference], name: str, seed: int, count: int | None = None) -> Finding | None:
     """The shortest trace found on which a subject breaks a law or a variation.
 
     One that is dear to reduce is reduced only if none was before it.
     """
     found = list[Finding]()
-    for done in islice(breaking(subject, model, name, seed), CANDIDATES):
+    for done in islice(breaking(subject, model, name, seed, count), BRIEFLY[1] if count else CANDIDATES):
         finding = None if found and is_dear(done) else find_breach(subject, model, name, done)
         found += [finding] if finding else []
         if len(found) == BREACHES:
@@ -153,8 +158,10 @@ def shortest(findings: Iterable[Finding | None]) -> Finding | None:
     return min((f for f in findings if f), key=lambda f: len(f.operations), default=None)
 
 
-def peeled(subject: Subject, seed: int) -> list[Finding]:
+def peeled(subject: Subject, seed: int, count: int | None = None) -> list[Finding]:
     """What is wrong with a subject that behaves as another profile than the specification: each rule by itself.
+
+    A rule is searched for in so many walks, :data:`DEVIATION_WALKS` unless told otherwise.
 
     A law that the trace of a rule breaks as well is not told once more.
     """
@@ -162,6 +169,6 @@ def peeled(subject: Subject, seed: int) -> list[Finding]:
     if profile is None:
         return []
     broken = (number for number in broken_rules(subject.contract, profile) if number not in subject.out_of_reach)
-    found = (deviation(subject, profile, number, seed) for number in broken)
+    found = (deviation(subject, profile, number, seed, count) for number in broken)
     specified = subject.contract.specification
     return told_once(Diagnoser(subject.contract, specified, subject.rig, subject.capabilities), filter(None, found))

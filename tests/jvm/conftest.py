@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+from jvm.compiling import compiled
 
 from broker_tck.implementations.jvm import java as machine
 from broker_tck.implementations.jvm.java import see_java
@@ -33,3 +35,9 @@ def java() -> Iterator[None]:
                 pytest.fail(str(error), pytrace=False)
             pytest.skip(str(error))
         yield
+
+
+@pytest.fixture(scope="session")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Classes of the tests' own, compiled: trackers that do what none should, ways to ask for the time, a task."""
+    return compiled(Path(__file__).parent / "java", "4.2.4", tmp_path_factory.mktemp("odd"))

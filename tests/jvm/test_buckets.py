@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jvm.same import subjects
 from rare_turns import RARE
 
 from broker_tck.implementations.released import tried
@@ -19,7 +20,7 @@ from broker_tck.properties.engine.run import Diagnoser, Run, checked, find
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 
-RELEASED = [name for name, _, _ in tried("bucket-delivery")]
+RELEASED = subjects("bucket")
 PROFILES = {
     "pulsar-4.0.0/bucket": "bucket-2025",
     "pulsar-4.0.1/bucket": "bucket-2025",
@@ -73,7 +74,8 @@ DEFECTS = [
 
 
 def test_each_release_declares_its_profile() -> None:
-    assert {name: resolve(name).profiles for name in RELEASED} == {name: (PROFILES[name],) for name in PROFILES}
+    named = [name for name, _, _ in tried("bucket-delivery")]
+    assert {name: resolve(name).profiles for name in named} == {name: (PROFILES[name],) for name in PROFILES}
 
 
 @pytest.mark.parametrize("name", RELEASED)

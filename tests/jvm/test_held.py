@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jvm.compiling import compiled
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.errors import guarded
@@ -22,11 +21,10 @@ RELEASE = Release("4.2.4")
 WALL = 1_700_000_000_123
 
 
-@pytest.fixture(scope="module")
-def loader(tmp_path_factory: pytest.TempPathFactory) -> Loader:
+@pytest.fixture
+def loader(odd: Path) -> Loader:
     """With classes of the tests' own."""
-    own = compiled(Path(__file__).parent / "java", RELEASE.version, tmp_path_factory.mktemp("held"))
-    return loader_of(RELEASE.java, (own, *RELEASE.paths(OWN)))
+    return loader_of(RELEASE.java, (odd, *RELEASE.paths(OWN)))
 
 
 # ---- Time

@@ -22,11 +22,6 @@ QUICKLY = "import refresh; from broker_tck.cli.main import main\nwith refresh.qu
 
 
 @pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(HERE / "java", "4.2.4", tmp_path_factory.mktemp("odd"))
-
-
-@pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(EXAMPLE, "4.2.4", tmp_path_factory.mktemp("example"))
 
@@ -73,12 +68,25 @@ def test_the_systems_clock_is_the_kits(odd: Path) -> None:
     assert run_subject(subject, "timebucket-2026", 0, 20).failing == []
 
 
+def run_quickly(*words: str) -> tuple[int, str]:
+    """Run the command line in a process of its own, where a hang is soon found; its exit status, and what it prints."""
+    done = python("-c", QUICKLY, *words, cwd=HERE.parent)
+    return done.returncode, done.stdout
+
+
 def test_a_loop_in_javas_own_library_is_ended_from_outside(odd: Path) -> None:
     """It burns no fuel, and no signal reaches it."""
-    words = "check", "--json", "--subject", f"pulsar-4.2.4/odd.Odd$LoopsElsewhere@{odd}"
-    done = python("-c", QUICKLY, *words, cwd=HERE.parent)
-    (finding,) = json.loads(done.stdout)["subjects"][0]["findings"]
-    assert (done.returncode, finding["seen"]) == (1, {"error": "Hang", "message": "no answer within the limit"})
+    subject = f"pulsar-4.2.4/odd.Odd$LoopsElsewhere@{odd}"
+    status, told = run_quickly("replay", "--subject", subject, "delayed-delivery timebucket-2026; add 0 0 +9000")
+    assert status == 1
+    assert "an answer  Hang: no answer within the limit" in told
+
+
+@pytest.mark.deep
+def test_a_loop_that_is_ended_from_outside_is_a_finding_of_one_operation(odd: Path) -> None:
+    status, told = run_quickly("check", "--json", "--subject", f"pulsar-4.2.4/odd.Odd$LoopsElsewhere@{odd}")
+    (finding,) = json.loads(told)["subjects"][0]["findings"]
+    assert (status, finding["seen"]) == (1, {"error": "Hang", "message": "no answer within the limit"})
     assert [operation[0] for operation in finding["operations"]] == ["add"]
 
 

@@ -13,6 +13,7 @@ import pytest
 REPO = Path(__file__).parents[2]
 
 
+@pytest.mark.deep
 def test_a_slow_subscription_loses_its_messages() -> None:
     command = (sys.executable, str(REPO / "examples" / "r-01" / "run.py"), "4.2.4")
     done = subprocess.run(command, capture_output=True, text=True, timeout=640, check=False)

@@ -33,7 +33,6 @@ public class Odd extends InMemoryDelayedDeliveryTracker {
         @Override
         void misbehave() {
             while (true) {
-                Thread.onSpinWait();
             }
         }
     }

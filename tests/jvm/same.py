@@ -1,0 +1,86 @@
+"""Releases whose class is the same to the last instruction: what one of them does, the others do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from broker_tck.implementations.active_cursors import released as cursors
+from broker_tck.implementations.bucket_delivery import released as buckets
+from broker_tck.implementations.delayed_delivery import released as delays
+from broker_tck.implementations.entry_cache import released as caches
+from broker_tck.implementations.jvm.java import java
+from broker_tck.implementations.jvm.loader import classes_in
+from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.negative_acks import released as nacks
+from broker_tck.implementations.released import KINDS
+
+SAME = {
+    "in-memory": ("3.0.7", "4.0.0 4.0.8", "4.0.1", "4.0.5", "4.2.4", "5.0.0-M1", "5.0.1"),
+    "negative-acks": ("3.0.7 3.3.2 4.0.0", "3.3.6 4.0.1", "4.0.5 4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
+    "cursor-heap": ("3.0.0", "3.0.7", "4.0.0 4.0.1 4.0.8", "4.2.4 5.0.0-M1", "5.0.1"),
+    "cursor-tree-set": ("4.2.4 5.0.0-M1", "5.0.1"),
+    "cursor-list": ("4.2.4", "5.0.0-M1", "5.0.1"),
+    "range-cache": ("4.2.4", "5.0.0-M1", "5.0.1"),
+    "bucket": ("4.0.0 4.0.1", "4.0.5", "4.0.8", "4.2.4", "5.0.1"),
+}
+"""The releases with each kind of class, those together that have the same."""
+MADE_OF = {
+    "in-memory": (
+        delays.IN_MEMORY,
+        delays.ABSTRACT,
+        "org.apache.pulsar.common.util.collections.TripleLongPriorityQueue",
+    ),
+    "negative-acks": (nacks.TRACKER.replace("/", "."),),
+    "cursor-heap": (cursors.HEAP, cursors.EARLIER_HEAP),
+    "cursor-tree-set": (cursors.TREE_SET,),
+    "cursor-list": (cursors.LIST,),
+    "range-cache": tuple(name.replace("/", ".") for name in caches.HELD),
+    "bucket": (*buckets.HELD, f"{buckets.BUCKETS}Bucket", delays.ABSTRACT),
+}
+"""How the names of the classes begin that decide what one does."""
+
+
+def subjects(kind: str) -> list[Any]:
+    """The names of all subjects of a kind, as parameters of a test. Those whose class is another's as well are deep."""
+    groups = [group.split() for group in SAME[kind]]
+    return [
+        pytest.param(f"pulsar-{version}/{kind}", marks=[pytest.mark.deep] if number else [])
+        for group in groups
+        for number, version in enumerate(group)
+    ]
+
+
+def digest(kind: str, version: str) -> str:
+    """The digest of all that the class of a release does: without annotations, lines, and the Java that it needs."""
+    found = sha256()
+    for code in codes(kind, Release(version)):
+        found.update(instructions(code))
+    return found.hexdigest()
+
+
+def codes(kind: str, release: Release) -> Iterator[bytes]:
+    """The class files of what a class is made of."""
+    jars = KINDS[kind].jars
+    for place, _ in zip(release.paths(jars), jars, strict=False):
+        with ZipFile(place) as jar:
+            for name in classes_in(place, MADE_OF[kind]):
+                yield jar.read(name.replace(".", "/") + ".class")
+
+
+def instructions(code: bytes) -> bytes:
+    """A class file without what says nothing of what it does."""
+    jpype = java()
+    reader = jpype.JClass("org.objectweb.asm.ClassReader")
+    tree = jpype.JClass("org.objectweb.asm.tree.ClassNode")()
+    reader(jpype.JArray(jpype.JByte)(code)).accept(tree, reader.SKIP_DEBUG | reader.SKIP_FRAMES)
+    for each in (tree, *tree.fields, *tree.methods):
+        each.visibleAnnotations = each.invisibleAnnotations = None
+    tree.version = jpype.JClass("org.objectweb.asm.Opcodes").V1_5
+    writer = jpype.JClass("org.objectweb.asm.ClassWriter")(0)
+    tree.accept(writer)
+    return bytes(writer.toByteArray())
