@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, cast
 
 from broker_tck.model.delayed_delivery.buckets import Buckets
@@ -107,8 +108,8 @@ class LedgersByHash(set[Copy]):
         self.ledgers.add(copy[0])
         super().add(copy)
 
-    def discard(self, copy: object, /) -> None:
-        super().discard(copy)
+    def difference_update(self, *copies: Iterable[object]) -> None:
+        super().difference_update(*copies)
         self.shrank = True
 
     def settle(self) -> None:

@@ -155,7 +155,7 @@ class DelayedDelivery(Reference):
         nothing_far_ahead=lambda m: bool(m.index.held) and m.buckets.due(max(m.index.held), m.timer.now),
     )
     def available(self) -> bool:
-        return bool(self.index.held) and self.buckets.due(min(self.index.held), self.timer.now)
+        return bool(self.index.held) and self.buckets.due(self.index.first(), self.timer.now)
 
     @said(
         absent=(

@@ -192,8 +192,7 @@ class Pip448(TopicDelivery):
     def prune(self, gone: list[Placed]) -> None:
         """Let go of copies."""
         before = self.entries()
-        for key, copy in gone:
-            self.index.drop(key, copy)
+        self.index.drop(gone)
         after = self.entries()
         last = min((view.mark[0] for view in self.registry.registered.values() if view.mark), default=0)
         for (key, ledger), entries in before.items():

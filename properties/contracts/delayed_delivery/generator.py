@@ -143,7 +143,7 @@ class Times:
         if kind < 5:
             return self.steps[below(len(self.steps))]
         if kind < 8 and model.index.held:
-            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else self.buckets.wake(min(model.index.held))
+            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else self.buckets.wake(model.index.first())
             return min(max(0, armed - model.timer.now + below(3) - 1), 2**45)
         if kind == 8:
             return below(self.spread)
