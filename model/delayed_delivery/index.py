@@ -201,7 +201,8 @@ class Index(Part):
         budget_for_each_bucket=lambda i, due, most: i.of_each_bucket(most, i.copies(due)),
     )
     def taken(self, due: list[int], most: int) -> list[tuple[int, Copy]]:
-        return self.copies(due)[: max(most, 0)]
+        in_order = ((key, copy) for key in due for copy in sorted(self.held[key]))
+        return [*islice(in_order, max(most, 0))]
 
     def copies(self, keys: list[int], order: Callable[[Copy], tuple[int, ...]] | None = None) -> list[tuple[int, Copy]]:
         """Every copy in some buckets, by bucket and then in the given order, else by ledger and entry."""
