@@ -128,7 +128,7 @@ class LedgersByHash(set[Copy]):
         """The copies by ledger as the table lists them, and by entry."""
         self.settle()
         place = {ledger: i for i, ledger in enumerate(self.ledgers)}
-        return sorted(self, key=lambda copy: (place[copy[0]], copy))
+        return sorted(sorted(self), key=lambda copy: place[copy[0]])
 
 
 class IndexByHash(Index):

@@ -28,7 +28,7 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
     ResetTick,
     Stale,
 )
-from broker_tck.properties.contracts.delayed_delivery.plots import FURTHEST, Plots
+from broker_tck.properties.contracts.delayed_delivery.plots import CONTAINER, FURTHEST, THOUSAND, THOUSANDS, Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.edges import Edge, Edges, clock_at_start
@@ -43,12 +43,16 @@ FILLS = weighted(
     [
         ((1, 2, 5, 17, 64), 140),
         ((100, 255, 256, 257), 45),
-        ((999, 1_000, 1_001, 1_024, 1_025), 14),
-        ((4_095, 4_096, 4_097), 14),
-        ((4_096, 65_535, 65_536, 65_537), 1),
+        ((999, 1_000, 1_001, 1_024, 1_025), 8),
+        ((4_095, 4_096, 4_097), 7),
     ]
 )
-PLOTTED = 10
+"""How many messages are added at once: mostly few."""
+WORK = weighted([(300, 60), (THOUSAND, 70), (THOUSANDS, 70), (CONTAINER, 1)])
+"""How many messages a walk adds in bulk, or nearly so: each costs as much as an operation does. Much is rare."""
+LITTLE = 64
+"""So few may be added at once by a walk that has done its work."""
+PLOTTED = 9
 """One walk in so many plays plots."""
 MOST_APART = 1_100
 """So many messages at most are added at once for different times: whoever looks at all buckets has many to look at."""
@@ -60,17 +64,20 @@ TWINS = weighted([(0, 30), *((1 << bit, 1) for bit in BITS)])
 ledger and entry; 0: there are none."""
 TWINNED = 4
 """So many positions have twins."""
-STYLES = (
-    ((4, 3, 3, 0, 1), 12),
-    ((2, 6, 1, 1, 1), 60),
-    ((1, 1, 8, 0, 1), 60),
-    ((1, 1, 1, 9, 3), 150),
-    ((1, 0, 1, 10, 20), 60),
-    ((0, 0, 0, 8, 1), 100),
-    ((0, 0, 0, 2, 9), 1000),
-)
-"""How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, or near the highest;
-and one time in how many is an odd one."""
+STYLES = [
+    weighted(enumerate(weights))
+    for weights in (
+        (4, 3, 3, 0, 1, 1),
+        (12, 36, 6, 6, 6, 1),
+        (6, 6, 48, 0, 6, 1),
+        (10, 10, 10, 90, 30, 1),
+        (2, 0, 2, 20, 40, 1),
+        (0, 0, 0, 88, 11, 1),
+        (0, 0, 0, 182, 819, 1),
+    )
+]
+"""How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, near the highest, or
+an odd one."""
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
@@ -115,15 +122,14 @@ class Times:
         self.steps = (0, 1, 1, max(tick - 1, 0), tick, width - 1, width, tick + 1, width + 1, 2 * tick, 5 * width)
         self.spread = one_of(choices, (4, 4, 20, 200)) * width
         self.delay = tick + one_of(choices, (1, 2, width, tick, 4 * width + 1, 20 * width))
-        weights, self.odd = one_of(choices, STYLES)
-        self.styles = weighted(enumerate(weights))
+        self.styles = one_of(choices, STYLES)
 
     def at(self) -> int:
         """A deliver-at time."""
         now, below = self.model.timer.now, self.below
-        if below(self.odd) == 0:
-            return (-1, -1, 0, now - 1, now + 2**40, LAST, LAST - 1, LAST - self.buckets.width + 1)[below(8)]
         style = self.styles[below(len(self.styles))]
+        if style == 5:
+            return (-1, -1, 0, now - 1, now + 2**40, LAST, LAST - 1, LAST - self.buckets.width + 1)[below(8)]
         if style == 3:
             return now + self.delay
         if style == 4:
@@ -167,6 +173,7 @@ class Adds:
             [Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
         )
         self.largest = largest
+        self.work = one_of(choices, WORK)
         tick, width = times.buckets.tick, times.buckets.width
         self.aparts = (0, 0, 0, 0, 1, -1, width, width, -width, tick, -tick, -tick - 1, 7)
         """How far apart the times of many adds are."""
@@ -188,9 +195,11 @@ class Adds:
         return ledger, entry if entry + room <= self.largest else 0
 
     def fill(self) -> Fill:
-        """Many adds. The large ones are rare, as each costs as much as whole walks do."""
+        """Many adds, as far as the walk has not done its work."""
         ledger, entry = one_of(self.choices, self.pool)
         n = one_of(self.choices, one_of(self.choices, FILLS))
+        n = n if n <= self.work else 1 + self.below(LITTLE)
+        self.work -= n
         step = one_of(self.choices, (1, 1, 1, 2, 16))
         if entry + n * step > self.largest:
             entry, n = 0, min(n, self.largest // step)
