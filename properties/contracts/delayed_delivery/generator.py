@@ -64,20 +64,17 @@ TWINS = weighted([(0, 30), *((1 << bit, 1) for bit in BITS)])
 ledger and entry; 0: there are none."""
 TWINNED = 4
 """So many positions have twins."""
-STYLES = [
-    weighted(enumerate(weights))
-    for weights in (
-        (4, 3, 3, 0, 1, 1),
-        (12, 36, 6, 6, 6, 1),
-        (6, 6, 48, 0, 6, 1),
-        (10, 10, 10, 90, 30, 1),
-        (2, 0, 2, 20, 40, 1),
-        (0, 0, 0, 88, 11, 1),
-        (0, 0, 0, 182, 819, 1),
-    )
-]
-"""How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, near the highest, or
-an odd one."""
+STYLES = (
+    ((4, 3, 3, 0, 1), 12),
+    ((2, 6, 1, 1, 1), 60),
+    ((1, 1, 8, 0, 1), 60),
+    ((1, 1, 1, 9, 3), 150),
+    ((1, 0, 1, 10, 20), 60),
+    ((0, 0, 0, 8, 1), 100),
+    ((0, 0, 0, 2, 9), 1000),
+)
+"""How likely a time is at an edge, at an edge of a bucket, anywhere, after the walk's fixed delay, or near the highest;
+and one time in how many is an odd one."""
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
@@ -122,14 +119,15 @@ class Times:
         self.steps = (0, 1, 1, max(tick - 1, 0), tick, width - 1, width, tick + 1, width + 1, 2 * tick, 5 * width)
         self.spread = one_of(choices, (4, 4, 20, 200)) * width
         self.delay = tick + one_of(choices, (1, 2, width, tick, 4 * width + 1, 20 * width))
-        self.styles = one_of(choices, STYLES)
+        weights, self.odd = one_of(choices, STYLES)
+        self.styles = weighted(enumerate(weights))
 
     def at(self) -> int:
         """A deliver-at time."""
         now, below = self.model.timer.now, self.below
-        style = self.styles[below(len(self.styles))]
-        if style == 5:
+        if below(self.odd) == 0:
             return (-1, -1, 0, now - 1, now + 2**40, LAST, LAST - 1, LAST - self.buckets.width + 1)[below(8)]
+        style = self.styles[below(len(self.styles))]
         if style == 3:
             return now + self.delay
         if style == 4:
