@@ -88,6 +88,7 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
     times = Times(model, choices)
     ticks = Ticks(model, choices)
     adds = Adds(choices, times, capabilities)
+    adds.work = one_of(choices, WORK)
     plots = Plots(model, choices, adds, ticks, capabilities) if choices.below(PLOTTED) == PLOTTED - 1 else None
     has, pause, memory, stale, clear = Has(), Pause(), Memory(), Stale(), Clear()
     kinds = [
@@ -171,7 +172,8 @@ class Adds:
             [Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
         )
         self.largest = largest
-        self.work = one_of(choices, WORK)
+        self.work = 0
+        """How many messages may still be added in bulk; whoever makes a walk says it."""
         tick, width = times.buckets.tick, times.buckets.width
         self.aparts = (0, 0, 0, 0, 1, -1, width, width, -width, tick, -tick, -tick - 1, 7)
         """How far apart the times of many adds are."""
