@@ -204,7 +204,7 @@ class Pip448(TopicDelivery):
 
     def inserted(self, new: bool, key: int, position: Position) -> None:
         if new:
-            self.memory_estimate.entered(self.entries()[key, position[0]])
+            self.memory_estimate.entered(sum(copy[0] == position[0] for copy in self.index.held[key]))
 
     def copies(self) -> Iterable[Placed]:
         """Every copy that is held."""
