@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter
 from functools import cache
@@ -14,9 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kit import CONTRACT, MODEL, ROOT, python, walked
 
+from broker_tck.model.rules import replaced
+from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.choices import ByteChoices, SeededChoices, one_of, weighted
 from broker_tck.properties.engine.subjects import bundled
-from broker_tck.properties.engine.walk import Walk, walk_seed
+from broker_tck.properties.engine.walk import COLLECTED, Walk, walk, walk_seed
 
 pytestmark = pytest.mark.smoke
 
@@ -106,6 +109,32 @@ def test_walks_get_near_every_edge() -> None:
     assert min(beside[-1], beside[0], beside[1]) > 20
     assert min(budgets["all"], budgets["some"]) > 100
     assert highest > 2**31
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("index", range(len(PAIRS)), ids=IDS)
+def test_bucket_filled_at_once_is_as_one_filled_singly(index: int) -> None:
+    """A model adds messages for one time at once; one with a clause replaced, as this one, adds them singly."""
+    model = CONTRACT.model(PAIRS[index][1])
+    single = replaced(model, {}, "singly")
+    filled = [done for done in some(index) if any(o.tag == "fill" for o in done.operations)]
+    assert len(filled) > 5
+    for done in filled:
+        assert first_difference(done.operations, model(done.config), single(done.config)) is None
+
+
+def test_garbage_is_collected_as_before_when_a_walk_ends() -> None:
+    subject, profile = PAIRS[0]
+    before, during = gc.get_threshold(), []
+
+    def fails(config: Any, capabilities: Any) -> Any:
+        during.append(gc.get_threshold())
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        walk(CONTRACT, 1, fails, CONTRACT.model(profile), subject.capabilities)
+    assert during == [COLLECTED]
+    assert gc.get_threshold() == before != COLLECTED
 
 
 def test_seeds_of_runs_do_not_meet() -> None:

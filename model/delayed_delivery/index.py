@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import groupby, islice
+from operator import itemgetter
 from typing import ClassVar
 
 from broker_tck.model.reference import Fault
@@ -21,11 +22,18 @@ class Index(Part):
     BUCKET: ClassVar[type[set[Copy]]] = set
 
     def __init__(self) -> None:
-        self.held: dict[int, set[Copy]] = {}
         self.counted_in_vain = 0
         self.adds = 0
+        self.hold({})
 
     # ---- What is held
+
+    def hold(self, held: dict[int, set[Copy]]) -> None:
+        """Hold these buckets, and nothing else."""
+        self.held = held
+        self.number = sum(map(len, held.values()))
+        self.lowest = min(held, default=0)
+        """No key is below it; if it is no key itself, its bucket has gone."""
 
     @said(
         absent="Your tracker keeps a bucket that is empty; it has to go with its last message.",
@@ -55,13 +63,15 @@ class Index(Part):
         of_buckets=lambda i: len(i.held),
     )
     def count(self) -> int:
-        return sum(map(len, self.held.values())) + self.counted_in_vain
+        return self.number + self.counted_in_vain
 
     def first(self) -> int:
         """The smallest key. Fault where nothing is held, as who counts in vain finds out."""
         if not self.held:
             raise Fault("NoSuchElementException")
-        return min(self.held)
+        if self.lowest not in self.held:
+            self.lowest = min(self.held)
+        return self.lowest
 
     # ---- Adding
 
@@ -127,22 +137,27 @@ class Index(Part):
         """Hold a copy; answers whether it was absent."""
         if key not in self.held:
             self.held[key] = self.BUCKET()
+            self.lowest = min(self.lowest, key)
         bucket = self.held[key]
         before = len(bucket)
         self.adds += 1
         ledger, entry = position
         bucket.add((ledger, entry, self.serial(position, key)))
         if len(bucket) > before:
+            self.number += 1
             return True
         self.counted_in_vain += self.counts_again()
         return False
 
-    def drop(self, key: int, copy: Copy) -> None:
-        """Let go of a copy."""
-        bucket = self.held[key]
-        bucket.discard(copy)
-        if not self.stays(bucket):
-            del self.held[key]
+    def drop(self, copies: Iterable[tuple[int, Copy]]) -> None:
+        """Let go of copies, each with the key of its bucket."""
+        for key, placed in groupby(copies, key=itemgetter(0)):
+            bucket = self.held[key]
+            self.number -= len(bucket)
+            bucket.difference_update([copy for _, copy in placed])
+            self.number += len(bucket)
+            if not self.stays(bucket):
+                del self.held[key]
 
     # ---- Taking
 
@@ -186,7 +201,8 @@ class Index(Part):
         budget_for_each_bucket=lambda i, due, most: i.of_each_bucket(most, i.copies(due)),
     )
     def taken(self, due: list[int], most: int) -> list[tuple[int, Copy]]:
-        return self.copies(due)[: max(most, 0)]
+        in_order = ((key, copy) for key in due for copy in sorted(self.held[key]))
+        return [*islice(in_order, max(most, 0))]
 
     def copies(self, keys: list[int], order: Callable[[Copy], tuple[int, ...]] | None = None) -> list[tuple[int, Copy]]:
         """Every copy in some buckets, by bucket and then in the given order, else by ledger and entry."""
@@ -264,8 +280,7 @@ class Index(Part):
 
     def let_go(self, taken: list[tuple[int, Copy]]) -> None:
         """Let go of what is taken."""
-        for key, copy in self.removed(taken):
-            self.drop(key, copy)
+        self.drop(self.removed(taken))
 
     @said(
         absent="A clear leaves the messages in your tracker; it has to empty the index.",
@@ -286,5 +301,5 @@ class Index(Part):
 
     def clear(self) -> None:
         """Let go of everything."""
-        self.held = self.after_clear()
+        self.hold(self.after_clear())
         self.counted_in_vain = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, cast
 
 from broker_tck.model.delayed_delivery.buckets import Buckets
@@ -24,6 +25,7 @@ class TimeBucket2026(DelayedDelivery):
     """The classes with the changes of PRs 25681, 26012 and 26188, as recorded: the timer aims at the key."""
 
     PROFILE = "timebucket-2026"
+    ALIKE = True
     BREAKS: ClassVar[tuple[str, ...]] = ("DD-34",)
     Timer = BegunAtZero
     Buckets = WakingAtTheKey
@@ -43,6 +45,7 @@ class TimeBucket50(TimeBucket2026):
     """The released class of 5.0.1: a clear starts the detection of a fixed delay anew, as a get of the last does."""
 
     PROFILE = "timebucket-5.0"
+    ALIKE = True
     FixedDelay = FixedDelayAnewByClear
 
 
@@ -57,6 +60,7 @@ class TimeBucket50M1(TimeBucket2026):
     """The released class of 5.0.0-M1: without PR 26188, so a bucket is handed out when its first time is due."""
 
     PROFILE = "timebucket-5.0-M1"
+    ALIKE = True
     BREAKS = ("DD-07", "DD-08")
     Buckets = DueAtTheKey
 
@@ -89,6 +93,7 @@ class TimeBucket404(TimeBucket2026):
     """
 
     PROFILE = "timebucket-4.0.4"
+    ALIKE = True
     BREAKS = ("DD-07", "DD-08", "DD-34")
     Timer = ForgetfulTimer
     Buckets = RoundedDown
@@ -107,8 +112,8 @@ class LedgersByHash(set[Copy]):
         self.ledgers.add(copy[0])
         super().add(copy)
 
-    def discard(self, copy: object, /) -> None:
-        super().discard(copy)
+    def difference_update(self, *copies: Iterable[object]) -> None:
+        super().difference_update(*copies)
         self.shrank = True
 
     def settle(self) -> None:
@@ -123,7 +128,7 @@ class LedgersByHash(set[Copy]):
         """The copies by ledger as the table lists them, and by entry."""
         self.settle()
         place = {ledger: i for i, ledger in enumerate(self.ledgers)}
-        return sorted(self, key=lambda copy: (place[copy[0]], copy))
+        return sorted(sorted(self), key=lambda copy: place[copy[0]])
 
 
 class IndexByHash(Index):
@@ -143,6 +148,7 @@ class TimeBucket401(TimeBucket404):
     """
 
     PROFILE = "timebucket-4.0.1"
+    ALIKE = True
     MOOT = ("order",)
     Index = IndexByHash
 
@@ -165,6 +171,7 @@ class TimeBucket2025(TimeBucket404):
     """The classes of 2025-09-20, as recorded: a repeated add is counted again."""
 
     PROFILE = "timebucket-2025"
+    ALIKE = True
     MOOT = ("DD-29",)
     Index = CountsAgain
     MemoryEstimate = AnyEstimate
@@ -198,6 +205,7 @@ class Heap(DelayedDelivery):
     """
 
     PROFILE = "heap"
+    ALIKE = True
     MOOT = ("DD-03", "DD-05", "DD-29", "DD-33")
     Timer = TimerBefore26012
     Buckets = ExactTimes

@@ -42,6 +42,8 @@ class DelayedDelivery(Reference):
     MemoryEstimate = MemoryEstimate
     FixedDelay = FixedDelay
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
+    ALIKE: ClassVar[bool] = True
+    """Messages for one time fare alike, and the second changes the index alone. A subclass must say so for itself."""
 
     def __init__(self, config: Config) -> None:
         self.timer = self.Timer(config.clock)
@@ -131,7 +133,14 @@ class DelayedDelivery(Reference):
 
     def fill(self, ledger: int, entry: int, step: int, n: int, at: int, apart: int) -> int:
         """Track n messages, every ``step``-th entry of a ledger, ``apart`` in time; answers how many were taken."""
-        return sum([self.add(ledger, entry + i * step, at + i * apart) for i in range(n)])
+        if apart or not vars(type(self)).get("ALIKE"):
+            return sum([self.add(ledger, entry + i * step, at + i * apart) for i in range(n)])
+        if n == 0 or not self.add(ledger, entry, at):
+            return 0
+        key = self.buckets.key(at)
+        for i in range(1, n):
+            self.index.insert(self.index.stored(ledger, entry + i * step), key)
+        return n
 
     # ---- Handing out
 
@@ -155,7 +164,7 @@ class DelayedDelivery(Reference):
         nothing_far_ahead=lambda m: bool(m.index.held) and m.buckets.due(max(m.index.held), m.timer.now),
     )
     def available(self) -> bool:
-        return bool(self.index.held) and self.buckets.due(min(self.index.held), self.timer.now)
+        return bool(self.index.held) and self.buckets.due(self.index.first(), self.timer.now)
 
     @said(
         absent=(

@@ -72,7 +72,7 @@ class Superseded(Index):
         """Drop what is superseded."""
         for other in self.elsewhere(position, key):
             if self.supersedes(key, other):
-                self.drop(other, (*position, 0))
+                self.drop([(other, (*position, 0))])
         return super().insert(position, key)
 
 
@@ -137,7 +137,7 @@ class ClearLeavesDue(DelayedDelivery):
         """Forget what is not due."""
         left = {key: self.index.held[key] for key in self.due_keys()}
         super().clear()
-        self.index.held = left
+        self.index.hold(left)
 
 
 # ---- Handing out

@@ -192,8 +192,7 @@ class Pip448(TopicDelivery):
     def prune(self, gone: list[Placed]) -> None:
         """Let go of copies."""
         before = self.entries()
-        for key, copy in gone:
-            self.index.drop(key, copy)
+        self.index.drop(gone)
         after = self.entries()
         last = min((view.mark[0] for view in self.registry.registered.values() if view.mark), default=0)
         for (key, ledger), entries in before.items():
@@ -205,7 +204,7 @@ class Pip448(TopicDelivery):
 
     def inserted(self, new: bool, key: int, position: Position) -> None:
         if new:
-            self.memory_estimate.entered(self.entries()[key, position[0]])
+            self.memory_estimate.entered(sum(copy[0] == position[0] for copy in self.index.held[key]))
 
     def copies(self) -> Iterable[Placed]:
         """Every copy that is held."""

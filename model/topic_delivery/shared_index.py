@@ -83,9 +83,9 @@ class SharedIndex(Reference):
 
     def release(self, copies: Iterable[Placed]) -> None:
         """A view is done with some copies: those leave the index that nobody else sees."""
-        for key, copy in self.pruner.pruned(copies, self.registry.registered.values()):
-            self.index.drop(key, copy)
-            self.memory_estimate.shrank = True
+        gone = self.pruner.pruned(copies, self.registry.registered.values())
+        self.index.drop(gone)
+        self.memory_estimate.shrank |= bool(gone)
 
     # ---- The timer
 

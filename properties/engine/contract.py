@@ -23,7 +23,7 @@ from broker_tck.properties.engine.edges import (
     is_edged,
     numbers_of,
 )
-from broker_tck.properties.engine.operation import Operation, able, kinds_of
+from broker_tck.properties.engine.operation import Operation, able, kinds_of, tag_of
 from broker_tck.properties.engine.profiles import model_of
 from broker_tck.properties.engine.units import Unit
 
@@ -251,7 +251,7 @@ class Contract:
 
         In some walks numbers of what they make are at their edges.
         """
-        lacked = {kind.__struct_config__.tag for kind in kinds_of(self.operations) if not able(kind, capabilities)}
+        lacked = self.lacked(capabilities)
         makers = [maker for maker in self.makers(model, choices, capabilities) if maker.name not in lacked]
         if not is_edged(choices):
             return makers
@@ -259,11 +259,17 @@ class Contract:
         edged = AtEdges(self.edges, model, choices, capabilities, numbers)
         return [maker._replace(make=edged.makes(maker.make)) for maker in makers]
 
+    @cache  # noqa: B019 - the contracts are few, and stay
+    def lacked(self, capabilities: Any) -> frozenset[str]:
+        """The tags of the operations that a subject with some capabilities cannot be asked for."""
+        return frozenset(tag_of(kind) for kind in kinds_of(self.operations) if not able(kind, capabilities))
+
+    @cache  # noqa: B019
     def numbers(self, capabilities: Any) -> list[Number]:
         """The numbers of all operations that a subject with some capabilities can be asked for."""
         given = self.edges.numbers(capabilities)
         kinds = [kind for kind in kinds_of(self.operations) if able(kind, capabilities)]
-        return [n for kind in kinds for n in numbers_of(kind, str(kind.__struct_config__.tag), given)]
+        return [n for kind in kinds for n in numbers_of(kind, tag_of(kind), given)]
 
     def ending(self, model: Any, choices: Choices, capabilities: Any) -> Iterator[Operation]:
         """How a walk ends, as far as a subject with some capabilities can be asked for it, unless it has ended."""

@@ -160,7 +160,9 @@ class AtEdges:
 
     def changed(self, made: Operation) -> Operation:
         """An operation as it was made, or with numbers of it at their edges."""
-        drawn = [d for d in self.drawn.get(made.tag, ()) if self.choices.below(d.often) == 0]
+        if made.tag not in self.drawn:
+            return made
+        drawn = [d for d in self.drawn[made.tag] if self.choices.below(d.often) == 0]
         if not drawn:
             return made
         now = self.edges.now(self.model)

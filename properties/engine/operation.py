@@ -73,7 +73,13 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
     @property
     def tag(self) -> str:
         """The operation's name in a trace."""
-        return str(self.__struct_config__.tag)
+        return tag_of(type(self))
+
+
+@cache
+def tag_of(kind: type[Operation]) -> str:
+    """The name of a kind of operations in a trace."""
+    return str(kind.__struct_config__.tag)
 
 
 MADE = "on"
@@ -97,7 +103,7 @@ def kinds_of(operations: Any) -> tuple[type[Operation], ...]:
 @cache
 def by_tag(operations: Any) -> dict[str, type[Operation]]:
     """The types of a union of operations, by their tags."""
-    return {str(kind.__struct_config__.tag): kind for kind in kinds_of(operations)}
+    return {tag_of(kind): kind for kind in kinds_of(operations)}
 
 
 def able(operation: Operation | type[Operation], capabilities: Any) -> bool:

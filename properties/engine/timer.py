@@ -87,5 +87,4 @@ class DispatcherTimer(ManualTimer):
         live = self.live
         if len(live) == 1:  # asked after each operation, and mostly so
             return [live[0].deadline]
-        deadlines = [timeout.deadline for timeout in live]
-        return sorted(deadlines) if len(deadlines) > 1 else deadlines
+        return sorted([timeout.deadline for timeout in live]) if live else []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -25,6 +27,8 @@ EBBING = 5
 MOST_EBBS = 3
 LOOKED = 16
 """After one operation of so many it is looked at what is dear to ask."""
+COLLECTED = 100_000, 20, 100
+"""The thresholds of the garbage collector during a walk, which makes many objects and few cycles."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,18 @@ def generated(contract: Contract, model: Any, choices: Choices, capabilities: An
         yield makes[below(kinds)]()
 
 
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Garbage is collected seldom in this block."""
+    before = gc.get_threshold()
+    gc.set_threshold(*COLLECTED)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@seldom_collected()
 def walk(
     contract: Contract,
     seed: int,

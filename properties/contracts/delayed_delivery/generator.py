@@ -28,7 +28,7 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
     ResetTick,
     Stale,
 )
-from broker_tck.properties.contracts.delayed_delivery.plots import FURTHEST, Plots
+from broker_tck.properties.contracts.delayed_delivery.plots import CONTAINER, FURTHEST, THOUSAND, THOUSANDS, Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.edges import Edge, Edges, clock_at_start
@@ -43,12 +43,16 @@ FILLS = weighted(
     [
         ((1, 2, 5, 17, 64), 140),
         ((100, 255, 256, 257), 45),
-        ((999, 1_000, 1_001, 1_024, 1_025), 14),
-        ((4_095, 4_096, 4_097), 14),
-        ((4_096, 65_535, 65_536, 65_537), 1),
+        ((999, 1_000, 1_001, 1_024, 1_025), 8),
+        ((4_095, 4_096, 4_097), 7),
     ]
 )
-PLOTTED = 10
+"""How many messages are added at once: mostly few."""
+WORK = weighted([(300, 60), (THOUSAND, 70), (THOUSANDS, 70), (CONTAINER, 1)])
+"""How many messages a walk adds in bulk, or nearly so: each costs as much as an operation does. Much is rare."""
+LITTLE = 64
+"""So few may be added at once by a walk that has done its work."""
+PLOTTED = 9
 """One walk in so many plays plots."""
 MOST_APART = 1_100
 """So many messages at most are added at once for different times: whoever looks at all buckets has many to look at."""
@@ -84,6 +88,7 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
     times = Times(model, choices)
     ticks = Ticks(model, choices)
     adds = Adds(choices, times, capabilities)
+    adds.work = one_of(choices, WORK)
     plots = Plots(model, choices, adds, ticks, capabilities) if choices.below(PLOTTED) == PLOTTED - 1 else None
     has, pause, memory, stale, clear = Has(), Pause(), Memory(), Stale(), Clear()
     kinds = [
@@ -143,7 +148,7 @@ class Times:
         if kind < 5:
             return self.steps[below(len(self.steps))]
         if kind < 8 and model.index.held:
-            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else self.buckets.wake(min(model.index.held))
+            armed = model.timer.armed[0] if model.timer.armed and kind < 7 else self.buckets.wake(model.index.first())
             return min(max(0, armed - model.timer.now + below(3) - 1), 2**45)
         if kind == 8:
             return below(self.spread)
@@ -167,6 +172,8 @@ class Adds:
             [Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
         )
         self.largest = largest
+        self.work = 0
+        """How many messages may still be added in bulk; whoever makes a walk says it."""
         tick, width = times.buckets.tick, times.buckets.width
         self.aparts = (0, 0, 0, 0, 1, -1, width, width, -width, tick, -tick, -tick - 1, 7)
         """How far apart the times of many adds are."""
@@ -188,9 +195,11 @@ class Adds:
         return ledger, entry if entry + room <= self.largest else 0
 
     def fill(self) -> Fill:
-        """Many adds. The large ones are rare, as each costs as much as whole walks do."""
+        """Many adds, as far as the walk has not done its work."""
         ledger, entry = one_of(self.choices, self.pool)
         n = one_of(self.choices, one_of(self.choices, FILLS))
+        n = n if n <= self.work else 1 + self.below(LITTLE)
+        self.work -= n
         step = one_of(self.choices, (1, 1, 1, 2, 16))
         if entry + n * step > self.largest:
             entry, n = 0, min(n, self.largest // step)

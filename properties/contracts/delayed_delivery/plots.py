@@ -31,16 +31,22 @@ FURTHEST = 2**53
 """How far the clock moves at once, at most."""
 MOST_AHEAD = 1_000
 """Whoever looks ahead further has no pause in a walk."""
+MANY = (999, 1_000, 1_001, 1_024, 1_025)
+"""What does many at once does so many in a call."""
 MANY_BUCKETS = (1_025, 1_030, 1_060, 1_099)
-SCATTERED = (2_049, 2_100, 3_000, 4_095, 4_097)
+SCATTERED = (2_049, 2_050, 2_100, 2_560, 4_097)
+THOUSAND, THOUSANDS = 999, 4_097
+"""The work of walks that add about so many messages at once."""
 CONTAINER = 65_536
 """So many entries share a container of a bitmap."""
+FULL = (65_535, 65_536, 65_537)
+"""So many entries fill it, or nearly so."""
 GROWN = weighted([((8, 16, 32, 64), 4), ((128, 256, 1_000, 1_024), 2), ((4_096,), 3)])
 """So many entries of a ledger in a bucket are kept in one way, and one more in another."""
 AROUND = 3
 """So many messages are added one by one where that may happen, and taken again."""
-BATCHES, BATCHED = (1_002, 1_025, 1_099), 8
-"""Over so many messages of a batch times fall by about a tick, one time in so many; else over two or three."""
+BATCHES = (1_002, 1_025, 1_099)
+"""Over so many messages of a batch times fall by about a tick."""
 AGAIN = 4
 """One time in so many, many messages are added once more."""
 CROWD, CROWDS = 200, 9
@@ -57,13 +63,23 @@ class Plots(plots.Plots):
         self.model, self.choices, self.adds, self.ticks = model, choices, adds, ticks
         self.below = choices.below
         steps = self.step_back if 0 < model.lookahead <= MOST_AHEAD else self.fill
-        grown = self.grown if capabilities.memory_estimate else self.fill
-        large = self.buckets, self.buckets, self.scattered, self.crowds
-        self.plots = weighted([(self.fill, 12), (steps, 36), (grown, 2), *((plot, 1) for plot in large)])
+        self.sizes = capabilities.memory_estimate
+        grown = self.grown if self.sizes else self.scattered
+        self.plots = weighted([(self.fill, 1), (steps, 3)])
+        batched = self.batched if 0 < model.lookahead <= MOST_AHEAD else self.twice
+        large = {
+            THOUSAND: [self.buckets, self.buckets, self.twice, batched, batched],
+            THOUSANDS: [self.scattered, self.scattered, self.scattered, self.crowds, grown],
+            CONTAINER: [self.full],
+        }
+        self.first = large.get(adds.work, [])
+        """The plots of which one is the walk's work; nothing of it is left then."""
+        adds.work = 0 if self.first else adds.work
 
     def begin(self) -> Operation:
-        """Begin a plot; if it has nothing to do, many messages are added."""
-        return self.play(one_of(self.choices, self.plots), self.adds.fill)
+        """Begin a plot, that of the walk's work first; if it has nothing to do, many messages are added."""
+        plots, self.first = self.first or self.plots, []
+        return self.play(one_of(self.choices, plots), self.adds.fill)
 
     def fill(self) -> Iterator[AnyOperation]:
         """Many messages, whatever they are; now and then once more."""
@@ -88,15 +104,25 @@ class Plots(plots.Plots):
     # ---- A fixed delay
 
     def step_back(self) -> Iterator[AnyOperation]:
+        """Times step back by about a tick, over two messages or three."""
+        return self.stepping_back(2 + self.below(2))
+
+    def batched(self) -> Iterator[AnyOperation]:
+        """Times step back by about a tick, over many messages."""
+        return self.stepping_back(one_of(self.choices, BATCHES))
+
+    def stepping_back(self, n: int) -> Iterator[AnyOperation]:
         """All delays are alike, and enough is held for a pause; then times step back by about a tick, all at once."""
         model, below = self.model, self.below
         if not model.fixed_delay.fixed and below(4):
             yield from self.emptied()
         if below(2):
             yield ResetTick(self.ticks.next())
-        few = below(BATCHED) > 0
-        back, n = self.about_a_tick(), 2 + below(2) if few else one_of(self.choices, BATCHES)
-        apart = back // (n - 1) if few else back // (n - 1) + 1
+        if n < THOUSAND:
+            apart = self.about_a_tick() // (n - 1)
+        else:  # by more than a tick, but not over any thousand of them
+            apart = max(1, model.buckets.tick // THOUSAND)
+            n = max(n, model.buckets.tick // apart + 2)
         at = max(self.first_time() + 2 * (n * apart + model.buckets.tick), model.fixed_delay.highest)
         if at > LAST:
             return
@@ -134,6 +160,12 @@ class Plots(plots.Plots):
 
     # ---- Much of something
 
+    def twice(self) -> Iterator[AnyOperation]:
+        """A thousand messages, and the same once more."""
+        n = one_of(self.choices, MANY)
+        fill = Fill(*self.adds.position(n), 1, n, self.first_time() + self.below(2 * self.model.buckets.width))
+        yield from (fill, fill)
+
     def buckets(self) -> Iterator[AnyOperation]:
         """Many buckets, which are forgotten together, or whose messages are taken."""
         n, width = one_of(self.choices, MANY_BUCKETS), self.model.buckets.width
@@ -141,10 +173,36 @@ class Plots(plots.Plots):
         if at + n * width > LAST:
             return
         yield Fill(*self.adds.position(n), 1, n, at, width)
-        if self.below(3):
+        if self.below(3) == 0:
             yield Clear()
         else:
             yield from self.emptied()
+
+    def full(self) -> Iterator[AnyOperation]:
+        """A bucket is as full as a container of a bitmap can be; it is added to, asked, taken from, and emptied."""
+        n, step = one_of(self.choices, FULL), one_of(self.choices, (1, 1, 1, 2))
+        ledger, entry = self.adds.position(n * step)
+        at = self.first_time() + self.below(2 * self.model.buckets.width)
+        if entry + n * step > self.adds.largest or at > LAST:
+            return
+        inside, beyond = Add(ledger, entry + self.below(n) * step, at), Add(ledger, entry + n * step, at)
+        yield Fill(ledger, entry, step, n, at)
+        yield from (inside, beyond)
+        yield from self.sized()
+        yield Advance(min(max(0, at + self.model.buckets.width - self.model.timer.now), FURTHEST))
+        yield Has()
+        yield Get(one_of(self.choices, (n, self.below(n))))
+        yield from self.sized()
+        if self.below(4):
+            yield from self.emptied()
+        else:
+            yield Clear()
+        yield from self.sized()
+
+    def sized(self) -> Iterator[AnyOperation]:
+        """Memory is asked for, if it can be."""
+        if self.sizes:
+            yield Memory()
 
     def scattered(self) -> Iterator[AnyOperation]:
         """Many entries of a bucket none of which is the next of another; then one before them all, and a run."""
