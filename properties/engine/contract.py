@@ -251,13 +251,12 @@ class Contract:
 
         In some walks numbers of what they make are at their edges.
         """
-        lacked = {kind.__struct_config__.tag for kind in kinds_of(self.operations) if not able(kind, capabilities)}
+        lacked = _lacked(self.operations, capabilities)
         makers = [maker for maker in self.makers(model, choices, capabilities) if maker.name not in lacked]
         if not is_edged(choices):
             return makers
-        numbers = [number for number in self.numbers(capabilities) if not number.edge.left]
-        edged = AtEdges(self.edges, model, choices, capabilities, numbers)
-        return [maker._replace(make=edged.makes(maker.make)) for maker in makers]
+        edged = AtEdges(self.edges, model, choices, capabilities, _drawn_at_edges(self, capabilities))
+        return [Maker(maker.name, maker.weights, edged.makes(maker.make)) for maker in makers]
 
     def numbers(self, capabilities: Any) -> list[Number]:
         """The numbers of all operations that a subject with some capabilities can be asked for."""
@@ -313,6 +312,18 @@ def until_ended(operations: Iterator[Operation], model: Any, capabilities: Any) 
             return
         if able(operation, capabilities):
             yield operation
+
+
+@cache
+def _lacked(operations: Any, capabilities: Any) -> frozenset[str]:
+    """The tags of the operations that a subject with some capabilities cannot be asked for."""
+    return frozenset(str(kind.__struct_config__.tag) for kind in kinds_of(operations) if not able(kind, capabilities))
+
+
+@cache
+def _drawn_at_edges(contract: Contract, capabilities: Any) -> tuple[Number, ...]:
+    """The numbers of operations that walks draw at their edges."""
+    return tuple(number for number in contract.numbers(capabilities) if not number.edge.left)
 
 
 @cache

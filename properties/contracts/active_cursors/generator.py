@@ -57,10 +57,10 @@ WITHIN = (0, 0, 0, 5, 12, 40)
 PAGES = 1_000
 """So many cursors are mostly each at a position of its own: they fill pages then."""
 LEAVING, LEAVING_PAGES = 16, 4
-"""Where there are crowds, one removal of so many is of a whole crowd, or of a part of one. So many cursors that they fill
-pages leave sooner: each question about them costs as much as whole walks do."""
+"""Where there are crowds, one removal of so many is of a whole crowd, or of a part of one. Cursors that fill pages leave
+sooner: each question about them costs as much as whole walks do."""
 LONG_MARCHES = (*(0,) * 44, 8_190, 8_192, 8_192, 33_000)
-"""How many moves a walk's first march has, among few cursors: versions outgrow pages, and 16 bits. 0: it is as others."""
+"""How many moves the first march has, among few cursors: versions outgrow pages, and 16 bits. 0: it is as others."""
 MOST_AMONG = 64
 MOST_DRAINED = 14
 LAST = 3

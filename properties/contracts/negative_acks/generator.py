@@ -115,8 +115,8 @@ LARGE = weighted(
         ((65_536,), 1),
     ]
 )
-"""How large many nacks get in one walk, of which others are :data:`FEW`. The larger, the fewer walks: each message costs
-as much as an operation does, and is emitted once more."""
+"""How large many nacks get in one walk; others are :data:`FEW`. The larger, the fewer walks: each message costs as much
+as an operation does, and is emitted once more."""
 LEFT_FOR_FEW = 1_000
 """So many more than the largest can be, many nacks of a walk come to at most."""
 MOST_IGNORED = 64
