@@ -57,7 +57,7 @@ WITHIN = (0, 0, 0, 5, 12, 40)
 PAGES = 1_000
 """So many cursors are mostly each at a position of its own: they fill pages then."""
 LEAVING, LEAVING_PAGES = 16, 4
-"""Where there are crowds, one removal of so many is of a whole crowd, or of a part of one. Cursors that fill pages leave
+"""Where there are crowds, one removal of so many is of a whole crowd, or of a part of one. Those that fill pages leave
 sooner: each question about them costs as much as whole walks do."""
 LONG_MARCHES = (*(0,) * 44, 8_190, 8_192, 8_192, 33_000)
 """How many moves the first march has, among few cursors: versions outgrow pages, and 16 bits. 0: it is as others."""
@@ -134,7 +134,6 @@ class Cursors:
 
     def name(self, of_crowd: int = 4) -> str:
         """A name; where there are crowds, one in so many is out of one."""
-        self.forget()
         if self.crowds and self.below(of_crowd) == 0:
             crowd = self.crowds[self.below(len(self.crowds))]
             return f"{crowd.name}{self.below(crowd.n + 1)}"
@@ -161,6 +160,7 @@ class Cursors:
 
     def new_name(self) -> str:
         """A name to add; empty if all are there, and none is to be added again."""
+        self.forget()
         name = self.name()
         if self.adds_again or name not in self.there:
             return name
@@ -230,6 +230,7 @@ class Cursors:
 
     def count(self) -> Count:
         """A rank asked for; where there are crowds, now and then that of the last of all."""
+        self.forget()
         there = self.model.order.positions
         if self.crowds and there and self.below(4) == 0:
             return Count(max(there, key=there.__getitem__).name)
@@ -237,6 +238,7 @@ class Cursors:
 
     def get(self) -> Get:
         """A cursor asked for."""
+        self.forget()
         return Get(self.name())
 
     def crowd(self) -> Crowd | Update:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count as count_from
 
 from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.negative_acks.profiles import Polling
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.properties.contracts.negative_acks.edges import POLLS, left, polled
 from broker_tck.properties.contracts.negative_acks.operations import (
@@ -54,7 +55,7 @@ FAR_BACKOFFS = (
 )
 """Delays that are wider than they mostly are, and many of them."""
 MANY_DELAYS = 100
-"""A table of more is there so that nacks go into as many buckets at once."""
+"""A table of more is there so that nacks go into as many buckets at once, but not for polls that look at each."""
 MULTIPLIERS = (
     (100, 10_000, 2.0),
     (1_000, 8_000, 2.0),
@@ -212,7 +213,8 @@ class Nacks:
         self.indexes = one_of(choices, INDEXES)
         self.chunks = 2 + choices.below(most)
         different = delays_of(model)
-        self.many_delays = different if model.delays.table and different > MANY_DELAYS else 0
+        many = model.delays.table and different > MANY_DELAYS and not isinstance(model, Polling)
+        self.many_delays = different if many else 0
         self.counts = weighted([(0, 3), (1, 2), (different, 1), (2, 1), (3, 1), (choices.below(different), 1)])
 
     def position(self) -> tuple[int, int]:
