@@ -40,11 +40,11 @@ CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
 FEW = (0, 1, 2, 5, 17)
 LARGE = weighted(
     [
-        (FEW, 40),
-        ((63, 64, 65, 100, 127), 40),
-        ((200, 255, 256, 257, 300, 512), 24),
-        ((1_000, 1_001, 1_025), 20),
         ((4_097,), 1),
+        ((1_000, 1_001, 1_025), 20),
+        ((200, 255, 256, 257, 300, 512), 24),
+        ((63, 64, 65, 100, 127), 40),
+        (FEW, 40),
     ]
 )
 """How large crowds get in one walk, of which others are :data:`FEW`."""
@@ -59,7 +59,7 @@ PAGES = 1_000
 LEAVING, LEAVING_PAGES = 16, 4
 """Where there are crowds, one removal of so many is of a whole crowd, or of a part of one. Those that fill pages leave
 sooner: each question about them costs as much as whole walks do."""
-LONG_MARCHES = (*(0,) * 44, 8_190, 8_192, 8_192, 33_000)
+LONG_MARCHES = (*(0,) * 40, 8_190, 8_192, 33_000)
 """How many moves the first march has, among few cursors: versions outgrow pages, and 16 bits. 0: it is as others."""
 MOST_AMONG = 64
 MOST_DRAINED = 14
