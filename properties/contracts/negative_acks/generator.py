@@ -126,7 +126,7 @@ LEDGERS = (1, 1, 1, 2, 3, 17, 300)
 """How many ledgers many nacks go to."""
 RISING = (0, 0, 0, 1, 1, 2, 7)
 """By how much redelivery counts rise from one of many nacks to the next."""
-TURNS, ONCE = (14, 24), (1,)
+TURNS, ONCE = (24, 14), (1,)
 """How often many nacks first go through many delays: buckets that hold few messages are in blocks, of which there come
 to be several. Later ones go through them once."""
 IN_CHUNKS = 16
