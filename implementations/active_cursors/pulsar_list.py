@@ -221,12 +221,13 @@ class PulsarList2025(Container[Cell]):
         self._length -= 1
 
     def _count(self, here: Cell | None, by: int) -> None:
+        cells, counts = self._cells, self._counts
         last: Position | None = None
         while here:
             if here.position != last:
-                self._counts[here.counter] += by
+                counts[here.counter] += by
             last = here.position
-            here = self._at(here.right)
+            here = cells[here.right] if here.right != NONE else None
 
     def _move(self, cell: Cell, old: Position, new: Position) -> None:
         if old == new:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from broker_tck.model.negative_acks.clock import MS
 from broker_tck.model.rules import Part, also, rule
@@ -264,15 +265,24 @@ class Buckets(Part):
 
     def take(self, now: int) -> list[Position]:
         """Let go of the buckets that are due; answers with the ids that their items stand for."""
-        keys = self.selected(sorted(key for key in self.held if self.due(key, now)))
+        keys = self.selected(self.first_due(now))
+        ids = self.ids_with_chunks(keys) if self.chunks else [item[:2] for key in keys for item in self.held[key]]
+        for key in keys:
+            del self.held[key]
+        return self.emitted(ids)
+
+    def first_due(self, now: int) -> list[int]:
+        """The buckets that are due, in order; those after one that is not are not due either."""
+        return [*takewhile(lambda key: self.due(key, now), sorted(self.held))]
+
+    def ids_with_chunks(self, keys: list[int]) -> list[Position]:
+        """The ids that the items of some buckets stand for, whose chunks are noted no longer."""
         items = [
             (self.noted(key, (ledger, entry)), ledger, entry) for key in keys for ledger, entry, _ in self.held[key]
         ]
         ids = [
             (ledger, part) for place, ledger, entry in items for part in self.expanded(entry, self.chunks.get(place, 1))
         ]
-        for key in keys:
-            del self.held[key]
         for place, _, _ in items:
             self.chunks.pop(place, None)
-        return self.emitted(ids)
+        return ids

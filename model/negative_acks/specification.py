@@ -225,4 +225,4 @@ class NegativeAcks(Reference):
 
     def seen(self) -> tuple[int, list[int]]:
         """The number of items, and the times of all armed timeouts in milliseconds."""
-        return self.buckets.count(), sorted(map(whole_ms, self.timer.armed()))
+        return self.buckets.count(), [whole_ms(at) for at in sorted(self.timer.armed())]

@@ -182,10 +182,10 @@ def plain_within(said: Any, outer: list[Any], counted: Iterator[int]) -> Any:
         return said
     if kind is Odd:
         return plain_within(said.said, outer, counted)
-    if isinstance_of(said, int):
+    if issubclass(kind, int):
         whole = base(said)
         return whole if whole.bit_length() <= MOST_BITS else f"<a number of {whole.bit_length():,} bits>"
-    if isinstance_of(said, str):
+    if issubclass(kind, str):
         return text(base(said))
     if kind is float:
         return said if isfinite(said) else f"<{said}>"
@@ -199,7 +199,7 @@ def plain_within(said: Any, outer: list[Any], counted: Iterator[int]) -> Any:
 
 def contents(said: Any, outer: list[Any], counted: Iterator[int]) -> Any:
     """A list, a tuple or a dictionary as :func:`plain` has it."""
-    if any(said is each for each in outer):
+    if outer and any(said is each for each in outer):
         return f"{described(said)[:-1]} that holds itself>"
     if len(outer) == MOST_DEEP:
         return f"{described(said)[:-1]} that is more than {MOST_DEEP} deep>"

@@ -139,9 +139,13 @@ def disallowed(want: Any, got: Any) -> Difference | None:
 
 
 def permitted(want: Allowed, given: Any) -> bool:
-    """Whether a model allows an answer, as JSON has it, or picks it itself; not one that its judge cannot read."""
+    """Whether a model allows an answer, as JSON has it, or picks it itself; not one that its judge cannot read.
+
+    An answer is of one kind with what the model picks: a bool is no number, and no answer is no ``False``.
+    """
+    own = plain(want.example)
     try:
-        return alike(want.example, given) and (want.permits(given) or given == plain(want.example))
+        return type(own) is type(given) and (want.permits(given) or given == own)
     except (LookupError, TypeError, ValueError):
         return False
 
@@ -152,11 +156,6 @@ def fails_likewise(want: Allowed, given: Any) -> bool:
         return False
     own = picked(want)
     return isinstance(own, dict) and own.get("error") == given["error"]
-
-
-def alike(want: Any, got: Any) -> bool:
-    """Whether both are of one kind: a bool is no number and no answer is no ``False``."""
-    return type(plain(want)) is type(plain(got))
 
 
 def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:

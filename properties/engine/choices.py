@@ -49,4 +49,7 @@ def one_of(choices: Choices, options: Sequence[T]) -> T:
 
 def weighted(options: Iterable[tuple[T, int]]) -> list[T]:
     """A list to draw from, each option in it as often as its weight says."""
-    return [option for option, weight in options for _ in range(weight)]
+    drawn: list[T] = []
+    for option, weight in options:
+        drawn += [option] * weight
+    return drawn

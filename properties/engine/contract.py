@@ -255,9 +255,8 @@ class Contract:
         makers = [maker for maker in self.makers(model, choices, capabilities) if maker.name not in lacked]
         if not is_edged(choices):
             return makers
-        numbers = [number for number in self.numbers(capabilities) if not number.edge.left]
-        edged = AtEdges(self.edges, model, choices, capabilities, numbers)
-        return [maker._replace(make=edged.makes(maker.make)) for maker in makers]
+        edged = AtEdges(self.edges, model, choices, capabilities, self.drawn_at_edges(capabilities))
+        return [Maker(maker.name, maker.weights, edged.makes(maker.make)) for maker in makers]
 
     @cache  # noqa: B019 - the contracts are few, and stay
     def lacked(self, capabilities: Any) -> frozenset[str]:
@@ -265,6 +264,10 @@ class Contract:
         return frozenset(tag_of(kind) for kind in kinds_of(self.operations) if not able(kind, capabilities))
 
     @cache  # noqa: B019
+    def drawn_at_edges(self, capabilities: Any) -> tuple[Number, ...]:
+        """The numbers of operations that walks draw at their edges."""
+        return tuple(number for number in self.numbers(capabilities) if not number.edge.left)
+
     def numbers(self, capabilities: Any) -> list[Number]:
         """The numbers of all operations that a subject with some capabilities can be asked for."""
         given = self.edges.numbers(capabilities)

@@ -21,7 +21,7 @@ from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 3 * 2**41
 """Where the clock ends, in milliseconds: before its nanoseconds are more than 64 bits hold."""
-MOST = 4_200
+MOST = 1_100
 """So many cursors at most: each question about all of them looks at each."""
 ASKED = 8
 """As cursors go, a question is asked after one of so many."""

@@ -37,29 +37,30 @@ from broker_tck.properties.engine.contract import Maker
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
-CROWDS = weighted(
+FEW = (0, 1, 2, 5, 17)
+LARGE = weighted(
     [
-        ((0, 1, 2, 5, 17), 60),
-        ((63, 64, 65, 100, 127), 20),
-        ((200, 255, 256, 257, 300, 512), 6),
-        ((1_000, 1_001, 1_025), 13),
-        ((4_097,), 2),
+        ((4_097,), 1),
+        ((1_000, 1_001, 1_025), 20),
+        ((200, 255, 256, 257, 300, 512), 24),
+        ((63, 64, 65, 100, 127), 40),
+        (FEW, 40),
     ]
 )
+"""How large crowds get in one walk, of which others are :data:`FEW`."""
 FILLING = 50
 """A crowd of more than so many is, in one of two cases, as large as makes all cursors that have a position so many."""
 STEPS = (0, 0, 1, 3, 1, -1, 7)
 """How far apart the positions of many cursors are."""
 WITHIN = (0, 0, 0, 5, 12, 40)
 """Within how many entries they are mixed; 0: they are in order."""
-LARGE = 1_000
+PAGES = 1_000
 """So many cursors are mostly each at a position of its own: they fill pages then."""
-LEAVING = 16
-"""Where there are crowds, one removal of so many is of a whole crowd, or of a part of one."""
-LONG = 8
-"""One march of so many goes on and on, among few cursors."""
-LONG_MARCHES = (8_190, 8_192, 33_000)
-"""How many moves that is: versions outgrow pages, and 16 bits."""
+LEAVING, LEAVING_PAGES = 16, 4
+"""Where there are crowds, one removal of so many is of a whole crowd, or of a part of one. Those that fill pages leave
+sooner: each question about them costs as much as whole walks do."""
+LONG_MARCHES = (*(0,) * 40, 8_190, 8_192, 33_000)
+"""How many moves the first march has, among few cursors: versions outgrow pages, and 16 bits. 0: it is as others."""
 MOST_AMONG = 64
 MOST_DRAINED = 14
 LAST = 3
@@ -82,7 +83,7 @@ def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -
         Maker("add", (20, 40, 60), cursors.add),
         Maker("update", (40, 80, 160), cursors.update),
         Maker("remove", (0, 10, 30, 60), cursors.remove),
-        Maker("crowd", (0,) * 11 + (1,), cursors.crowd),
+        Maker("crowd", (0,) * 9 + (1,), cursors.crowd),
         Maker("march", (0, 1, 6), cursors.march),
         Maker("slowest", (20, 60, 160), lambda: slowest),
         Maker("size", (0, 2, 5), lambda: size),
@@ -109,6 +110,9 @@ class Cursors:
         self.at: dict[str, Position] = {}
         """Where each cursor was sent last that has a position."""
         self.crowds: list[Crowd] = []
+        self.large = one_of(choices, LARGE)
+        """How many cursors a crowd has; one that comes to another has few."""
+        self.long = one_of(choices, LONG_MARCHES)
         self.takes_away = choices.below(8) == 0 and self.nulls
         self.adds_again = choices.below(6) == 0
         """Whether updates take positions away, and whether names are added that are there: neither is what a broker
@@ -130,7 +134,6 @@ class Cursors:
 
     def name(self, of_crowd: int = 4) -> str:
         """A name; where there are crowds, one in so many is out of one."""
-        self.forget()
         if self.crowds and self.below(of_crowd) == 0:
             crowd = self.crowds[self.below(len(self.crowds))]
             return f"{crowd.name}{self.below(crowd.n + 1)}"
@@ -157,6 +160,7 @@ class Cursors:
 
     def new_name(self) -> str:
         """A name to add; empty if all are there, and none is to be added again."""
+        self.forget()
         name = self.name()
         if self.adds_again or name not in self.there:
             return name
@@ -204,7 +208,7 @@ class Cursors:
     def remove(self) -> Remove:
         """A cursor removed, or many at once."""
         self.forget()
-        if self.crowds and self.below(LEAVING) == 0:
+        if self.crowds and self.below(LEAVING if self.crowds[-1].n < PAGES else LEAVING_PAGES) == 0:
             return self.leave(self.below(len(self.crowds)))
         name = self.name()
         self.at.pop(name, None)
@@ -226,6 +230,7 @@ class Cursors:
 
     def count(self) -> Count:
         """A rank asked for; where there are crowds, now and then that of the last of all."""
+        self.forget()
         there = self.model.order.positions
         if self.crowds and there and self.below(4) == 0:
             return Count(max(there, key=there.__getitem__).name)
@@ -233,21 +238,21 @@ class Cursors:
 
     def get(self) -> Get:
         """A cursor asked for."""
+        self.forget()
         return Get(self.name())
 
     def crowd(self) -> Crowd | Update:
-        """Many cursors. The large crowds are rare, as every question about them costs as much as whole walks do."""
+        """Many cursors."""
         self.forget()
         name = self.names[self.below(len(self.names))]
         name = name if name.isalpha() else f"{name}_"
         if not self.adds_again and any(crowd.name == name for crowd in self.crowds):
             return self.update()
-        sizes = CROWDS[self.below(len(CROWDS))]
-        n = sizes[self.below(len(sizes))]
+        n = one_of(self.choices, FEW if self.crowds else self.large)
         if n > FILLING and self.below(2):
             n = max(n - len(self.model.order.positions), 0)
         at, step, within = self.spread()
-        if n >= LARGE and self.below(4):
+        if n >= PAGES and self.below(4):
             step, within = step or 1, 0
         crowd = Crowd(name, n, at, step, within, self.durables and self.below(4) == 0)
         self.crowds.append(crowd)
@@ -266,9 +271,9 @@ class Cursors:
         if not self.crowds:
             return self.update()
         crowd = self.crowds[self.below(len(self.crowds))]
-        if self.below(LONG) == 0:
-            n, among = one_of(self.choices, LONG_MARCHES), 1 + self.below(max(1, min(crowd.n, MOST_AMONG)))
-            return March(crowd.name, n, *self.spread(), among)
+        if n := self.long:
+            self.long = 0
+            return March(crowd.name, n, *self.spread(), 1 + self.below(max(1, min(crowd.n, MOST_AMONG))))
         n = crowd.n if self.below(2) else self.below(crowd.n + 1)
         return March(crowd.name, n, *self.spread())
 

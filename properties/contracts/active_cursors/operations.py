@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Annotated, Any
 
 import msgspec
@@ -131,9 +132,9 @@ class March(Operation, frozen=True, tag="march"):
 def each(many: Crowd | March, among: int = 0) -> Iterator[tuple[str, Position]]:
     """The name and the position of each of many cursors; with ``among`` so many the names come again."""
     ledger, entry = many.at
-    for i in range(many.n):
-        on = i * many.step % many.within if many.within else i * many.step
-        yield f"{many.name}{i % among if among else i}", (ledger, entry + on)
+    names = [f"{many.name}{i}" for i in range(min(among, many.n) or many.n)]
+    for i, name in zip(range(many.n), cycle(names), strict=False):
+        yield name, (ledger, entry + (i * many.step % many.within if many.within else i * many.step))
 
 
 class Slowest(Operation, frozen=True, tag="slowest"):

@@ -102,7 +102,7 @@ def kinds(
         reading = choices.below(READING) == 0
         made += Readers(model, choices, entries.topics, entries.pool, reading).makers()
     if entries.fills.left > PAGE:
-        made = [maker._replace(make=entries.unless_due(maker.make)) for maker in made]
+        made = [Maker(maker.name, maker.weights, entries.unless_due(maker.make)) for maker in made]
     return made
 
 

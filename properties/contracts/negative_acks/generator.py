@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count as count_from
 
 from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.negative_acks.profiles import Polling
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.properties.contracts.negative_acks.edges import POLLS, left, polled
 from broker_tck.properties.contracts.negative_acks.operations import (
@@ -54,7 +55,7 @@ FAR_BACKOFFS = (
 )
 """Delays that are wider than they mostly are, and many of them."""
 MANY_DELAYS = 100
-"""A table of more is there so that nacks go into as many buckets at once."""
+"""A table of more is there so that nacks go into as many buckets at once, but not for polls that look at each."""
 MULTIPLIERS = (
     (100, 10_000, 2.0),
     (1_000, 8_000, 2.0),
@@ -104,29 +105,33 @@ INDEXES = (4, 4, 4, 64, 2_000)
 """How many messages a batch has."""
 FULL = (1_000, 2_000, 3_000)
 """Full requests; mostly as many as make all that is held so many."""
-FILLS = weighted(
+FEW = (0, 1, 2, 5, 17, 64)
+LARGE = weighted(
     [
-        ((0, 1, 2, 5, 17, 64), 80),
-        ((255, 256, 999, 1_000, 1_001, 2_500), 25),
-        (FULL, 10),
-        ((4_095, 4_096, 4_097), 6),
+        (FEW, 80),
+        ((255, 256, 257, 512), 28),
+        ((999, 1_000, 1_001), 10),
+        (FULL, 18),
+        ((2_500, 4_095, 4_096, 4_097), 7),
         ((65_536,), 1),
     ]
 )
+"""How large many nacks get in one walk; others are :data:`FEW`. The larger, the fewer walks: each message costs as much
+as an operation does, and is emitted once more."""
+LEFT_FOR_FEW = 1_000
+"""So many more than the largest can be, many nacks of a walk come to at most."""
 MOST_IGNORED = 64
 """So many at most where the tracker is closed."""
 LEDGERS = (1, 1, 1, 2, 3, 17, 300)
 """How many ledgers many nacks go to."""
 RISING = (0, 0, 0, 1, 1, 2, 7)
 """By how much redelivery counts rise from one of many nacks to the next."""
-TURNS = (1, 14, 24)
+TURNS, ONCE = (24, 14), (1,)
 """How often many nacks first go through many delays: buckets that hold few messages are in blocks, of which there come
 to be several. Later ones go through them once."""
 IN_CHUNKS = 16
 """One of so many times many nacks are of messages in chunks."""
 MANY_IN_CHUNKS = (15, 16, 17, 40)
-AGAIN = 2
-"""Where many nacks went into many buckets, the next one is, one time in so many, all of them once more."""
 FEWEST_DIFFERENT, MOST_DIFFERENT = 7, 70
 """So many different delays a walk goes through, where they grow, at least and at most."""
 WAITING, WAITED = 100, 8
@@ -135,6 +140,10 @@ SEVERAL, DAY = 4, 86_400_000
 """While so many buckets wait, the wall clock now and then goes back by a day."""
 MOST_STEP, MOST_POLLS = 600_000, 1_800
 """The longest step in milliseconds, unless delays are longer, and in polls."""
+FEW_POLLS = 12
+"""A step of more polls is a long one, of which a walk has few: nothing is found by most of them."""
+POLLED = weighted([(100, 8), (400, 4), (MOST_POLLS, 1)])
+"""How many polls all long steps of a walk come to."""
 MOST_DRAINS = 40
 
 
@@ -160,12 +169,12 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
         Maker("id", (0, 4, 10), nacks.by_id),
         Maker("batch", (0, 3, 8), nacks.batch),
         Maker("chunked", (0, 0, 10), nacks.chunked),
-        Maker("fill", (1, 3) if nacks.many_delays else (0,) * 4 + (1,), nacks.fill),
+        Maker("fill", (2, 3) if nacks.many_delays else (0,) * 4 + (1,), nacks.fill),
         Maker("adv", (20, 40, 60), steps.advance),
         Maker("jump", (0, 0, 1, 3), steps.jump),
         Maker("inside", (0, 0, 0, 1) if nacks.many_delays else (0, 0, 2, 4), nacks.inside),
         Maker("stale", (0, 1, 3), lambda: stale),
-        Maker("close", (0, 0, 0, 0, 1) if nacks.many_delays else (0, 0, 1), lambda: close),
+        Maker("close", (0, 0, 0, 0, 0, 1) if nacks.many_delays else (0, 0, 1), lambda: close),
         Maker("fail", (0, 0, 1, 3), lambda: fail),
     ]
 
@@ -197,12 +206,15 @@ class Nacks:
         self.before = min(ledger, 2**63 - max(LEDGERS)) - 1
         """A ledger in which all messages are in chunks: below all that many nacks go to."""
         self.alone += [twin for at in self.alone[:TWINNED] for twin in twins(at, one_of(choices, TWINS))]
+        self.large = one_of(choices, LARGE)
+        self.left_in_bulk = max(self.large) + LEFT_FOR_FEW
         self.turns: Sequence[int] = TURNS
         self.filled: Fill | None = None
         self.indexes = one_of(choices, INDEXES)
         self.chunks = 2 + choices.below(most)
         different = delays_of(model)
-        self.many_delays = different if model.delays.table and different > MANY_DELAYS else 0
+        many = model.delays.table and different > MANY_DELAYS and not isinstance(model, Polling)
+        self.many_delays = different if many else 0
         self.counts = weighted([(0, 3), (1, 2), (different, 1), (2, 1), (3, 1), (choices.below(different), 1)])
 
     def position(self) -> tuple[int, int]:
@@ -214,9 +226,9 @@ class Nacks:
         return self.counts[self.choices.below(len(self.counts))]
 
     def nack(self) -> Nack | Fill:
-        """A nack by message, or many once more."""
-        filled, self.filled = self.filled, None
-        if filled and self.choices.below(AGAIN) == 0:
+        """A nack by message; after many that went into many buckets, all of them once more."""
+        if filled := self.filled:
+            self.filled = None
             return filled
         return Nack(*self.position(), self.count())
 
@@ -234,18 +246,20 @@ class Nacks:
         return Chunked(*position, chunks, self.count())
 
     def fill(self) -> Fill:
-        """Many nacks. The large ones are rare, as each costs as much as whole walks do."""
+        """Many nacks."""
         if self.choices.below(IN_CHUNKS) == 0 and self.before >= -(2**63):
             n = one_of(self.choices, MANY_IN_CHUNKS)
             return Fill(self.before, self.chunks - 1, self.chunks, n, self.count(), chunks=self.chunks)
         ledger, entry = self.position()
-        n, step = one_of(self.choices, one_of(self.choices, FILLS)), one_of(self.choices, (1, 1, 1, 2, 16))
+        n, step = one_of(self.choices, one_of(self.choices, (FEW, self.large))), one_of(self.choices, (1, 1, 1, 2, 16))
         ledgers, count, rising = one_of(self.choices, LEDGERS), self.count(), one_of(self.choices, RISING)
         if n in FULL and self.choices.below(4):
             n = max(n - self.model.buckets.count(), 0)
         turns = 0
+        n = min(n, self.left_in_bulk)
+        self.left_in_bulk -= n
         if self.many_delays and self.choices.below(2):
-            often, self.turns = one_of(self.choices, self.turns), TURNS[:1]
+            often, self.turns = one_of(self.choices, self.turns), ONCE
             n, count, rising, turns = often * self.many_delays, 0, 1, self.many_delays if often > 1 else 0
         if self.model.closed:
             n = min(n, MOST_IGNORED)
@@ -290,6 +304,7 @@ class Steps:
         self.most = max(most, min(MOST_STEP, polled(model, MOST_POLLS)))
         self.near = [min(ms, most) for ms in near]
         self.far = min(3 * max(delays) + 2 * width, most)
+        self.polls, self.poll = one_of(choices, POLLED), polled(model, 1)
         self.jumps = [0, 1, width - 1, width, delays[0], max(delays), 3_600_000 if max(delays) > 30_000 else 5_000]
 
     def advance(self) -> Advance | Jump:
@@ -299,9 +314,18 @@ class Steps:
         kind, deadline = self.below(10), self.model.timer.deadline
         if kind < 4 and deadline is not None:
             to = -(-(deadline - self.model.clock.now) // MS) + self.below(3) - 1
-            return Advance(min(max(0, to), self.most, left(self.model)))
+            return Advance(self.polled(min(max(0, to), self.most, left(self.model))))
         ms = self.far if kind == 9 else self.near[self.below(len(self.near))]
-        return Advance(min(ms, left(self.model)))
+        return Advance(self.polled(min(ms, left(self.model))))
+
+    def polled(self, ms: int) -> int:
+        """A step of time, or as much of it as there are polls left."""
+        polls = ms // self.poll
+        if polls <= FEW_POLLS:
+            return ms
+        polls = min(polls, max(self.polls, FEW_POLLS))
+        self.polls -= polls
+        return min(ms, polls * self.poll)
 
     def to_the_last(self) -> Jump:
         """A jump of the wall clock to where all buckets are due, or to a little before."""
@@ -337,7 +361,9 @@ def ebb(model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> It
         held, deadline = model.buckets.held, model.timer.deadline
         if not held or deadline is None or most == 0:
             break
-        last = max(model.clock.until(max(held)), deadline) - model.clock.now
-        ms = min(last // MS + 1, most, left(model))
+        ms = (max(model.clock.until(max(held)), deadline) - model.clock.now) // MS + 1
+        if ms > most:  # not all of it comes out
+            yield Advance(min(most, polled(model, POLLS)))
+            break
         most -= ms
         yield Advance(ms)
