@@ -99,7 +99,7 @@ def searched(
 
 
 def name_of(way: Way) -> str:
-    """What a way is stored by."""
+    """What no other way of a model is called: ``str(way)`` leaves a clause out where people need not be told it."""
     return f"{way.rule.number} {way.clause}: {way.name}"
 
 
@@ -145,7 +145,7 @@ def law_table(
     left = {*(law.number for law in contract.laws), *(variation.name for variation in contract.variations)}
     left -= {*model.BREAKS, *model.MOOT}
     work = partial(laws_of, contract=contract.name, profile=profile, seed=seed)
-    numbers = {str(way): index for index, way in enumerate(ways)}
+    numbers = {name_of(way): index for index, way in enumerate(ways)}
     again = {law: way for law, way in (known or {}).items() if law in left and way in numbers}
     broken_again = pool.map(work, (numbers[way] for way in again.values()), ([law] for law in again))
     found = {law: again[law] for broken in broken_again for law in broken}
@@ -156,7 +156,7 @@ def law_table(
         if not wanted:
             break
         for index, broken in zip(block, pool.map(work, block, repeat(wanted)), strict=True):
-            found |= {law: str(ways[index]) for law in broken if law not in found}
+            found |= {law: name_of(ways[index]) for law in broken if law not in found}
     return found
 
 
