@@ -38,10 +38,16 @@ def known_of(contract: Contract, before: Known) -> Known:
     known = Known(
         {k.mutant: Proof(k.found[0].walk, k.found[0].trace) for k in kills if tell(k.mutant, k, k.passed)},
         {name: Proof(p.walks - 1, p.trace) for name, p in ways if tell(name, p, p.killed and p.rule in p.named)},
-        laws,
+        {law: laws.get(law, "") for law in sorted(laws_of(contract))},
     )
     sys.stdout.write(f"{contract.name}: {len(known.mutants)} mutants, {len(known.ways)} ways, {len(laws)} laws\n")
     return known
+
+
+def laws_of(contract: Contract) -> set[str]:
+    """The laws and variations that something may break."""
+    names = {law.number for law in contract.laws} | {variation.name for variation in contract.variations}
+    return names - {*contract.specification.BREAKS, *contract.specification.MOOT}
 
 
 def tell(name: str, row: Kills | Power, good: bool) -> bool:

@@ -24,6 +24,7 @@ import refresh
 from click.shell_completion import ShellComplete
 from conftest import Cli
 from kit import CONTRACT, MODEL, ROOT, as_subject, python, way_of, wrong
+from known_kills import laws_of
 
 import broker_tck
 from broker_tck.bench import drivers as bench
@@ -538,10 +539,9 @@ def test_what_is_known_is_written_a_row_a_line_and_read_again(tmp_path: Path) ->
 def test_all_that_may_be_known_is_known() -> None:
     for contract in CONTRACTS.values():
         known, model = stored(contract.name), contract.specification
-        laws = {law.number for law in contract.laws} | {variation.name for variation in contract.variations}
         assert set(known.mutants) == {mutant.name for mutant in mutants(contract)}
         assert set(known.ways) == {*map(power.name_of, ways_of(model))}
-        assert set(known.laws) == laws - {*model.BREAKS, *model.MOOT}
+        assert set(known.laws) == laws_of(contract)
 
 
 def knowing(known: Known) -> Callable[[str], Known]:
@@ -574,6 +574,8 @@ def test_way_is_searched_for_only_where_what_is_known_does_not_hold(
     monkeypatch.setattr(power, "failed_again", lambda *of: None)
     assert "3 searched for: no walk is known that fails" in cli("power", *ONE)[1]
     assert reduced == [], "the known traces still show it"
+    monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=dict.fromkeys(told["laws"], ""))))
+    assert document(cli("power", *ONE, "--json"))["laws"] == {}
 
 
 def right() -> Subject:

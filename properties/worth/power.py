@@ -137,13 +137,14 @@ def law_table(
 ) -> dict[str, str]:
     """Each law and variation with the first wrong way found that breaks it, run alone.
 
-    The way that is ``known`` to break it is tried first. Of the others those of rules that are laws as well come first.
+    The way that is ``known`` to break it is tried first; if it is known that none does, none is searched for. Of the
+    others those of rules that are laws as well come first.
     Each block of ways is judged by what none before it has broken.
     """
     model = contract.model(profile)
     ways = ways_of(model)
     left = {*(law.number for law in contract.laws), *(variation.name for variation in contract.variations)}
-    left -= {*model.BREAKS, *model.MOOT}
+    left -= {*model.BREAKS, *model.MOOT, *(law for law, way in (known or {}).items() if not way)}
     work = partial(laws_of, contract=contract.name, profile=profile, seed=seed)
     numbers = {name_of(way): index for index, way in enumerate(ways)}
     again = {law: way for law, way in (known or {}).items() if law in left and way in numbers}
