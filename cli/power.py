@@ -8,17 +8,23 @@ import click
 import msgspec
 
 from broker_tck.cli import completion
-from broker_tck.cli.known import known_in, known_option
+from broker_tck.cli.known import anew_option, tell_searched
 from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_option, json_option, seed_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
 from broker_tck.model.rules import ways_of
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.worth.known import Known, stored
 from broker_tck.properties.worth.meeting import WALKS, met_in
-from broker_tck.properties.worth.power import Known, Power, law_tables, power_tables, unproven
+from broker_tck.properties.worth.power import Power, law_tables, power_tables, unproven
 
 LEAST = 5
 """So many of the rules that matter least often are named."""
-POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contract negative-acks --json\n"
+POWER_EXAMPLES = """\b
+Examples:
+  broker-tck power
+  broker-tck power --contract negative-acks --json
+  broker-tck power --contract negative-acks --anew --seed 7
+"""
 
 
 @click.command(epilog=POWER_EXAMPLES)
@@ -27,27 +33,24 @@ POWER_EXAMPLES = "\b\nExamples:\n  broker-tck power\n  broker-tck power --contra
     "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
 )
 @seed_option
-@known_option(
-    "Begin with what an earlier `power --json` told: of each way a walk, and the trace that its rule was named on."
-)
+@anew_option
 @json_option
-def power_command(
-    contract_names: tuple[str, ...], profile: str | None, seed: int, known: str | None, as_json: bool
-) -> int:
+def power_command(contract_names: tuple[str, ...], profile: str | None, seed: int, anew: bool, as_json: bool) -> int:
     """Run every known wrong way of every rule as the subject, and see it killed.
 
     A way that survives shows a rule that nothing can violate, or a generator that does not get there. Exit status 1
     then, and where a checkable rule or a law has nothing that it kills. The last line says which rules matter least
     often in walks.
 
-    With --known a way is killed where it fails on the walk that is known to notice it, and its own rule is named on
-    the known trace. Where that is not so, or nothing is known of it, it is searched for from the first walk on.
+    The kit knows a walk that fails for each way, and the reduced trace on which its rule is named, for seed 0 and the
+    contract's own profile. Both are tried first. If one no longer holds, walks are made until one fails. With --anew,
+    another seed or another profile all are searched for, which takes minutes.
     """
     chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
-    told_before = known_in(known, Known, "power") if known else []
+    known = {c.name: Known() if anew or seed or p != chosen_profile(c, None) else stored(c.name) for c, p in chosen}
     with progress(sum(len(ways_of(c.model(p))) for c, p in chosen), "running", "wrong ways") as tell:
-        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule if p else ""), told_before)
-    laws = law_tables(chosen, seed, told_before)
+        tables = power_tables(chosen, seed, lambda done, p: tell(done, p.rule if p else ""), known)
+    laws = law_tables(chosen, seed, known)
     told = zip(chosen, tables, laws, strict=True)
     worth = [Worth(c, p, table, law, met_in(c, p, seed)) for (c, p), table, law in told]
     if as_json:
@@ -55,6 +58,7 @@ def power_command(
     else:
         for each in worth:
             print_worth(each)
+        tell_searched(sum(p.searched for table in tables for p in table), not any(k.ways for k in known.values()))
     return 0 if all(each.proven for each in worth) else 1
 
 
@@ -98,8 +102,8 @@ def worth_json(worth: Worth) -> dict[str, Any]:
 
 def print_worth(worth: Worth) -> None:
     """Print what a profile's rules are worth."""
-    head = ["rule", "clause", "wrong way", "killed", "walks", "operations", "named"]
-    print_table(f"{worth.contract.name}, {worth.profile}", head, [power_row(p) for p in worth.table], right=(4, 5))
+    head = ["rule", "clause", "wrong way", "killed", "walks", "named"]
+    print_table(f"{worth.contract.name}, {worth.profile}", head, [power_row(p) for p in worth.table], right=(4,))
     click.echo()
     print_table("", ["law", "broken by"], sorted(worth.laws.items()))
     killed = len(worth.table) - len(worth.alive)
@@ -119,4 +123,4 @@ def power_row(p: Power) -> tuple[object, ...]:
     """A row of the table of wrong ways."""
     way, clause = p.way.replace("_", " "), p.clause.replace("_", " ")
     killed = "killed" if p.killed else "SURVIVED"
-    return p.rule, clause, way, killed, f"{p.walks:,}", f"{p.operations:,}", ", ".join(p.named)
+    return p.rule, clause, way, killed, f"{p.walks:,}", ", ".join(p.named)

@@ -25,10 +25,11 @@ from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, stan
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.worth.known import stored
 
 FOLDER = Path(__file__).parent
-KILL_TABLES = FOLDER / "kill-tables"
-"""What `broker-tck mutants --json` printed of each contract, a file each."""
+WIDEST = 300
+"""So many characters of a trace are shown in a table."""
 WIDTH = 100
 """How wide the help is printed."""
 KNOWN = {name: contract.rules for name, contract in CONTRACTS.items()}
@@ -101,17 +102,14 @@ Every rule of every contract, from the code that embodies it. `broker-tck rules 
 """
 
 KILLS = """\
-How the mutants of each contract fare against each driver, from `broker-tck mutants --contract C --json`.
+What kills each mutant: the kit stores it, and `broker-tck mutants` sees that it still does.
 
-- **Killed**: by how many of the seeds. A row passes if enough seeds kill the mutant, each names its rule, and
-  every trace is short and reduced to the end.
-- **Rules named**: which rules the findings named, and how often.
-- **Operations**: until it was killed, the median of the seeds.
-- **Longest**: the longest reduced trace, in operations.
+- **After**: so many operations of seed 0's walks pass before the walk that fails.
+- **Trace**: the reduced trace, on which the mutant's own rule is named. To see it fail, run
+  `broker-tck replay --subject mutant:NAME 'TRACE'`.
 
-A *deep* mutant takes the median walk some thousands of operations; the machine is not asked for it.
+A *deep* mutant takes the median walk some thousands of operations; the state machine is not asked for it.
 """
-
 
 MISBEHAVIOUR = """\
 Your subject runs in a process of its own, which the kit guards. A pass exists only if that process said so, and
@@ -148,8 +146,7 @@ Isolation is against accidents, not against malice: a subject has the rights of 
 
 def pages() -> dict[str, str]:
     """Every generated page and picture by its name."""
-    kills = [json.loads(path.read_text(encoding="utf-8")) for path in KILL_TABLES.glob("*.json")]
-    made = {"command-line.md": command_line(), "rules.md": rules(), "kill-tables.md": kill_tables(kills)}
+    made = {"command-line.md": command_line(), "rules.md": rules(), "kill-tables.md": kill_tables()}
     made |= {f"contracts/{name}.md": generated(contract_page(contract)) for name, contract in CONTRACTS.items()}
     made |= {f"rules/{name}.md": generated(rules_of_contract(contract)) for name, contract in CONTRACTS.items()}
     made |= {"crash-points.md": generated(crash_points.page()), "misbehaviour.md": generated(misbehaviour())}
@@ -299,27 +296,27 @@ def strength(rule: Rule) -> str:
 # ---- The kill tables
 
 
-def kill_tables(documents: Iterable[Any]) -> Iterator[str]:
+def kill_tables() -> Iterator[str]:
     """The page of the kill tables."""
-    yield from (NOTE, "", "# Kill tables", "", KILLS)
-    for document in sorted(documents, key=lambda document: list(CONTRACTS).index(document["contract"])):
-        yield from kill_table(document)
+    yield from (NOTE, "", "# Kill tables", "", *KILLS.splitlines())
+    for contract in CONTRACTS.values():
+        yield from ("", f"## {contract.name}", "", *kill_table(contract))
 
 
-def kill_table(document: Any) -> Iterator[str]:
-    """How each mutant of a contract fared, as ``broker-tck mutants --json`` told."""
-    contract = CONTRACTS[document["contract"]]
-    rows = document["mutants"]
-    yield from (f"## {contract.name}", "")
-    yield "| mutant | rule | driver | killed | rules named | operations | longest | |"
-    yield "| --- | --- | --- | --- | --- | ---: | ---: | --- |"
-    for row in rows:
-        named = ", ".join(f"{rule} {times}" for rule, times in row["killed_by"].items())
-        told = f"| `{row['mutant']}`{' (deep)' * row['deep']} | {link(contract, row['rule'])} | {row['driver']} "
-        told += f"| {row['killed']} of {row['seeds']} | {named} | {row['operations']:,} | {row['length']} "
-        told += f"| {'' if row['passed'] else 'failed'} |"
-        yield told
-    yield from ("", f"{sum(row['passed'] for row in rows)} of {len(rows)} rows passed.", "")
+def kill_table(contract: Contract) -> Iterator[str]:
+    """What is known to kill each mutant of a contract."""
+    known = stored(contract.name).mutants
+    yield "| mutant | rule | after | trace |"
+    yield "| --- | --- | ---: | --- |"
+    for mutant in mutants(contract):
+        if proof := known.get(mutant.name):
+            name = f"`{mutant.name}`{' (deep)' * mutant.deep}"
+            yield f"| {name} | {link(contract, mutant.rule)} | {proof.walk:,} | `{shortened(proof.trace)}` |"
+
+
+def shortened(trace: str) -> str:
+    """A trace that fits a cell: of a longer one the beginning."""
+    return trace if len(trace) <= WIDEST else f"{trace[:WIDEST]} …"
 
 
 def link(contract: Contract, number: str) -> str:

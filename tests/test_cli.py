@@ -10,7 +10,7 @@ import shlex
 import sys
 import threading
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -24,27 +24,31 @@ import refresh
 from click.shell_completion import ShellComplete
 from conftest import Cli
 from kit import CONTRACT, MODEL, ROOT, as_subject, commands_below, python, way_of, wrong
+from known_kills import laws_of
 
 import broker_tck
 from broker_tck.bench import drivers as bench
 from broker_tck.cli import check as check_command
 from broker_tck.cli import checking, output, table
 from broker_tck.cli import main as cli_main
+from broker_tck.cli import mutants as listing
 from broker_tck.cli import power as proving
 from broker_tck.cli.main import cli as group
 from broker_tck.cli.plugin import KINDS, methods
+from broker_tck.fixtures import kills
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.model.rules import rules_of
+from broker_tck.model.rules import rules_of, ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
-from broker_tck.properties.engine.trace import from_text, load
+from broker_tck.properties.engine.trace import load
 from broker_tck.properties.findings.document import replay_command
 from broker_tck.properties.guarding import run_all
 from broker_tck.properties.isolation.pool import in_parallel
 from broker_tck.properties.worth import killing, power
 from broker_tck.properties.worth.deviating import deviation
+from broker_tck.properties.worth.known import Known, Proof, store, stored
 from broker_tck.spark_fuzz.driver import fingerprint
 
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"
@@ -468,9 +472,7 @@ def test_power_names_what_is_not_proven(cli: Cli) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("handful")
 def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        power, "power_of", lambda wanted, seed: power.Power(*wanted[:2], str(wanted[2]), True, 1, 1, ())
-    )
+    monkeypatch.setattr(power, "power_of", lambda wanted, seed: power.Power(*wanted[:2], str(wanted[2]), True, 1, ()))
     monkeypatch.setattr(power, "law_table", lambda *arguments: {})
     told = document(cli("power", *ONE, "--contract", "negative-acks", "--json"))["contracts"]
     assert [(one["contract"], one["profile"]) for one in told] == [
@@ -500,60 +502,65 @@ def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
     assert cli(*kept) == (0, "text: DD-08: time-bucket keeps it\n", "")
 
 
-@pytest.fixture
-def known(cli: Cli, handful: None, tmp_path: Path) -> Path:
-    """A file of what is known of the handful."""
-    file = tmp_path / "power.json"
-    file.write_text(cli("power", *ONE, "--json")[1], encoding="utf-8")
-    return file
-
-
 @pytest.mark.slow
 def test_way_that_survives_is_told_whatever_was_known_of_it(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None
 ) -> None:
     monkeypatch.setattr(power, "POWER_WALKS", 1)
     monkeypatch.setattr(power, "as_subject", lambda *of: right())
-    status, out, _ = cli("power", *ONE, "--known", known)
+    status, out, _ = cli("power", *ONE)
     assert status == 1
     assert out.count("SURVIVED") == 3
 
 
-def test_way_that_is_killed_as_known_is_not_searched_for(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, known: Path
-) -> None:
-    monkeypatch.setattr(power, "find", None)
-    found = document(cli("power", *ONE, "--known", known, "--json"))
-    told = json.loads(known.read_text(encoding="utf-8"))
-    assert found == told
-    assert [len(from_text(way["trace"]).operations) for way in told["ways"]] == [2, 2, 4]
+def test_what_is_known_is_written_a_row_a_line_and_read_again(tmp_path: Path) -> None:
+    known = stored("delayed-delivery")
+    file = tmp_path / "kills.json"
+    store(file, known)
+    assert file.read_bytes() == kills("delayed-delivery").read_bytes()
+    assert stored("of no contract") == Known()
 
 
-STALE: tuple[dict[str, Any], ...] = (
-    {"trace": ""},
-    {"trace": "fly 1"},
-    {"trace": "add 1 0 +2000; get 1"},
-    {"named": ["DD-01"]},
-    {"clause": "that was renamed"},
-)
+def test_all_that_may_be_known_is_known() -> None:
+    for contract in CONTRACTS.values():
+        known, model = stored(contract.name), contract.specification
+        assert set(known.mutants) == {mutant.name for mutant in mutants(contract)}
+        assert set(known.ways) == {*map(power.name_of, ways_of(model))}
+        assert set(known.laws) == laws_of(contract)
+
+
+def knowing(known: Known) -> Callable[[str], Known]:
+    """What is known, of one contract."""
+    return lambda contract: known
+
+
+STALE = Proof(9_999, "delayed-delivery; add 1 0 +2000; get 1"), Proof(0, ""), Proof(0, "fly 1")
+"""What shows nothing: a trace that does not fail, and such as are none."""
 
 
 @pytest.mark.slow
-def test_way_that_is_not_killed_as_known_is_searched_for(cli: Cli, known: Path) -> None:
-    told = json.loads(known.read_text(encoding="utf-8"))
-    for stale in STALE:
-        old = told | {"ways": [way | stale for way in told["ways"]], "laws": {}}
-        known.write_text(json.dumps({"contracts": [old]}), encoding="utf-8")
-        assert document(cli("power", *ONE, "--known", known, "--json")) == told
-
-
-@pytest.mark.parametrize("command", ["power", "mutants"])
-@pytest.mark.parametrize("text", ["", "1", "[1]", "{}", '{"contracts": 1}'])
-def test_file_that_tells_nothing_is_bad_input(cli: Cli, tmp_path: Path, command: str, text: str) -> None:
-    (tmp_path / "known").write_text(text, encoding="utf-8")
-    status, out, err = cli(command, "--known", tmp_path / "known")
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert f"known: not what `{command} --json` prints: " in err
+def test_way_is_searched_for_only_where_what_is_known_does_not_hold(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None
+) -> None:
+    reduced = list[str]()
+    find = power.find
+    monkeypatch.setattr(power, "find", lambda *of: (reduced.append(of[0].name), find(*of))[1])
+    told = document(cli("power", *ONE, "--anew", "--json"))
+    ways = {name: Proof(way["walks"] - 1, way["trace"]) for name, way in zip(HANDFUL, told["ways"], strict=True)}
+    for known, searched in ((ways, 0), (dict(zip(HANDFUL, STALE, strict=True)), 3), ({}, 3)):
+        reduced.clear()
+        monkeypatch.setattr(proving, "stored", knowing(Known(ways=known, laws=told["laws"])))
+        again = document(cli("power", *ONE, "--json"))
+        assert len(reduced) == sum(way["searched"] for way in again["ways"]) == searched
+        assert [way["trace"] for way in again["ways"]] == [way["trace"] for way in told["ways"]]
+        assert again["laws"] == told["laws"]
+    reduced.clear()
+    monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=told["laws"])))
+    monkeypatch.setattr(power, "failed_again", lambda *of: None)
+    assert "3 searched for: no walk is known that fails" in cli("power", *ONE)[1]
+    assert reduced == [], "the known traces still show it"
+    monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=dict.fromkeys(told["laws"], ""))))
+    assert document(cli("power", *ONE, "--json"))["laws"] == {}
 
 
 def right() -> Subject:
@@ -582,14 +589,12 @@ def easy() -> list[str]:
 def test_mutants_are_killed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
     names = [word for name in easy() for word in ("--mutant", name)]
-    status, out, err = cli("mutants", "--driver", "walk", "--seeds", "2", *names)
+    status, out, err = cli("mutants", "--seeds", "2", *names)
     assert err == ""
     assert "of 2 rows passed; " in out
     assert status == (0 if "2 of 2 rows passed" in out else 1)
-    told = document(cli("mutants", "--driver", "both", "--seeds", "1", *names, "--json"))
-    assert [(k["driver"], k["mutant"]) for k in told["mutants"]] == [
-        (d, n) for d in ("walk", "machine") for n in easy()
-    ]
+    told = document(cli("mutants", "--driver", "machine", *names, "--json"))
+    assert [(k["driver"], k["mutant"]) for k in told["mutants"]] == [("machine", name) for name in easy()]
     assert all(k["killed"] == 1 for k in told["mutants"])
 
 
@@ -619,54 +624,43 @@ def test_part_without_a_mutant_is_told(cli: Cli) -> None:
     assert cli(*words) == (2, "", "broker-tck: part 2/2 has no mutant\n")
 
 
-@pytest.fixture
-def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A file of what a seed of the walk found of two mutants."""
-    monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
-    file = tmp_path / "kills.json"
-    file.write_text(cli(*TWO, "--json")[1], encoding="utf-8")
-    return file
-
-
-TWO = ("mutants", "--driver", "walk", "--seeds", "1", *(word for name in easy() for word in ("--mutant", name)))
-
-
-@pytest.mark.slow
-def test_mutant_that_is_killed_as_known_is_not_searched_for(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
-) -> None:
-    monkeypatch.setattr(killing, "attempt", None)
-    assert document(cli(*TWO, "--known", killed, "--json")) == json.loads(killed.read_text(encoding="utf-8"))
-
-
-NO_KILL: tuple[dict[str, Any], ...] = (
-    {"trace": ""},
-    {"trace": "fly 1"},
-    {"trace": "delayed-delivery heap; add 0 0 +10827"},
-    {"trace": "delayed-delivery heap; has; adv 9827; add 0 0 +10827"},
-    {},
+NO_KILL = (
+    Proof(0, ""),
+    Proof(0, "fly 1"),
+    Proof(0, "delayed-delivery heap; add 0 0 +10827"),
+    Proof(0, "delayed-delivery heap; has; adv 9827; add 0 0 +10827"),
 )
-"""Not so of the first of two: traces that say nothing, fail nowhere or are too long; a walk that no longer fails."""
+"""Of the first: traces that say nothing, fail nowhere or are too long."""
 
 
 @pytest.mark.slow
-def test_mutant_that_is_not_killed_as_known_is_searched_for(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, killed: Path
+def test_mutant_is_searched_for_only_where_what_is_known_does_not_hold(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = json.loads(killed.read_text(encoding="utf-8"))
-    (found,) = told["mutants"][0]["found"]
-    searched = list[str]()
-    attempt = killing.attempt
-    monkeypatch.setattr(killing, "attempt", lambda *of: (searched.append(of[1].name), attempt(*of))[1])
-    for stale in NO_KILL:
-        searched.clear()
-        if not stale:
-            monkeypatch.setattr(killing, "fails_again", lambda subject, *of: subject.name != f"mutant:{easy()[0]}")
-        first = told["mutants"][0] | {"found": [found | stale]}
-        killed.write_text(json.dumps(told | {"mutants": [first, told["mutants"][1]]}), encoding="utf-8")
-        again = document(cli(*TWO, "--known", killed, "--json"))["mutants"]
-        assert searched == [f"mutant:{easy()[0]}"], stale
-        assert [each["found"][0]["trace"] for each in again] == [each["found"][0]["trace"] for each in told["mutants"]]
+    monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
+    walked, shortened = list[str](), list[str]()
+    attempt, find = killing.attempt, killing.find
+    monkeypatch.setattr(killing, "attempt", lambda *of: (walked.append(of[1].name), attempt(*of))[1])
+    monkeypatch.setattr(killing, "find", lambda *of: (shortened.append(of[0].name), find(*of))[1])
+    first = easy()[0]
+    words = ("mutants", "--mutant", first)
+    (told,) = document(cli(*words, "--anew", "--json"))["mutants"]
+    (found,) = told["found"]
+    assert (walked, shortened) == ([f"mutant:{first}"], [f"mutant:{first}"])
+    proof = Proof(found["walk"], found["trace"])
+    for known, walks, reductions in ((proof, 0, 0), *((stale, 1, 1) for stale in NO_KILL), (None, 1, 1)):
+        walked.clear()
+        shortened.clear()
+        monkeypatch.setattr(listing, "stored", knowing(Known({first: known} if known else {})))
+        (again,) = document(cli(*words, "--json"))["mutants"]
+        assert (len(walked), len(shortened), again["searched"]) == (walks, reductions, walks), known
+        assert again == told | {"searched": walks}
+    monkeypatch.setattr(listing, "stored", knowing(Known({first: proof})))
+    monkeypatch.setattr(killing, "failed_again", lambda *of: None)
+    walked.clear()
+    shortened.clear()
+    assert "1 searched for: no walk is known that fails" in cli(*words)[1]
+    assert (len(walked), len(shortened)) == (1, 0), "its known trace still shows it"
 
 
 def test_work_is_done_in_parallel_in_its_order() -> None:

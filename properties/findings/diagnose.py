@@ -36,8 +36,8 @@ LIKELY = 0.75
 """One that explains what goes wrong first, on so many of the walks on which something does, is told as a fact."""
 GUESSED = 0.25
 """One that explains it on fewer of them is no explanation."""
-MORE_WALKS = 160
-"""Where ways of several rules do, so many walks tell them apart."""
+MORE = 8
+"""Where ways of several rules do, so many times as many walks tell them apart."""
 MOST_NEARBY = 4_000
 """How many operations the traces near a failing one have together, at most."""
 LARGEST = 10_000
@@ -68,7 +68,7 @@ class Diagnosis:
     rules: tuple[str, ...]
     ways: tuple[Way, ...]
     walks: int = 0
-    """On how many of :data:`WALKS` whole walks the first way agrees with the subject."""
+    """On how many of the diagnoser's whole walks the first way agrees with the subject."""
     shown: int = 0
     """On how many of them it explains what goes wrong first."""
     telling: int = 0
@@ -140,6 +140,7 @@ class Diagnoser:
     """Explains what one subject does wrong under one model; what it learns of a way, it keeps.
 
     ``itself`` is the model that is the subject, if one is: no walk has to show that it agrees with itself.
+    ``count`` is the number of whole walks on which a way must agree with the subject to explain it.
     """
 
     def __init__(
@@ -149,12 +150,14 @@ class Diagnoser:
         rigged: Rigged,
         capabilities: Any,
         itself: type[Reference] | None = None,
+        count: int = WALKS,
     ) -> None:
         self.contract = contract
         self.model = model
         self.rigged = rigged
         self.capabilities = capabilities
         self.itself = itself
+        self.count = count
         self._walks: dict[Way, int] = {}
         self._borne_out: dict[Way, tuple[int, int]] = {}
 
@@ -226,7 +229,7 @@ class Diagnoser:
     def walks(self, way: Way, wrong: type[Reference]) -> int:
         """On how many walks, made with the model that has this way, the subject agrees with it."""
         if way not in self._walks:
-            self._walks[way] = sum(self._walk_agrees(wrong, number) for number in range(WALKS))
+            self._walks[way] = sum(self._walk_agrees(wrong, number) for number in range(self.count))
         return self._walks[way]
 
     def borne_out(self, way: Way, wrong: type[Reference]) -> tuple[int, int]:
@@ -235,8 +238,8 @@ class Diagnoser:
         A subject that is wrong in several ways agrees with none of them to the end of a walk.
         """
         if way not in self._borne_out:
-            told = [self._explains_the_first(wrong, number) for number in range(WALKS)]
-            self._borne_out[way] = told.count(True), WALKS - told.count(None)
+            told = [self._explains_the_first(wrong, number) for number in range(self.count)]
+            self._borne_out[way] = told.count(True), self.count - told.count(None)
         return self._borne_out[way]
 
     def _explains_the_first(self, wrong: type[Reference], number: int) -> bool | None:
@@ -276,11 +279,11 @@ class Diagnoser:
         near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
         scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
         fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
-        if self.walks(*fits[0]) < WALKS or max(score for score, _ in scored) < len(near):
+        if self.walks(*fits[0]) < self.count or max(score for score, _ in scored) < len(near):
             return self.best_supported(blamed, scored, fits)
-        ways = self.told_apart([fit for fit in fits if self.walks(*fit) == WALKS])
+        ways = self.told_apart([fit for fit in fits if self.walks(*fit) == self.count])
         rules = tuple(dict.fromkeys(way.rule.number for way in ways))[:2]
-        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], WALKS, whole=True)
+        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], self.count, whole=True)
 
     def best_supported(self, blamed: str, scored: list[tuple[int, WrongModel]], fits: list[WrongModel]) -> Diagnosis:
         """What to say where no way explains the subject everywhere: the way that the walks support best.
@@ -314,7 +317,7 @@ class Diagnoser:
 
     def told_apart(self, tied: list[WrongModel]) -> list[Way]:
         """Of ways of several rules that agree with the subject on every walk, those that go on doing so for longest."""
-        for number in range(WALKS, MORE_WALKS):
+        for number in range(self.count, MORE * self.count):
             if len({way.rule.number for way, _ in tied}) < 2:
                 break
             tied = [fit for fit in tied if self._walk_agrees(fit[1], number)] or tied

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import starmap, takewhile
 from statistics import median
-from time import perf_counter
 
 import msgspec
 
@@ -21,12 +20,10 @@ from broker_tck.properties.findings.cheapest import cheapest
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, failure, find, kind
 from broker_tck.properties.isolation.pool import in_parallel
-from broker_tck.properties.worth.known import fails_again, found_again
+from broker_tck.properties.worth.known import Proof, failed_again, found_again
 
-SEEDS = 20
 MOST_OPERATIONS = 1_000_000
 """How many operations a walk's seed has to kill a mutant."""
-MACHINE_SEEDS = 5
 MOST_EXAMPLES = 2_000
 """How many examples a seed of the machine has."""
 LONGEST = 20
@@ -46,7 +43,6 @@ class Found(msgspec.Struct, frozen=True):
     """The number of the walk that failed first."""
     operations: int
     """Operations until it failed."""
-    seconds: float
     trace: str
     """The reduced trace, as text."""
 
@@ -71,7 +67,6 @@ class Kills(msgspec.Struct, frozen=True):
     """The rules named, and how often."""
     operations: int
     """Operations until it was killed, the median; those of a seed that did not count as all that it made."""
-    seconds: float
     length: int
     """The longest reduced trace."""
     first: int
@@ -80,6 +75,8 @@ class Kills(msgspec.Struct, frozen=True):
     """Whether no operation can be left out of any reduced trace."""
     found: tuple[Found, ...] = ()
     """What each seed of the walk found, if all of them found it."""
+    searched: int = 0
+    """For how many of the seeds a failing walk was searched for, as none is known, or the known one fails no longer."""
 
     @property
     def passed(self) -> bool:
@@ -107,15 +104,15 @@ class Kill:
     """One seed's try at a mutant."""
 
     operations: int
-    seconds: float
     failed: Walk | None
     number: int = 0
     """The number of the walk that failed."""
+    known: bool = False
+    """Whether it was known, and not searched for."""
 
 
 def attempt(driver: str, subject: Subject, model: type[Reference], seed: int) -> Kill:
     """A seed's try to kill a subject."""
-    began = perf_counter()
     if driver == "machine":
         from broker_tck.properties.engine.machine import run_machine  # which imports Hypothesis
 
@@ -123,7 +120,7 @@ def attempt(driver: str, subject: Subject, model: type[Reference], seed: int) ->
     else:
         failed, made = walk_until_it_fails(subject, model, seed)
     number = made - len(failed.operations) if failed and driver == "walk" else 0
-    return Kill(made, perf_counter() - began, failed, number)
+    return Kill(made, failed, number)
 
 
 def walk_until_it_fails(subject: Subject, model: type[Reference], seed: int) -> tuple[Walk | None, int]:
@@ -161,21 +158,21 @@ def reduced(subject: Subject, diagnoser: Diagnoser, kill: Kill, seed: int, drive
     return found
 
 
-def kills(name: str, driver: str, seeds: int, known: Mapping[str, Kills] | None = None) -> Kills:
+def kills(name: str, driver: str, seeds: int, known: Mapping[str, Proof] | None = None) -> Kills:
     """Let a driver loose on a mutant, under the first profile that it declares.
 
-    What the walk is ``known`` to have found is tried again. A seed searches where that no longer kills the mutant.
+    What is ``known`` is tried before the first seed of the walk searches.
     """
     subject = resolve(f"mutant:{name}")
     mutant = next(m for m in mutants(subject.contract) if m.name == name)
     model = subject.contract.model(subject.profiles[0])
     diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
-    told = known[name].found if known and name in known and driver == "walk" else ()
+    proof = known.get(name) if known and driver == "walk" else None
+    again = killed_again(proof, mutant.rule, subject, diagnoser) if proof else None
     killed = dict[int, tuple[Kill, Finding]]()
     done = []
     for seed in range(seeds):
-        again = tried_again(told[seed], mutant.rule, subject, diagnoser, seed) if seed < len(told) else None
-        kill, finding = again or searched(driver, subject, diagnoser, seed)
+        kill, finding = again if again and seed == 0 else searched(driver, subject, diagnoser, seed)
         done.append(kill)
         if finding:
             killed[seed] = kill, finding
@@ -193,11 +190,11 @@ def kills(name: str, driver: str, seeds: int, known: Mapping[str, Kills] | None 
         alone=sum(f.diagnosis.rules == (mutant.rule,) for f in findings),
         killed_by=dict(named.most_common()),
         operations=int(median(kill.operations for kill in done)),
-        seconds=round(median(kill.seconds for kill in done), 4),
         length=max((len(f.operations) for f in findings), default=0),
         first=len(killed[0][1].operations) if 0 in killed else 0,
         minimal=all(is_minimal(f, subject, diagnoser) for f in findings),
         found=tuple(starmap(found_by, killed.values())) if driver == "walk" and len(killed) == seeds else (),
+        searched=sum(not kill.known for kill in done),
     )
 
 
@@ -207,22 +204,25 @@ def searched(driver: str, subject: Subject, diagnoser: Diagnoser, seed: int) -> 
     return kill, reduced(subject, diagnoser, kill, seed, driver)
 
 
-def tried_again(
-    found: Found, rule: str, subject: Subject, diagnoser: Diagnoser, seed: int
-) -> tuple[Kill, Finding] | None:
-    """What a seed found before; None where the walk no longer fails, or the trace is no longer a kill by the rule."""
-    if not fails_again(subject, diagnoser.model, seed, found.walk):
+def killed_again(proof: Proof, rule: str, subject: Subject, diagnoser: Diagnoser) -> tuple[Kill, Finding] | None:
+    """What is known, tried again; None if no walk fails, or the trace is no minimal one that the rule is named on.
+
+    If only the walk is another one than is known, the known trace need not be reduced again.
+    """
+    finding = found_again(proof, rule, subject, diagnoser.model)
+    if finding is None or not is_minimal(finding, subject, diagnoser):
         return None
-    finding = found_again(found.trace, subject, diagnoser)
-    if finding is None or rule not in finding.diagnosis.rules or not is_minimal(finding, subject, diagnoser):
-        return None
-    return Kill(found.operations, found.seconds, None, found.walk), finding
+    failed = failed_again(subject, diagnoser.model, 0, proof.walk)
+    if failed:
+        return Kill(proof.walk + len(failed.operations), failed, proof.walk, known=True), finding
+    kill = attempt("walk", subject, diagnoser.model, 0)
+    return (kill, finding) if kill.failed else None
 
 
 def found_by(kill: Kill, finding: Finding) -> Found:
     """What a seed found, to be tried again."""
     trace = to_text(finding.contract, finding.profile, finding.config, finding.operations)
-    return Found(kill.number, kill.operations, round(kill.seconds, 4), trace)
+    return Found(kill.number, kill.operations, trace)
 
 
 def is_minimal(finding: Finding, subject: Subject, diagnoser: Diagnoser) -> bool:
@@ -245,9 +245,8 @@ def kill_table(
     driver: str,
     seeds: int,
     progress: Callable[[int, Kills | None], None] | None = None,
-    known: Iterable[Kills] = (),
+    known: Mapping[str, Proof] | None = None,
 ) -> list[Kills]:
     """Let a driver loose on every mutant; the machine is not asked for the deep ones."""
     names = [m.name for m in chosen if driver == "walk" or not m.deep]
-    told = {row.mutant: row for row in known if row.driver == driver}
-    return in_parallel(partial(kills, driver=driver, seeds=seeds, known=told), names, progress)
+    return in_parallel(partial(kills, driver=driver, seeds=seeds, known=known), names, progress)

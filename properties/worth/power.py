@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from broker_tck.model.rules import rules_of, ways_of
+from broker_tck.model.rules import Way, rules_of, ways_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import laws_broken
 from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named
@@ -18,9 +18,9 @@ from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.findings.cheapest import cheapest
 from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
-from broker_tck.properties.findings.finding import find
+from broker_tck.properties.findings.finding import Finding, find
 from broker_tck.properties.isolation.pool import in_parallel, processes
-from broker_tck.properties.worth.known import fails_again, found_again
+from broker_tck.properties.worth.known import Known, Proof, failed_again, found_again
 
 POWER_WALKS = 10_000
 """How many walks a wrong way has to be killed in."""
@@ -41,20 +41,11 @@ class Power(msgspec.Struct, frozen=True):
     way: str
     killed: bool
     walks: int
-    operations: int
     named: tuple[str, ...]
     trace: str = ""
     """The reduced trace on which these rules were named, as text."""
-
-
-class Known(msgspec.Struct, frozen=True):
-    """What is known of the wrong ways of a profile: what was found of them before."""
-
-    contract: str
-    profile: str
-    ways: tuple[Power, ...]
-    laws: dict[str, str]
-    """Each law and variation, and the way that breaks it."""
+    searched: bool = True
+    """Whether a failing walk was searched for, as none is known, or the known one fails no longer."""
 
 
 class Wanted(NamedTuple):
@@ -63,70 +54,80 @@ class Wanted(NamedTuple):
     contract: str
     profile: str
     number: int
-    known: Power | None = None
+    known: Proof | None = None
 
 
 def power_of(wanted: Wanted, seed: int) -> Power:
-    """Run one wrong way as the subject: as it is known to be killed, if it is, else from the first walk on."""
+    """Run one wrong way as the subject: as it is known to be killed, if it is, else from the first walk on.
+
+    If only the walk is another one than is known, the known trace need not be reduced again.
+    """
     kit = contract_named(wanted.contract)
     model = kit.model(wanted.profile)
     way = ways_of(model)[wanted.number]
     wrong = dict(wrong_models(model))[way]
     subject = as_subject(str(way), kit, wrong)
     diagnoser = Diagnoser(kit, model, subject.rig, subject.capabilities, wrong)
-    if wanted.known and killed_as_known(wanted.known, subject, diagnoser, seed):
-        return wanted.known
-    number, made, finding = 0, 0, None
-    on = walks(kit, seed, range(POWER_WALKS), subject.rig, model, subject.capabilities, subject.seconds)
-    for done in on:
-        number += 1
-        made += len(done.operations)
-        if done.difference:
-            failed = cheapest(done, on)
-            finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
-            break
+    known = wanted.known
+    found = found_again(known, way.rule.number, subject, model, wrong) if known else None
+    again = known and found and failed_again(subject, model, seed, known.walk)
+    number, finding = (known.walk + 1, found) if known and again else searched(subject, diagnoser, seed, found)
     return Power(
         rule=way.rule.number,
         clause=way.clause,
         way=way.name,
         killed=finding is not None,
         walks=number,
-        operations=made,
         named=finding.diagnosis.rules if finding else (),
         trace=to_text(kit, wanted.profile, finding.config, finding.operations) if finding else "",
+        searched=not again,
     )
 
 
-def killed_as_known(known: Power, subject: Subject, diagnoser: Diagnoser, seed: int) -> bool:
-    """Whether a wrong way fails on the walk that is known to notice it, and is named as known on the known trace."""
-    if not fails_again(subject, diagnoser.model, seed, known.walks - 1):
-        return False
-    found = found_again(known.trace, subject, diagnoser)
-    return found is not None and found.diagnosis.rules == known.named
+def searched(
+    subject: Subject, diagnoser: Diagnoser, seed: int, found: Finding | None = None
+) -> tuple[int, Finding | None]:
+    """The first failing walk, counted from 1, and what it comes to, unless that is known; else how many were made."""
+    number = 0
+    made = range(POWER_WALKS)
+    on = walks(subject.contract, seed, made, subject.rig, diagnoser.model, subject.capabilities, subject.seconds)
+    for number, done in enumerate(on, 1):
+        if done.difference:
+            failed = done if found else cheapest(done, on)
+            return number, found or find(subject, diagnoser, failed.config, failed.operations, failed.seed)
+    return number, None
+
+
+def name_of(way: Way) -> str:
+    """What no other way of a model is called: ``str(way)`` leaves a clause out where people need not be told it."""
+    return f"{way.rule.number} {way.clause}: {way.name}"
 
 
 def power_tables(
     chosen: Sequence[Profile],
     seed: int = 0,
     progress: Callable[[int, Power | None], None] | None = None,
-    known: Iterable[Known] = (),
+    known: Mapping[str, Known] | None = None,
 ) -> list[list[Power]]:
-    """Run every known wrong way of every rule as the subject: a table for each profile."""
-    told = {(k.contract, k.profile, p.rule, p.clause, p.way): p for k in known for p in k.ways}
+    """Run every known wrong way of every rule as the subject: a table for each profile.
+
+    ``known``, by contract, is of seed 0 and of the contract's own profile.
+    """
     wanted, counts = list[Wanted](), []
     for contract, profile in chosen:
         ways = ways_of(contract.model(profile))
-        names = ((contract.name, profile, way.rule.number, way.clause, way.name) for way in ways)
-        wanted += [Wanted(contract.name, profile, number, told.get(name)) for number, name in enumerate(names)]
+        told = known[contract.name].ways if known else {}
+        wanted += [Wanted(contract.name, profile, n, told.get(name_of(way))) for n, way in enumerate(ways)]
         counts.append(len(ways))
     tables = iter(in_parallel(partial(power_of, seed=seed), wanted, progress))
     return [list(islice(tables, count)) for count in counts]
 
 
-def law_tables(chosen: Sequence[Profile], seed: int = 0, known: Iterable[Known] = ()) -> list[dict[str, str]]:
+def law_tables(
+    chosen: Sequence[Profile], seed: int = 0, known: Mapping[str, Known] | None = None
+) -> list[dict[str, str]]:
     """What breaks each law and variation: a table for each profile. Where one waits, another uses the processes."""
-    told = {(k.contract, k.profile): k.laws for k in known}
-    laws = [told.get((contract.name, profile), {}) for contract, profile in chosen]
+    laws = [known[contract.name].laws if known else {} for contract, _ in chosen]
     with processes(BLOCK) as pool, ThreadPoolExecutor(len(chosen)) as each:
         return list(each.map(lambda one, known: law_table(one[0], one[1], seed, pool, known), chosen, laws))
 
@@ -136,15 +137,16 @@ def law_table(
 ) -> dict[str, str]:
     """Each law and variation with the first wrong way found that breaks it, run alone.
 
-    The way that is ``known`` to break it is tried first. Of the others those of rules that are laws as well come first.
+    The way that is ``known`` to break it is tried first; if it is known that none does, none is searched for. Of the
+    others those of rules that are laws as well come first.
     Each block of ways is judged by what none before it has broken.
     """
     model = contract.model(profile)
     ways = ways_of(model)
     left = {*(law.number for law in contract.laws), *(variation.name for variation in contract.variations)}
-    left -= {*model.BREAKS, *model.MOOT}
+    left -= {*model.BREAKS, *model.MOOT, *(law for law, way in (known or {}).items() if not way)}
     work = partial(laws_of, contract=contract.name, profile=profile, seed=seed)
-    numbers = {str(way): index for index, way in enumerate(ways)}
+    numbers = {name_of(way): index for index, way in enumerate(ways)}
     again = {law: way for law, way in (known or {}).items() if law in left and way in numbers}
     broken_again = pool.map(work, (numbers[way] for way in again.values()), ([law] for law in again))
     found = {law: again[law] for broken in broken_again for law in broken}
@@ -155,7 +157,7 @@ def law_table(
         if not wanted:
             break
         for index, broken in zip(block, pool.map(work, block, repeat(wanted)), strict=True):
-            found |= {law: str(ways[index]) for law in broken if law not in found}
+            found |= {law: name_of(ways[index]) for law in broken if law not in found}
     return found
 
 

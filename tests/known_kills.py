@@ -1,0 +1,62 @@
+"""Write anew what is known to kill mutants and wrong ways: ``python tests/known_kills.py [CONTRACT ...]``.
+
+Run it when walks, mutants or rules have changed. What is known and still holds stays; all else is searched for. Traces
+that still show what they should stay as well; ``--anew`` reduces all of them once more, which takes longer.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from broker_tck import fixtures
+from broker_tck.model.rules import ways_of
+from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.worth.killing import Kills, kill_table
+from broker_tck.properties.worth.known import Known, Proof, store, stored
+from broker_tck.properties.worth.power import Power, law_tables, name_of, power_tables
+
+
+def main(words: list[str]) -> None:
+    """Write the file of each contract."""
+    names = [word for word in words if word != "--anew"]
+    for contract in CONTRACTS.values():
+        if not names or contract.name in names:
+            file = fixtures.kills(contract.name)
+            file.parent.mkdir(exist_ok=True)
+            store(file, known_of(contract, Known() if "--anew" in words else stored(contract.name)))
+
+
+def known_of(contract: Contract, before: Known) -> Known:
+    """What kills a contract's mutants and wrong ways. What nothing kills is told, and left out."""
+    profile = contract.specification.PROFILE
+    kills = kill_table(mutants(contract), "walk", 1, known=before.mutants)
+    (table,) = power_tables([(contract, profile)], known={contract.name: before})
+    (laws,) = law_tables([(contract, profile)], known={contract.name: before})
+    ways = zip(map(name_of, ways_of(contract.specification)), table, strict=True)
+    known = Known(
+        {k.mutant: Proof(k.found[0].walk, k.found[0].trace) for k in kills if tell(k.mutant, k, k.passed)},
+        {name: Proof(p.walks - 1, p.trace) for name, p in ways if tell(name, p, p.killed and p.rule in p.named)},
+        {law: laws.get(law, "") for law in sorted(laws_of(contract))},
+    )
+    sys.stdout.write(f"{contract.name}: {len(known.mutants)} mutants, {len(known.ways)} ways, {len(laws)} laws\n")
+    return known
+
+
+def laws_of(contract: Contract) -> set[str]:
+    """The laws and variations that something may break."""
+    names = {law.number for law in contract.laws} | {variation.name for variation in contract.variations}
+    return names - {*contract.specification.BREAKS, *contract.specification.MOOT}
+
+
+def tell(name: str, row: Kills | Power, good: bool) -> bool:
+    """Say what was searched for, and what nothing kills as it should."""
+    if row.searched or not good:
+        sys.stdout.write(f"{name}: {'searched for' if good else 'NOT KILLED by its own rule, with a short trace'}\n")
+        sys.stdout.flush()
+    return good
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
