@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         long = any(item.get_closest_marker(name) for name in ("slow", "deep"))
         if item.path.stem.removeprefix("test_") in SMOKE and not long:
             item.add_marker("smoke")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+    """Note the processor time of each test, and of what it has waited for, where scripts/measure.py asks for it."""
+    before = sum(os.times()[:4])
+    done = yield
+    if log := os.environ.get("COSTS_LOG"):
+        with Path(log).open("a", encoding="utf-8") as notes:
+            notes.write(f"test {sum(os.times()[:4]) - before:.2f} {item.nodeid}\n")
+    return done
 
 
 @pytest.fixture(autouse=True)
