@@ -6,9 +6,10 @@ import atexit
 import time
 from pathlib import Path
 
-from scripts import costs
 from tox.plugin import impl
 from tox.tox_env.api import ToxEnv
+
+from scripts import costs
 
 STARTED = time.monotonic()
 LOGS: dict[str, Path] = {}
@@ -19,6 +20,6 @@ LOGS: dict[str, Path] = {}
 def tox_before_run_commands(tox_env: ToxEnv) -> None:
     """Forget what the environment cost the last time."""
     if not LOGS:
-        atexit.register(lambda: costs.ended(tox_env.core["work_dir"], LOGS, time.monotonic() - STARTED))
+        atexit.register(lambda: costs.ended(LOGS, time.monotonic() - STARTED))
     LOGS[tox_env.name] = tox_env.env_dir / "costs.log"
     LOGS[tox_env.name].unlink(missing_ok=True)

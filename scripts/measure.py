@@ -1,7 +1,7 @@
 """Runs a command of a tox environment and notes what it cost: ``python scripts/measure.py pytest …``.
 
-The notes are lines of ``costs.log`` in the folder of the environment; scripts/costs.py reads them. Every Python of the environment
-notes there that it has begun (scripts/count.py), and tests/conftest.py the time of each test.
+The notes are lines of ``costs.log`` in the folder of the environment; scripts/costs.py reads them. Every Python of the
+environment notes there that it has begun (scripts/counted.py), and tests/conftest.py the time of each test.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import sysconfig
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import copyfile
 from types import FrameType
 
-COUNT = Path(__file__).with_name("count.py")
-AT_START = "import os; 'COSTS_LOG' in os.environ and exec(open(os.environ['COSTS_COUNT']).read(), {})\n"
+COUNTED = Path(__file__).with_name("counted.py")
+AT_START = "import os; 'COSTS_LOG' in os.environ and __import__('counted')\n"
 """What `site` has every Python of the environment do."""
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -50,10 +51,12 @@ def run(command: Sequence[str], environment: dict[str, str]) -> int:
 def main() -> int:
     """Run the command that the arguments are."""
     log = Path(os.environ["TOX_ENV_DIR"], "costs.log")
-    Path(sysconfig.get_path("purelib"), "costs.pth").write_text(AT_START, encoding="utf-8")
+    packages = Path(sysconfig.get_path("purelib"))
+    copyfile(COUNTED, packages / COUNTED.name)
+    (packages / "counted.pth").write_text(AT_START, encoding="utf-8")
     adopt_orphans()
     started = time.monotonic()
-    status = run(sys.argv[1:], os.environ | {"COSTS_LOG": str(log), "COSTS_COUNT": str(COUNT)})
+    status = run(sys.argv[1:], os.environ | {"COSTS_LOG": str(log)})
     times = os.times()
     seconds, wall = times.children_user + times.children_system, time.monotonic() - started
     with log.open("a", encoding="utf-8") as notes:

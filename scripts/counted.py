@@ -1,6 +1,6 @@
 """What a Python of a tox environment notes of itself: that it has begun, and each Java and Spark that it starts.
 
-scripts/measure.py has `site` execute this text first, in every Python of the environment.
+scripts/measure.py puts this module into the environment, and has `site` import it before all else.
 """
 
 import os
