@@ -1,6 +1,6 @@
 """Where the processor's time of tox goes: ``python scripts/costs.py`` tells it of the last run.
 
-With ``--write`` its figures go beside the budgets, to budgets.json, and to CONTRIBUTING.md. What did not run keeps its own.
+With ``--write`` its figures go beside the budgets, to budgets.json, and to CONTRIBUTING.md; what did not run keeps its.
 """
 
 from __future__ import annotations
