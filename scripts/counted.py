@@ -21,7 +21,7 @@ def see(event: str, arguments: tuple) -> None:  # type: ignore[type-arg]
     if event == "subprocess.Popen":
         if what := STARTED.get(os.path.basename(os.fsdecode(arguments[0]))):  # noqa: PTH119
             note(what)
-    elif event == "import" and arguments[0] == "_jpype":
+    elif event == "import" and arguments[0] == "_jpype" and arguments[1]:  # its file: it is there, and is loaded
         note("java")
 
 
