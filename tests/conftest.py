@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,6 +34,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Have the garbage collector leave alone what stays till the end: it is much, and each fork would copy it."""
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+    """Note the processor time of each test, and of what it has waited for, where scripts/measure.py asks for it."""
+    before = sum(os.times()[:4])
+    done = yield
+    if log := os.environ.get("COSTS_LOG"):
+        with Path(log).open("a", encoding="utf-8") as notes:
+            notes.write(f"test {sum(os.times()[:4]) - before:.2f} {item.nodeid}\n")
+    return done
 
 
 @pytest.fixture(autouse=True)

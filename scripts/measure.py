@@ -1,0 +1,68 @@
+"""Runs a command of a tox environment and notes what it cost: ``python scripts/measure.py pytest …``.
+
+The notes are lines of ``costs.log`` in the folder of the environment; scripts/costs.py reads them. Every Python of the
+environment notes there that it has begun (scripts/counted.py), and tests/conftest.py the time of each test.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import sysconfig
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import copyfile
+from types import FrameType
+
+COUNTED = Path(__file__).with_name("counted.py")
+AT_START = "import os; 'COSTS_LOG' in os.environ and __import__('counted')\n"
+"""What `site` has every Python of the environment do."""
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes whose own has ended, so that their time is counted as well. Linux only."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def run(command: Sequence[str], environment: dict[str, str]) -> int:
+    """Run a command to its end; answers with its exit status as a shell does. SIGTERM is passed on.
+
+    A terminal sends SIGINT to the command as well, so here it is only survived.
+    """
+    child = os.posix_spawnp(command[0], command, environment)
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        os.kill(child, number)
+
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+    signal.signal(signal.SIGTERM, pass_on)
+    ended = 0
+    while ended != child:
+        ended, status = os.wait()
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def main() -> int:
+    """Run the command that the arguments are."""
+    log = Path(os.environ["TOX_ENV_DIR"], "costs.log")
+    packages = Path(sysconfig.get_path("purelib"))
+    copyfile(COUNTED, packages / COUNTED.name)
+    (packages / "counted.pth").write_text(AT_START, encoding="utf-8")
+    adopt_orphans()
+    started = time.monotonic()
+    status = run(sys.argv[1:], os.environ | {"COSTS_LOG": str(log)})
+    times = os.times()
+    seconds, wall = times.children_user + times.children_system, time.monotonic() - started
+    with log.open("a", encoding="utf-8") as notes:
+        notes.write(f"command {seconds:.2f} {wall:.2f}\n")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

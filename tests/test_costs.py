@@ -1,0 +1,60 @@
+"""What tox says that it cost, from the notes of its environments."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from kit import ROOT
+
+NOTES = """\
+python
+test 0.50 tests/test_a.py::test_quick
+python
+java
+spark
+test 2.25 tests/test_a.py::test_with[a blank]
+command 4.00 9.00
+command 1.00 1.00
+"""
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The modules of the folder, which are in no package."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+
+
+@pytest.fixture
+def costs(scripts: None) -> ModuleType:
+    return import_module("costs")
+
+
+def test_notes_are_added_up(costs: ModuleType, tmp_path: Path) -> None:
+    log = tmp_path / "costs.log"
+    log.write_text(NOTES)
+    found = costs.read(log)
+    assert list(found.pop("slowest").items()) == [
+        ("tests/test_a.py::test_with[a blank]", 2.25),
+        ("tests/test_a.py::test_quick", 0.5),
+    ]
+    assert found == {"seconds": 5, "clock": 10, "python": 2, "java": 1, "spark": 1}
+
+
+def test_what_is_over_its_budget_by_half_is_named(costs: ModuleType) -> None:
+    spent = {"campaigns": 40, "lint": 16, "docs": 15, "deep-jvm": 99}
+    run = {"clock": 70, "environments": {name: {"seconds": seconds} for name, seconds in spent.items()}}
+    budgets = {"lint": 10, "docs": 10, "all": 50, "all but campaigns": 20}
+    assert costs.over(run, budgets) == "Over the budget by half: lint (16 s of 10), all but campaigns (31 s of 20)"
+    assert "| lint | 10 | 16 |  |  |  |  |" in costs.table(run, budgets)
+    assert "| all | 50 | 71 | 70 | 0 | 0 | 0 |" in costs.table(run, budgets)
+    assert costs.over({"clock": 1, "environments": {"lint": {"seconds": 1}}}, budgets).startswith("Nothing is over")
+
+
+def test_made_parts_of_contributing_are_up_to_date(scripts: None) -> None:
+    contributing = import_module("contributing")
+    text = contributing.PAGE.read_text(encoding="utf-8")
+    assert contributing.page(text) == text, "run python scripts/contributing.py"
+    assert "| `tests/" in text
