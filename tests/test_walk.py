@@ -111,7 +111,7 @@ def test_walks_get_near_every_edge() -> None:
     assert highest > 2**31
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("index", range(len(PAIRS)), ids=IDS)
 def test_bucket_filled_at_once_is_as_one_filled_singly(index: int) -> None:
     """A model adds messages for one time at once; one with a clause replaced, as this one, adds them singly."""

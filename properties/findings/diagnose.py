@@ -35,7 +35,7 @@ WALKS = 20
 LIKELY = 0.75
 """One that explains what goes wrong first, on so many of the walks on which something does, is told as a fact."""
 GUESSED = 0.25
-"""One that explains it on fewer of them is no explanation."""
+"""One that explains it on no more of them is no explanation."""
 MORE = 8
 """Where ways of several rules do, so many times as many walks tell them apart."""
 MOST_NEARBY = 4_000
@@ -297,7 +297,7 @@ class Diagnoser:
         alike = [fit for support, score, fit in ranked if (support, score) == first]
         alike.sort(key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
         shown, telling = self.borne_out(*alike[0])
-        if not shown or shown < GUESSED * telling:
+        if shown <= GUESSED * telling:
             return Diagnosis(tuple(dict.fromkeys([blamed, fits[0][0].rule.number])), ())
         rules = tuple(dict.fromkeys([way.rule.number for way, _ in alike] + [blamed]))[:2]
         named = tuple(way for way, _ in alike if way.rule.number in rules)[:3]

@@ -59,7 +59,7 @@ PAGES = 1_000
 LEAVING, LEAVING_PAGES = 16, 4
 """Where there are crowds, one removal of so many is of a whole crowd, or of a part of one. Those that fill pages leave
 sooner: each question about them costs as much as whole walks do."""
-LONG_MARCHES = (*(0,) * 40, 8_190, 8_192, 33_000)
+LONG_MARCHES = (*(0,) * 20, 8_190, 8_192, 33_000, 33_000)
 """How many moves the first march has, among few cursors: versions outgrow pages, and 16 bits. 0: it is as others."""
 MOST_AMONG = 64
 MOST_DRAINED = 14
