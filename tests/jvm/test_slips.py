@@ -22,7 +22,7 @@ SLIPS = {
     "bucket-due-late": (Slip(IN_MEMORY, "getBucketCutoffTime", 1, "LCONST_1", "LCONST_0"), "DD-06"),
     "available-late": (Slip(IN_MEMORY, "hasMessageAvailable", 1, "IFGT", "IFGE"), "DD-06"),
     "equal-delay-differs": (Slip(IN_MEMORY, "checkAndUpdateHighest", 1, "IFGE", "IFGT"), "DD-14"),
-    "empty-bitmap-stays": (Slip(IN_MEMORY, "getScheduledMessages", 1, "IFGT", "IFGE"), "DD-01"),
+    "empty-bitmap-stays": (Slip(IN_MEMORY, "getScheduledMessages", 1, "IFGT", "IFGE"), "DD-29"),
     "rounded-the-other-way": (Slip(IN_MEMORY, "roundTimestamp", 1, "IFEQ", "IFNE"), "DD-05"),
     "refusal-keeps-the-delay": (Slip(IN_MEMORY, "addMessage", 1, "ICONST_0", "ICONST_1"), "DD-17"),
     "armed-for-now": (Slip(ABSTRACT, "doUpdateTimer", 1, "IFGT", "IFGE"), "DD-21"),
