@@ -128,6 +128,7 @@ def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.deep
 def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
+    """A check against another profile names each rule and law in which the two profiles differ."""
     status, out, err = cli("check", "--subject", "time-bucket-2025", "--profile", "timebucket-ideal", *QUICK)
     assert (status, err) == (1, "")
     broken = re.findall(r"^(\S+) is broken by time-bucket-2025 \((\S+);", out, re.MULTILINE)

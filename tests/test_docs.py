@@ -219,6 +219,7 @@ def of_a_contract(words: list[str]) -> bool:
 def test_output_is_what_is_printed(
     page: str, words: list[str], told: list[str], capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Each command on the pages prints what the page shows."""
     monkeypatch.syspath_prepend(REPO / "examples" / "subjects")  # whose page shows checks of what is in its folder
     see_output(page, words, told, capfd)
 

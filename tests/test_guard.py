@@ -66,7 +66,7 @@ def test_table_has_each_subject_that_misbehaves() -> None:
     "name", [pytest.param(name, marks=[pytest.mark.deep] if name in DEEP else []) for name in SEEN]
 )
 def test_what_is_seen_of_a_subject_that_misbehaves(cli: Cli, name: str) -> None:
-    """`python tests/refresh.py` writes it, where it is meant to change."""
+    """Each kind of misbehaviour is a finding, worded as stored; `python tests/refresh.py` writes the words."""
     assert refresh.misbehaviour(getattr(misbehaving, name), cli) == SEEN[name]
 
 

@@ -149,6 +149,7 @@ RARE = "DD-22"
     ids=str,
 )
 def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
+    """Walks show each deviation that the profile of PIP-448's branch declares."""
     assert happens(resolve(BRANCH), way.applied_to(TOPICS.model("pip-448")), 0)
 
 

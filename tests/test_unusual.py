@@ -45,6 +45,7 @@ def test_each_contract_has_two_or_more() -> None:
 )
 @pytest.mark.parametrize("unusual", UNUSUAL)
 def test_kit_has_nothing_to_say(unusual: type, walks: int, examples: int) -> None:
+    """Correct subjects of unusual form pass the check."""
     subject = declared(f"{unusual.__module__}:{unusual.__name__}", unusual)
     (profile,) = subject.profiles
     golden = golden_traces(subject.contract.name, profile)[:walks]
