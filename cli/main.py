@@ -38,7 +38,7 @@ COMMANDS = {
     "pulsar": "Check every class of releases of Apache Pulsar against its profile, and against the specification.",
     "classpath": "Print the jars of a release of Apache Pulsar as a class path, to compile against.",
     "power": "Run every known wrong way of every rule as the subject, and see it killed.",
-    "mutants": "Run a driver on every mutant: its own rule must kill each.",
+    "mutants": "Run a driver on every mutant: each must be killed by its own rule.",
     "interleave": "Try all orders in which a few calls that overlap may take their steps; of three threads, some.",
     "fuzz": "Run a campaign: randomized walks, distributed by Spark, round after round.",
     "watch": "Show how a campaign stands, until its driver ends; once, where this is no terminal.",

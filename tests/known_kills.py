@@ -1,7 +1,8 @@
-"""Write anew what is known to kill mutants and wrong ways: ``python tests/known_kills.py [CONTRACT ...]``.
+"""Store what kills each mutant and wrong way: ``python tests/known_kills.py [--anew] [CONTRACT ...]``.
 
-Run it when walks, mutants or rules have changed. What is known and still holds stays; all else is searched for. Traces
-that still show what they should stay as well; ``--anew`` reduces all of them once more, which takes longer.
+Run it when walks, mutants or rules have changed. It keeps what still holds and searches for the rest. It also keeps a
+trace that still shows the mistake if only the walk no longer fails. ``--anew`` searches for everything and reduces it
+again, which takes longer.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def main(words: list[str]) -> None:
 
 
 def known_of(contract: Contract, before: Known) -> Known:
-    """What kills a contract's mutants and wrong ways. What nothing kills is told, and left out."""
+    """What kills a contract's mutants and wrong ways. Those that nothing kills are printed, and left out."""
     profile = contract.specification.PROFILE
     kills = kill_table(mutants(contract), "walk", 1, known=before.mutants)
     (table,) = power_tables([(contract, profile)], known={contract.name: before})
@@ -51,7 +52,7 @@ def laws_of(contract: Contract) -> set[str]:
 
 
 def tell(name: str, row: Kills | Power, good: bool) -> bool:
-    """Say what was searched for, and what nothing kills as it should."""
+    """Print the name if it was searched for, or if nothing kills it as it should; answers with ``good``."""
     if row.searched or not good:
         sys.stdout.write(f"{name}: {'searched for' if good else 'NOT KILLED by its own rule, with a short trace'}\n")
         sys.stdout.flush()

@@ -558,7 +558,7 @@ def test_way_is_searched_for_only_where_what_is_known_does_not_hold(
     reduced.clear()
     monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=told["laws"])))
     monkeypatch.setattr(power, "failed_again", lambda *of: None)
-    assert "3 searched for: no walk is known that fails" in cli("power", *ONE)[1]
+    assert "3 searched for: no failing walk is stored" in cli("power", *ONE)[1]
     assert reduced == [], "the known traces still show it"
     monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=dict.fromkeys(told["laws"], ""))))
     assert document(cli("power", *ONE, "--json"))["laws"] == {}
@@ -660,7 +660,7 @@ def test_mutant_is_searched_for_only_where_what_is_known_does_not_hold(
     monkeypatch.setattr(killing, "failed_again", lambda *of: None)
     walked.clear()
     shortened.clear()
-    assert "1 searched for: no walk is known that fails" in cli(*words)[1]
+    assert "1 searched for: no failing walk is stored" in cli(*words)[1]
     assert (len(walked), len(shortened)) == (1, 0), "its known trace still shows it"
 
 
