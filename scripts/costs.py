@@ -75,14 +75,20 @@ def kept() -> dict[str, Any]:
     return found
 
 
-def rows(run: Run) -> dict[str, Cost]:
-    """The cost of each environment, and the sums of those that tox runs by default."""
+def rows(run: Run, budgets: Mapping[str, float]) -> dict[str, Cost]:
+    """The cost of each environment; and the sums of those that tox runs by default, if all of them are there."""
     found: dict[str, Cost] = run["environments"]
-    default = {name: cost for name, cost in found.items() if not name.startswith("deep-")}
-    sums = {REST: added(cost for name, cost in default.items() if name != "campaigns")}
-    if "campaigns" in default:
-        sums[ALL] = added(default.values()) | {"clock": run["clock"]}
+    every = by_default(budgets)
+    parts = {REST: [name for name in every if name != "campaigns"], ALL: every}
+    sums = {name: added(found[part] for part in of) for name, of in parts.items() if found.keys() >= {*of}}
+    if ALL in sums:
+        sums[ALL]["clock"] = run["clock"]
     return found | sums
+
+
+def by_default(budgets: Iterable[str]) -> list[str]:
+    """The rows of a run of tox that is not told which environments to run."""
+    return [name for name in budgets if name not in (ALL, REST) and not name.startswith("deep-")]
 
 
 def added(costs: Iterable[Cost]) -> Cost:
@@ -97,7 +103,7 @@ def table(run: Run, budgets: Mapping[str, float]) -> Iterator[str]:
     """The table of environments, in Markdown."""
     yield "| environment | budget, s | processor, s | clock, s | Java | Spark | Python |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for name, cost in rows(run).items():
+    for name, cost in rows(run, budgets).items():
         counts = (cost.get(kind, "") for kind in ("clock", *STARTED))
         cells = (name, budgets.get(name, ""), round(cost["seconds"]), *counts)
         yield f"| {' | '.join(map(str, cells))} |"
@@ -113,7 +119,7 @@ def slowest(run: Run) -> Iterator[str]:
 
 def over(run: Run, budgets: Mapping[str, float]) -> str:
     """The last line: which environments cost more than one and a half times their budget."""
-    spent = {name: cost["seconds"] for name, cost in rows(run).items() if name in budgets}
+    spent = {name: cost["seconds"] for name, cost in rows(run, budgets).items() if name in budgets}
     much = [f"{name} ({s:.0f} s of {budgets[name]})" for name, s in spent.items() if s > OVER * budgets[name]]
     return f"Over budget by more than half: {', '.join(much)}" if much else "Nothing is over budget by more than half."
 
@@ -122,7 +128,7 @@ def write(run: Run) -> None:
     """Store a run's figures beside the budgets; the clock and the row of tox itself only if all environments ran."""
     budgets, before = kept()["budgets"], kept()["measured"]
     now = run["environments"]
-    if not {name for name in budgets if not name.startswith(("all", "deep-"))} <= now.keys():
+    if not now.keys() >= {*by_default(budgets)}:
         now = {name: cost for name, cost in now.items() if name != SETUP}
         run = run | {"clock": before.get("clock", 0)}
     together = before.get("environments", {}) | now

@@ -45,15 +45,17 @@ def test_notes_are_added_up(costs: ModuleType, tmp_path: Path) -> None:
 
 
 def test_what_is_over_its_budget_by_half_is_named(costs: ModuleType) -> None:
-    spent = {"campaigns": 40, "lint": 16, "docs": 15, "deep-jvm": 99}
+    spent = {"campaigns": 40, "lint": 16, "docs": 15, "deep-jvm": 99, "of one's own": 7}
     run = {"clock": 70, "environments": {name: {"seconds": seconds} for name, seconds in spent.items()}}
-    budgets = {"lint": 10, "docs": 10, "all": 50, "all but campaigns": 20}
+    budgets = {"campaigns": 40, "lint": 10, "docs": 10, "all": 50, "all but campaigns": 20, "deep-jvm": 90}
     assert (
         costs.over(run, budgets) == "Over budget by more than half: lint (16 s of 10), all but campaigns (31 s of 20)"
     )
     assert "| lint | 10 | 16 |  |  |  |  |" in costs.table(run, budgets)
     assert "| all | 50 | 71 | 70 | 0 | 0 | 0 |" in costs.table(run, budgets)
-    assert costs.over({"clock": 1, "environments": {"lint": {"seconds": 1}}}, budgets).startswith("Nothing is over")
+    one = {"clock": 1, "environments": {"lint": {"seconds": 1}}}
+    assert costs.over(one, budgets).startswith("Nothing is over")
+    assert [*costs.rows(one, budgets)] == ["lint"]
 
 
 def test_environment_that_is_not_measured_is_in_no_row(
