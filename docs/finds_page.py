@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 RELEASES = {"bucket-2025": "4.0.8", "bucket-4.2": "4.2.4", "bucket-5.0": "5.0.1"}
 """The release of each profile."""
@@ -28,14 +27,12 @@ def from_nothing() -> Iterator[str]:
     yield f"| rule | {' | '.join(found)} |"
     yield f"| --- |{' ---: |' * len(found)}"
     for rule in sorted({rule for rules in found.values() for rule in rules}):
-        cells = (walks_until(rules.get(rule), finds["most"]) for rules in found.values())
+        cells = (cell(rules, rule, finds["most"]) for rules in found.values())
         yield f"| [{rule}](rules/bucket-delivery.md#{rule.lower()}) | {' | '.join(cells)} |"
 
 
-def walks_until(found: Any, most: int) -> str:
-    """The walks until a rule was found."""
-    if found is None:
+def cell(rules: Mapping[str, int | None], rule: str, most: int) -> str:
+    """The walks until a rule was found; a dash if it was not looked for."""
+    if rule not in rules:
         return "-"
-    if found["walks"] is None:
-        return f"not in {most} walks"
-    return str(found["walks"])
+    return f"not in {most} walks" if rules[rule] is None else str(rules[rule])
