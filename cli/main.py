@@ -50,7 +50,7 @@ COMMANDS = {
 
 
 def tell_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
-    """Print the version of the kit and that of its rules, and end; which imports all rules, so nobody else asks."""
+    """Print the versions of the kit and of its rules, and end. Only this option imports all rules."""
     if asked and not context.resilient_parsing:
         click.echo(f"broker-tck, version {broker_tck.__version__}, rulebook {broker_tck.RULEBOOK}")
         context.exit()
