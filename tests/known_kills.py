@@ -30,11 +30,15 @@ def main(words: list[str]) -> None:
 
 
 def known_of(contract: Contract, before: Known) -> Known:
-    """What kills a contract's mutants and wrong ways. Those that nothing kills are printed, and left out."""
+    """What kills a contract's mutants and wrong ways. Those that nothing kills are printed, and left out.
+
+    A law that no way broke is searched for again: a new way may break it.
+    """
     profile = contract.specification.PROFILE
     kills = kill_table(mutants(contract), "walk", 1, known=before.mutants)
     (table,) = power_tables([(contract, profile)], known={contract.name: before})
-    (laws,) = law_tables([(contract, profile)], known={contract.name: before})
+    broken = Known(laws={law: way for law, way in before.laws.items() if way})
+    (laws,) = law_tables([(contract, profile)], known={contract.name: broken})
     ways = zip(map(name_of, ways_of(contract.specification)), table, strict=True)
     known = Known(
         {k.mutant: Proof(k.found[0].walk, k.found[0].trace) for k in kills if tell(k.mutant, k, k.passed)},
