@@ -1,13 +1,11 @@
-"""Store what kills each mutant and wrong way: ``python tests/known_kills.py [--anew] [CONTRACT ...]``.
-
-Run it when walks, mutants or rules have changed. It keeps what still holds and searches for the rest. It also keeps a
-trace that still shows the mistake if only the walk no longer fails. ``--anew`` searches for everything and reduces it
-again, which takes longer.
-"""
+"""Stores what kills each mutant and wrong way: ``python tests/known_kills.py``, after a change of walks or rules."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+
+import click
 
 from broker_tck import fixtures
 from broker_tck.model.rules import ways_of
@@ -19,14 +17,19 @@ from broker_tck.properties.worth.known import Known, Proof, store, stored
 from broker_tck.properties.worth.power import Power, law_tables, name_of, power_tables
 
 
-def main(words: list[str]) -> None:
-    """Write the file of each contract."""
-    names = [word for word in words if word != "--anew"]
-    for contract in CONTRACTS.values():
-        if not names or contract.name in names:
-            file = fixtures.kills(contract.name)
-            file.parent.mkdir(exist_ok=True)
-            store(file, known_of(contract, Known() if "--anew" in words else stored(contract.name)))
+@click.command()
+@click.argument("names", nargs=-1, metavar="[CONTRACT]...", type=click.Choice([*CONTRACTS]))
+@click.option("--anew", is_flag=True, help="Search for everything and reduce it again, which takes longer.")
+def main(names: Sequence[str], anew: bool) -> None:
+    """Store what kills each mutant and wrong way, of all contracts or those that are named.
+
+    What still holds is kept, and the rest searched for. If a trace still shows the mistake and only the walk no longer
+    fails, the trace is kept as well.
+    """
+    for name in names or CONTRACTS:
+        file = fixtures.kills(name)
+        file.parent.mkdir(exist_ok=True)
+        store(file, known_of(CONTRACTS[name], Known() if anew else stored(name)))
 
 
 def known_of(contract: Contract, before: Known) -> Known:
@@ -64,4 +67,4 @@ def tell(name: str, row: Kills | Power, good: bool) -> bool:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -72,7 +72,7 @@ def test_what_is_seen_of_a_subject_that_misbehaves(cli: Cli, name: str) -> None:
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("name", ENDS)
-def test_ends_are_told_at_every_door(cli: Cli, name: str, door: str) -> None:
+def test_every_way_to_run_a_check_says_how_the_process_ended(cli: Cli, name: str, door: str) -> None:
     told = through(door, f"misbehaving:{name}", cli)
     assert ENDS[name] in told
 

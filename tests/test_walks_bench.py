@@ -1,4 +1,4 @@
-"""``bench walks`` in a clone of its own: two commits of the kit, of which the older one has a subject less."""
+"""``bench walks`` in a clone of its own with two commits of the kit; the older one lacks a subject."""
 
 from __future__ import annotations
 
