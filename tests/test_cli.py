@@ -531,12 +531,12 @@ def test_all_that_may_be_known_is_known() -> None:
 
 
 def knowing(known: Known) -> Callable[[str], Known]:
-    """What is known, of one contract."""
+    """A stand-in for what is stored of a contract."""
     return lambda contract: known
 
 
 STALE = Proof(9_999, "delayed-delivery; add 1 0 +2000; get 1"), Proof(0, ""), Proof(0, "fly 1")
-"""What shows nothing: a trace that does not fail, and such as are none."""
+"""Proofs that do not hold: a trace that does not fail, and two texts that are no traces."""
 
 
 @pytest.mark.slow
@@ -631,7 +631,7 @@ NO_KILL = (
     Proof(0, "delayed-delivery heap; add 0 0 +10827"),
     Proof(0, "delayed-delivery heap; has; adv 9827; add 0 0 +10827"),
 )
-"""Of the first: traces that say nothing, fail nowhere or are too long."""
+"""Proofs of the first mutant that do not hold: texts that are no traces, a trace that passes, one that is too long."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What tox says that it cost, from the notes of its environments."""
+"""The table of what tox cost, made from the notes of its environments; and the made parts of CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ command 1.00 1.00
 
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The modules of the folder, which are in no package."""
+    """Makes the modules of scripts/ importable; they are in no package."""
     monkeypatch.syspath_prepend(ROOT / "scripts")
 
 

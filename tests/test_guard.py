@@ -36,14 +36,14 @@ pytestmark = pytest.mark.slow
 
 IDEAL = "timebucket-ideal"
 DEEP = {"HasNoTimeLeft", "EatsMemory", "PrintsForEver", "Spins", "SpinsInC"}
-"""What takes long, and ends as others do: out of time, or out of memory."""
+"""Subjects that take long, and end as others do: out of time, or out of memory."""
 TRACE = "delayed-delivery timebucket-ideal; add 1 0 +2000; add 1 1 +2000; adv 3000; get 10"
 ENDS = {
     "ExitsWithSeven": "it ended its process with status 7",
     "KillsItself": "its process died of SIGKILL",
     "WaitsDeaf": "no answer within the limit",
 }
-"""One of each kind: of its own accord, by a signal, and by the guard."""
+"""One end of each kind: by the subject itself, by a signal, and by the guard."""
 
 
 DOORS = "walk", "replay", "pytest", "campaign"

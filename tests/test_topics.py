@@ -137,7 +137,7 @@ def test_defect_of_the_branch_is_none_of_the_ideal_profile(number: str, told: di
 
 
 RARE = "DD-22"
-"""Of this rule the first walk that shows the deviation comes late."""
+"""The first walk that shows the deviation from this rule comes late."""
 
 
 @pytest.mark.parametrize(
