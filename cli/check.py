@@ -146,7 +146,7 @@ def check_command(
     the contracts are checked, each under the profiles that it declares, several at a time. The table also holds
     `walks`, `examples`, `seed`, `save`, `contracts` and `jobs`; options win.
 
-    A bundled subject with 1,000 walks takes seconds, all bundled ones with fewer walks about a minute.
+    A bundled subject with 1,000 walks takes seconds, all of them with fewer walks less than a minute.
 
     Exit status 0: all conform. 1: one is broken; its trace says by which rule. 4: there was no difference, but
     it was not enough: the rules that are named never came up.

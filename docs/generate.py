@@ -106,7 +106,8 @@ The kit stores what kills each mutant, and `broker-tck mutants` checks that it s
 
 - **After**: how many operations seed 0 makes before the walk that fails.
 - **Trace**: the reduced trace, on which the mutant's own rule is named. To see it fail, run
-  `broker-tck replay --subject mutant:NAME 'TRACE'`. A long trace is cut, and ends with `…`.
+  `broker-tck replay --subject mutant:NAME 'TRACE'`. A long trace is cut, and ends with `…`;
+  `fixtures/kills/` has all of it.
 
 To kill a *deep* mutant, the median seed needs some thousands of operations; the state machine does not run on it.
 """
