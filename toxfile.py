@@ -1,4 +1,4 @@
-"""What tox does besides: in the end it says where the processor's time went. See scripts/costs.py."""
+"""A plug-in of tox: when a run ends, it prints what each environment cost. See scripts/costs.py."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scripts import costs
 
 STARTED = time.monotonic()
 LOGS: dict[str, Path] = {}
-"""The notes of each environment that has run commands."""
+"""The file of notes of each environment that has run commands."""
 
 
 @impl
 def tox_before_run_commands(tox_env: ToxEnv) -> None:
-    """Forget what the environment cost the last time."""
+    """Delete the environment's notes of the run before; have the costs printed when tox ends."""
     if not LOGS:
         atexit.register(lambda: costs.ended(LOGS, time.monotonic() - STARTED))
     LOGS[tox_env.name] = tox_env.env_dir / "costs.log"

@@ -20,7 +20,7 @@ class Kit(NamedTuple):
     """The code of a commit."""
 
     commit: str
-    """Its digest, short."""
+    """Its short hash."""
     path: Path
     """The folder that has its ``broker_tck``."""
 
@@ -33,15 +33,15 @@ class Kit(NamedTuple):
 
 
 def clone() -> Path:
-    """The clone that the current folder is in. BadInput where there is none, or it has changes that are no commit."""
+    """The clone that the current folder is in. BadInput if there is none, or if it has uncommitted changes."""
     root = Path(git(Path(), "rev-parse", "--show-toplevel").decode().strip())
     if git(root, "--no-optional-locks", "status", "--porcelain", "--untracked-files=no"):
-        raise BadInput(f"{root} has changes that are not committed, and commits are compared: commit or stash them")
+        raise BadInput(f"{root} has uncommitted changes, and commits are compared: commit or stash the changes")
     return root
 
 
 def taken_out(root: Path, name: str, folder: Path) -> Kit:
-    """The kit at a commit, put into a folder. BadInput where there is no such commit, or it has no kit."""
+    """The kit at a commit, put into a folder. BadInput if there is no such commit, or if it has no kit."""
     try:
         commit = git(root, "rev-parse", "--short", "--verify", f"{name}^{{commit}}")
     except BadInput:
@@ -57,11 +57,11 @@ def taken_out(root: Path, name: str, folder: Path) -> Kit:
 
 
 def git(folder: Path, *arguments: str) -> bytes:
-    """What git prints, asked in a folder. BadInput where there is no git, or it refuses."""
+    """What git prints, asked in a folder. BadInput if git is missing, or fails."""
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)
     except FileNotFoundError:
-        raise BadInput("commits are compared by git, and git is not installed") from None
+        raise BadInput("git is needed to compare commits, and is not installed") from None
     if done.returncode:
         raise BadInput(f"git {' '.join(arguments)}: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout

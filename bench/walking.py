@@ -1,7 +1,7 @@
-"""Makes walks of a subject, and prints how many operations they took and how many seconds: a line of JSON.
+"""Makes walks of a subject, and prints the number of their operations and their seconds, as a line of JSON.
 
 ``python -P walking.py SUBJECT FIRST COUNT``, with the ``broker_tck`` of any commit on the path: no other module of the
-bench is imported, and of the kit only what each commit has. Prints ``null`` where that has no such subject.
+bench is imported, and of the kit only what each commit has. Prints ``null`` if the commit has no such subject.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
 
 WARMING = 8
-"""So many walks are made first: what is made on first use is no part of a rate."""
+"""So many walks are made first, so that no rate contains what happens only once."""
 
 
 def walked(name: str, first: int, count: int) -> tuple[int, float]:

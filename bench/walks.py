@@ -1,4 +1,4 @@
-"""``bench walks``: how fast walks are at the last commit of a clone, beside an earlier one, in turns of one run."""
+"""``bench walks``: how fast walks are at the last commit of a clone and at another commit, in turns of one run."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ WALKS = {
     "bucket-delivery": 90,
     "topic-delivery": 100,
 }
-"""How many walks of a subject are made in a turn, by its contract. Where some do much in bulk, more are needed."""
+"""How many walks of a subject are made in a turn, by its contract: more if a few of them do much in bulk."""
 TURNS = 3
 WALKING = Path(__file__).with_name("walking.py")
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True):
-    """What the walks of one turn took at one commit."""
+    """What the walks of one turn cost at one commit."""
 
     operations: int
     seconds: float
@@ -43,7 +43,7 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A subject at both commits, a part for each turn; none where a commit does not have the subject."""
+    """A subject at both commits, a part for each turn; no parts if a commit does not have the subject."""
 
     subject: str
     walks: int
@@ -94,9 +94,9 @@ def measure(
 ) -> Result:
     """Measure the last commit of the clone that the current folder is in, and another one, in turns.
 
-    ``walks`` are made of each subject in a turn, other ones in each; None: as many as :data:`WALKS` has. Tells how many
-    processes have ended, and of which subject. BadInput where there is no such clone, commit or subject, where the
-    clone has changes that are not committed, and where walks cannot be made at a commit.
+    ``walks`` are made of each subject in a turn, other ones in each; None: as many as :data:`WALKS` says. ``tell`` gets
+    the number of processes that have ended, and the subject. BadInput if there is no such clone, commit or subject, if
+    the clone has changes that are not committed, or if walks cannot be made at a commit.
     """
     rows = [Row(name, walks or walks_of(name), [], []) for name in subjects]
     root, done = clone(), 0
@@ -117,7 +117,7 @@ def steps(subjects: Sequence[str], turns: int) -> int:
 
 
 def walks_of(name: str) -> int:
-    """How many walks of a bundled subject are made in a turn. BadInput where there is none of this name."""
+    """How many walks of a bundled subject are made in a turn. BadInput if none has this name."""
     if name not in BUNDLED:
         raise BadInput(unknown("bundled subject", name, BUNDLED))
     return WALKS[contract_of(BUNDLED[name])]

@@ -96,8 +96,8 @@ Examples:
 @click.option(
     "--search",
     type=click.IntRange(1),
-    help="A subject that behaves as a known profile: search so many walks for each rule that this breaks, for one "
-    f"trace of it. Default: {DEVIATION_WALKS}, for the shortest of {CANDIDATES} traces.",
+    help="If a subject behaves as a known profile, search for a trace of each rule that the profile breaks in so many "
+    f"walks, and stop at the first. Default: {DEVIATION_WALKS} walks, and the shortest of {CANDIDATES} traces.",
 )
 @click.option("--seed", type=SEEDS, help="The seed. Default: 0.")
 @click.option(
@@ -146,7 +146,7 @@ def check_command(
     the contracts are checked, each under the profiles that it declares, several at a time. The table also holds
     `walks`, `examples`, `seed`, `save`, `contracts` and `jobs`; options win.
 
-    A bundled subject with 1,000 walks takes seconds, all bundled ones with fewer walks about a minute.
+    A bundled subject with 1,000 walks takes seconds, all of them with fewer walks less than a minute.
 
     Exit status 0: all conform. 1: one is broken; its trace says by which rule. 4: there was no difference, but
     it was not enough: the rules that are named never came up.
@@ -332,7 +332,7 @@ def print_kept(done: Sequence[Told]) -> None:
 def told_to_tools(
     document: dict[str, Any], as_json: bool, junit: str | None, sarif: str | None, html: str | None, github: bool
 ) -> None:
-    """Print, and write, the check for other tools, as far as that is asked for."""
+    """Print and write the check in the forms for other tools that are asked for."""
     from broker_tck.cli import formats
     from broker_tck.cli.check_page import page
 

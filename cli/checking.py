@@ -39,7 +39,7 @@ class Budget(NamedTuple):
     save: Path | None = None
     """The folder of kept traces."""
     search: int | None = None
-    """Walks in which each rule is searched for that a known profile breaks; None: as many as are usual."""
+    """In how many walks each rule is searched for that a known profile breaks; None: the default."""
 
 
 class Told(NamedTuple):

@@ -1,4 +1,4 @@
-"""Groups of commands, each imported only when it is asked for: ``--help`` imports none of them."""
+"""Groups of commands that import a command only when it is called; ``--help`` imports none."""
 
 from __future__ import annotations
 

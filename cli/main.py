@@ -38,7 +38,7 @@ COMMANDS = {
     "pulsar": "Check every class of releases of Apache Pulsar against its profile, and against the specification.",
     "classpath": "Print the jars of a release of Apache Pulsar as a class path, to compile against.",
     "power": "Run every known wrong way of every rule as the subject, and see it killed.",
-    "mutants": "Run a driver on every mutant: its own rule must kill each.",
+    "mutants": "Run a driver on every mutant: each must be killed by its own rule.",
     "interleave": "Try all orders in which a few calls that overlap may take their steps; of three threads, some.",
     "fuzz": "Run a campaign: randomized walks, distributed by Spark, round after round.",
     "watch": "Show how a campaign stands, until its driver ends; once, where this is no terminal.",
@@ -50,7 +50,7 @@ COMMANDS = {
 
 
 def tell_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
-    """Print the version of the kit and that of its rules, and end; which imports all rules, so nobody else asks."""
+    """Print the versions of the kit and of its rules, and end. Only this option imports all rules."""
     if asked and not context.resilient_parsing:
         click.echo(f"broker-tck, version {broker_tck.__version__}, rulebook {broker_tck.RULEBOOK}")
         context.exit()

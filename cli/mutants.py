@@ -56,7 +56,13 @@ class Part(click.ParamType):  # type: ignore[type-arg] # older releases of click
     shell_complete=completion.mutants,
     help="One mutant. Repeatable. Default: all.",
 )
-@click.option("--seeds", type=click.IntRange(1, 1000), default=1, show_default=True, help="So many tries at each.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="How many seeds.",
+)
 @click.option("--part", type=Part(), metavar="K/N", default="1/1", help="Of these the K-th, and each N-th from there.")
 @anew_option
 @click.option("--list", "listed", is_flag=True, help="Only list the mutants.")
@@ -71,17 +77,17 @@ def mutants_command(
     listed: bool,
     as_json: bool,
 ) -> int:
-    """Run a driver on every mutant: its own rule must kill each.
+    """Run a driver on every mutant: each must be killed by its own rule.
 
-    The kit knows a walk that fails for each mutant, and its reduced trace. Both are tried first. If the walk no longer
-    fails, or the trace is no longer a kill, walks are made until one fails. With --anew all are searched for.
+    The kit stores a failing walk for each mutant, and its reduced trace. It tries both first. If the walk no longer
+    fails, or the trace no longer shows the mistake, it makes walks until one fails. --anew ignores what is stored.
 
-    Each seed of the walk has 1,000,000 operations; only for the first is something known. --driver machine uses the
-    state machine of Hypothesis, with 2,000 examples a seed, and leaves out the deep mutants; it takes minutes.
+    Each seed makes walks of 1,000,000 operations at most; walks are stored for the first seed only. --driver machine
+    runs the state machine of Hypothesis with 2,000 examples a seed, without the deep mutants; it takes minutes.
 
-    Exit status 1 if a mutant survives, if its own rule is not named, if its trace has more than 20 operations (30 if it
-    is deep; 12 and 18 for the walk's first seed), or if an operation can be left out of it. If a walk's trace is longer
-    than 12 operations, up to three failing walks are reduced, and the shortest trace counts.
+    Exit status 1 if a mutant survives, if its own rule is not named, if its trace has more than 20 operations (30 for a
+    deep mutant; 12 and 18 for the walk's first seed), or if an operation can be left out of the trace. If a trace is
+    longer than 12 operations, up to three failing walks are reduced, and the shortest trace counts.
     """
     chosen = part_of(chosen_mutants(chosen_contracts(contract_names), names), *part)
     every = list(chain.from_iterable(chosen.values()))

@@ -42,9 +42,9 @@ def power_command(contract_names: tuple[str, ...], profile: str | None, seed: in
     then, and where a checkable rule or a law has nothing that it kills. The last line says which rules matter least
     often in walks.
 
-    The kit knows a walk that fails for each way, and the reduced trace on which its rule is named, for seed 0 and the
-    contract's own profile. Both are tried first. If one no longer holds, walks are made until one fails. With --anew,
-    another seed or another profile all are searched for, which takes minutes.
+    For seed 0 and the contract's own profile, the kit stores a failing walk for each way, and the reduced trace on
+    which its rule is named. It tries both first. If one no longer holds, it makes walks until one fails. With --anew,
+    another seed or another profile it searches for all, which takes minutes.
     """
     chosen = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
     known = {c.name: Known() if anew or seed or p != chosen_profile(c, None) else stored(c.name) for c, p in chosen}

@@ -23,7 +23,7 @@ from broker_tck.properties.verdict import CONFORMS, status_of
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, subject_digests
 
 WALKS, MORE = 100, 10
-"""What a class is put through for each profile; and so many times as many show more."""
+"""How many walks a class makes for each profile; the last line proposes MORE times as many."""
 NEEDED = 1536 * 2**20
 """Bytes that are reckoned for a check: a heap of 1 GiB, and half as much for the rest."""
 EXAMPLES = """\b
@@ -69,10 +69,10 @@ def pulsar_command(
     status is 1 where a class does not conform to its own profile: it does something that nobody has written down; 4
     where too few walks were made to say so.
 
-    Each rule that a profile breaks is searched for in as many walks, at most, as are made of a class; the last lines
-    say of which there is no trace. With -o, the page is written anew when a check ends, and the answers are kept beside
-    it, in FILE.jsonl. Run again, the command makes only the checks that are missing, or that another kit, other classes
-    or other options made.
+    For each rule that a profile breaks, a trace is searched for in at most as many walks as --walks says; the last
+    lines name the rules for which none was found. With -o, the page is written each time a check ends, and the answers
+    are kept beside it, in FILE.jsonl. Run again, the command makes only the checks that are missing, or that were made
+    by another kit, with other classes or with other options.
     """
     asked = asked_of(versions or TRIED, contract_name)
     page = page_of(output, versions, asked, contract_name, walks, seed) if output else None
@@ -153,7 +153,7 @@ def answer_json(each: Answer) -> dict[str, Any]:
 
 
 def print_answers(answers: list[Answer], walks: int) -> None:
-    """Print a row for each class and profile, and what so many walks left out."""
+    """Print a row for each class and profile, and the rules that so many walks did not show broken."""
     rows = []
     for each in answers:
         rules = ", ".join(dict.fromkeys(rule for finding in each.findings for rule in finding["rules"][:1]))
@@ -170,8 +170,8 @@ def print_answers(answers: list[Answer], walks: int) -> None:
         )
     head = ["subject", "profile", "which is", "operations", "residual", "rules broken", "verdict"]
     print_table("", head, rows, right=(3,))
-    click.echo(f"\n{walks:,} walks a class and profile, and as many at most for each rule that a profile breaks")
+    click.echo(f"\n{walks:,} walks for each class and profile, and at most as many for each rule that a profile breaks")
     for each in answers:
         if each.not_seen:
-            click.echo(f"{each.question.subject}: no trace in {walks:,} walks of {', '.join(each.not_seen)}")
-    click.echo(f"for longer: --walks {walks * MORE}")
+            click.echo(f"{each.question.subject}: {walks:,} walks gave no trace for {', '.join(each.not_seen)}")
+    click.echo(f"--walks {walks * MORE} takes longer and shows more")

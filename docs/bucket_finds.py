@@ -1,6 +1,6 @@
-"""How soon walks find what released bucket trackers do otherwise: ``python docs/bucket_finds.py``. Java is needed.
+"""How many walks find what released bucket trackers do otherwise: ``python docs/bucket_finds.py``. It needs Java.
 
-The class of each release walks along the profile of the release, from which it is not to differ. Then it walks along
+The class of each release walks along the profile of the release, from which it must not differ. Then it walks along
 that profile with one rule kept as specified, until it differs.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from itertools import count
 from pathlib import Path
-from time import process_time
-from typing import Any
 
 import click
 from finds_page import FINDS, RELEASES
@@ -18,7 +16,7 @@ from finds_page import FINDS, RELEASES
 from broker_tck.model.rules import deviations_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
-from broker_tck.properties.engine.walk import Walk, walks
+from broker_tck.properties.engine.walk import walks
 
 AGREEING = 60
 """Walks along the profile of a release."""
@@ -36,14 +34,15 @@ def main(output: str) -> None:
     Path(output).write_text(text + "\n", encoding="utf-8")
 
 
-def found_in(name: str, profile: str) -> dict[str, dict[str, Any]]:
-    """What is found of a class, by rule."""
+def found_in(name: str, profile: str) -> dict[str, int | None]:
+    """After how many walks each rule is found of a class; None: it was not found."""
     subject = resolve(name)
-    if differing := differing_walk(subject, profile, AGREEING):
-        raise click.ClickException(f"{name} differs from {profile}: walk {differing[0]}")
+    if (differing := differing_walk(subject, profile, AGREEING)) is not None:
+        raise click.ClickException(f"{name} differs from {profile}: walk {differing}")
     found = {}
     for rule in deviating(profile):
-        found[rule] = rule_found(subject, f"{profile}+{rule}")
+        number = differing_walk(subject, f"{profile}+{rule}", MOST)
+        found[rule] = None if number is None else number + 1
         click.echo(f"{name} {rule} {found[rule]}")
     return found
 
@@ -53,22 +52,11 @@ def deviating(profile: str) -> list[str]:
     return sorted({way.rule.number for way in deviations_of(CONTRACTS["bucket-delivery"].model(profile))})
 
 
-def rule_found(subject: Subject, profile: str) -> dict[str, Any]:
-    """After how many walks a class leaves a profile, after so many operations of the last, and the seconds spent."""
-    began = process_time()
-    differing = differing_walk(subject, profile, MOST)
-    seconds = round(process_time() - began, 1)
-    if differing is None:
-        return {"walks": None, "seconds": seconds}
-    number, done = differing
-    return {"walks": number + 1, "operations": len(done.operations), "seconds": seconds}
-
-
-def differing_walk(subject: Subject, profile: str, most: int) -> tuple[int, Walk] | None:
-    """The first of so many walks on which a subject leaves a profile, with its number."""
+def differing_walk(subject: Subject, profile: str, most: int) -> int | None:
+    """The number of the first walk, of so many, on which a subject leaves a profile."""
     contract = subject.contract
     made = walks(contract, SEED, count(), subject.rig, contract.model(profile), subject.capabilities)
-    return next(((number, done) for number, done in zip(range(most), made, strict=False) if done.difference), None)
+    return next((number for number, done in zip(range(most), made, strict=False) if done.difference), None)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Measures the figures of the pages again: ``python docs/figures.py``, or ``tox -e figures``.
+"""Measures the figures on the pages again: ``python docs/figures.py``, or ``tox -e figures``.
 
-A bench fills a table of rows and columns, and each figure in it is a median with its spread. They stand in
-``figures.json``, and between marks in the pages: ``<!-- figures: NAME -->``. Most are ratios of what was measured in
-one run. Seconds are those of the processor. They are compared in turns of a loop in plain Python, which is measured in
-the same run, so that a faster machine moves nothing.
+A bench fills a table of rows and columns; each figure is a median with its spread. The tables are in ``figures.json``,
+and on the pages below marks: ``<!-- figures: NAME -->``. Most figures are ratios of two things that one run measures.
+Seconds are those of the processor. They are compared as multiples of a loop in plain Python that the same run measures,
+so a faster machine moves no figure.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from figures_page import FIGURES, Table, benches, number
 from broker_tck.bench.drivers import machine_words
 
 Samples = Mapping[str, Mapping[str, Sequence[float]]]
-"""What was measured, by row and column."""
+"""The measured values of each figure, by row and column."""
 Measure = Callable[[Path], Samples]
-"""Measures in a folder, in which pictures are left."""
+"""Measures, and leaves its pictures in the folder."""
 
 TURNS = 3
 SEEDS = 20
 CURSORS = 10_000
 MOST = 1 / 3
-"""A figure has moved that differs by more than this share of what it was."""
+"""A figure has moved if it differs by more than this share of its old value."""
 YARDSTICK = "ten million turns of a loop"
-"""The row by which seconds are compared."""
+"""The row that seconds are divided by when they are compared."""
 SECONDS = "seconds of a processor"
 RATES, BITS = (1, 10, 100, 1_000, 10_000, 100_000), (8, 10)
 """Nacks a second, and the bits of a bucket's width."""
@@ -50,7 +50,7 @@ RATES, BITS = (1, 10, 100, 1_000, 10_000, 100_000), (8, 10)
 
 
 def commands(folder: Path) -> Samples:
-    """What commands take. Three minutes."""
+    """How long commands take. Three minutes."""
     return in_turns(
         folder,
         "--help",
@@ -65,7 +65,7 @@ def commands(folder: Path) -> Samples:
 
 
 def java(folder: Path) -> Samples:
-    """What commands take that start a Java. Two minutes, with Java 17 and the jars of Pulsar 4.2.4."""
+    """How long commands take that start a Java. Two minutes, with Java 17 and the jars of Pulsar 4.2.4."""
     walk = "walk --subject pulsar-4.2.4/in-memory --profile timebucket-2026 --operations"
     return in_turns(folder, f"{walk} 1", f"{walk} 100000", "check --subject pulsar-4.2.4/in-memory")
 
@@ -115,7 +115,7 @@ def json_of(folder: Path, line: str, most: int = 0) -> Any:
 
 
 def lives(folder: Path) -> Samples:
-    """How soon whole lives show what is wrong with the heap of cursors. Half a minute."""
+    """How many whole lives it takes to show the bug in the heap of cursors. Half a minute."""
     line = "walk --subject pulsar-heap --profile ideal --life whole --walks 1000 --seed"
     found = [json_of(folder, f"{line} {seed}", most=1)["walks"][0] for seed in range(SEEDS)]
     return {
@@ -125,7 +125,7 @@ def lives(folder: Path) -> Samples:
 
 
 def cursors(folder: Path) -> Samples:
-    """Comparisons of positions in containers of many cursors. Ten seconds."""
+    """How often containers of many cursors compare positions. Ten seconds."""
     table: dict[str, dict[str, list[float]]] = {}
     for row in json_of(folder, "bench cursors")["rows"]:
         if row["cursors"] == CURSORS:
@@ -134,7 +134,7 @@ def cursors(folder: Path) -> Samples:
 
 
 def cache(folder: Path) -> Samples:
-    """Passes of eviction. A minute."""
+    """What a policy for each cache costs, beside one queue of removal. A minute."""
     runs = json_of(folder, f"bench cache --rounds {TURNS} --plot cache-passes.svg")["measurements"]
     queues, policies = ([each for each in runs if each["policy"] == p] for p in ("removal-queue", "per-cache-policy"))
     rows: dict[str, Callable[[Any], float]] = {
@@ -148,7 +148,7 @@ def cache(folder: Path) -> Samples:
 
 
 def nacks(folder: Path) -> Samples:
-    """What a nack weighs. Two minutes."""
+    """How many bytes a nack takes. Two minutes."""
     chosen = " ".join(f"--row {rate}-{bits}" for rate in RATES for bits in BITS)
     rows = json_of(folder, f"bench memory --contract negative-acks --plot nacks-memory.svg {chosen}")["rows"]
     table: dict[str, dict[str, list[float]]] = {}
@@ -166,7 +166,7 @@ def bytes_each(measured: Any) -> float:
 
 
 def bucket(folder: Path) -> Samples:
-    """An index in buckets, beside one in memory and a heap. An hour, and a gigabyte of disk."""
+    """What an index in buckets costs, beside one in memory and a heap. An hour, and a gigabyte of disk."""
     found = json_of(folder, "bench bucket --plot bucket-costs.svg")
     plain = next(row for row in found["rows"] if row["name"] == "time-bucket")
     table: dict[str, dict[str, list[float]]] = {}
@@ -191,7 +191,7 @@ def bucket(folder: Path) -> Samples:
 
 
 def topic(folder: Path) -> Samples:
-    """One index for all subscriptions of a topic, beside a tracker for each. Half an hour."""
+    """What one index for all subscriptions costs, beside a tracker for each. Half an hour."""
     found = json_of(folder, "bench topic --plot topic-costs.svg")
     table: dict[str, dict[str, list[float]]] = {}
     one = found["shared"][0]
@@ -211,7 +211,7 @@ def topic(folder: Path) -> Samples:
 
 
 def ratio(ours: Any, mine: Any, *names: str) -> float:
-    """The medians of what is there first of some names, one to the other."""
+    """The ratio of two medians, of the first of these names that was measured."""
     name = next(name for name in names if ours[name])
     return float(ours[name]["median"] / mine[name]["median"])
 
@@ -220,7 +220,7 @@ def ratio(ours: Any, mine: Any, *names: str) -> float:
 
 
 def campaign(folder: Path) -> Samples:
-    """What Spark and isolation cost. Three quarters of an hour, with Java 17 and nothing else on the machine."""
+    """What Spark and isolation cost. Three quarters of an hour, with Java 17 and an idle machine."""
     found = json_of(folder, "bench campaign")
     size = found["size"]
     rows: dict[str, list[float]] = {
@@ -246,7 +246,7 @@ HEADS: dict[Measure, str] = {
     topic: "a million messages, by subscriptions",
     campaign: "a campaign on two cores",
 }
-"""Every bench, with what stands above its rows; the quick ones first."""
+"""Every bench, with the head of its first column; the quick ones first."""
 BENCHES = {measure.__name__: measure for measure in HEADS}
 
 
@@ -254,12 +254,12 @@ BENCHES = {measure.__name__: measure for measure in HEADS}
 
 
 @click.command(epilog="\b\n" + "\n".join(f"{name:10}{inspect.getdoc(each)}" for name, each in BENCHES.items()))
-@click.argument("names", nargs=-1, type=click.Choice([*BENCHES]))
+@click.argument("names", nargs=-1, metavar="[NAME]...", type=click.Choice([*BENCHES]))
 @click.option("--check", is_flag=True, help="Write nothing. The exit status is 1 if a figure has moved.")
 def main(names: Sequence[str], check: bool) -> None:
-    """Measure the figures of the pages again, all or those of some benches, and say which have moved by over a third.
+    """Measure the figures on the pages again, all or those of the named benches; list those that moved by over a third.
 
-    Without --check, each bench is written to figures.json as it ends, and the pages at the end.
+    Without --check, the figures of a bench are written to figures.json when it ends, and the pages in the end.
     """
     moved: list[str] = []
     for name in names or BENCHES:

@@ -1,4 +1,4 @@
-"""What the pages say of figures that were measured: the blocks between two marks, made of what `figures.py` wrote."""
+"""The tables of figures on the pages: each stands between two marks, and is made from what `figures.py` wrote."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def pages() -> dict[str, str]:
 
 
 def filled(page: str) -> str:
-    """A page with what was measured in its blocks."""
+    """A page with the measured figures in its blocks."""
     return BLOCK.sub(lambda mark: f"<!-- figures: {mark[1]} -->\n{block(mark[1])}\n<!-- end of figures -->", page)
 
 
 def block(name: str) -> str:
-    """What a bench measured, as Markdown. ``KeyError`` if there is no such bench."""
+    """The table of a bench, as Markdown. ``KeyError`` if there is no such bench."""
     bench = benches()[name]
     table: Table = bench["table"]
     columns = [*dict.fromkeys(column for row in table.values() for column in row)]
@@ -47,7 +47,7 @@ def block(name: str) -> str:
     for name_of_row, row in table.items():
         cells = (told(row[column]) if column in row else "-" for column in columns)
         lines.append(f"| {name_of_row} | {' | '.join(cells)} |")
-    made = f"Medians, in brackets the least and the most. `tox -e figures -- {name}` on {bench['date']}"
+    made = f"Medians, with the least and the most in brackets. `tox -e figures -- {name}` on {bench['date']}"
     return "\n".join(["", *lines, "", f"{made}: {bench['machine']}.", ""])
 
 
@@ -58,5 +58,5 @@ def told(figure: Figure) -> str:
 
 
 def number(value: float) -> str:
-    """A number, with three digits that count, or all before the point."""
+    """A number with three significant digits, or all digits before the point."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 RELEASES = {"bucket-2025": "4.0.8", "bucket-4.2": "4.2.4", "bucket-5.0": "5.0.1"}
 """The release of each profile."""
 FINDS = Path(__file__).with_name("bucket_finds.json")
 """What `python docs/bucket_finds.py` found."""
 FROM_NOTHING = """\
-Here the kit is not told where to look. The class of each release, on a Java that had started, makes random walks along
-the profile of the release with one rule kept as specified, until it differs: after so many walks. It differs wherever
-the rule matters; several defects above may have one rule. Along the profile itself it did not differ in {walks} walks.
+Here nobody tells the kit where to look. For each rule that a release breaks, the kit takes the profile of the release
+with this rule as specified, and makes random walks of the released class until the class differs. The table says after
+how many walks. Several defects above may have the same rule. From its own profile, no class differed in {walks} walks.
 
-A dash: the profile decides as the specification does, or never comes to it, as 4.0.8, which does not trim. BD-25 says
+A dash means that the profile decides as the specification does, or never has to: 4.0.8, say, does not trim. BD-25 says
 little of 4.0.8 and 4.2.4: they have no index that the rule could count, and differ at once."""
 
 
@@ -28,14 +27,12 @@ def from_nothing() -> Iterator[str]:
     yield f"| rule | {' | '.join(found)} |"
     yield f"| --- |{' ---: |' * len(found)}"
     for rule in sorted({rule for rules in found.values() for rule in rules}):
-        cells = (walks_until(rules.get(rule), finds["most"]) for rules in found.values())
+        cells = (cell(rules, rule, finds["most"]) for rules in found.values())
         yield f"| [{rule}](rules/bucket-delivery.md#{rule.lower()}) | {' | '.join(cells)} |"
 
 
-def walks_until(found: Any, most: int) -> str:
-    """The walks until a rule was found."""
-    if found is None:
+def cell(rules: Mapping[str, int | None], rule: str, most: int) -> str:
+    """The walks until a rule was found; a dash if it was not looked for."""
+    if rule not in rules:
         return "-"
-    if found["walks"] is None:
-        return f"not in {most} walks"
-    return str(found["walks"])
+    return f"not in {most} walks" if rules[rule] is None else str(rules[rule])

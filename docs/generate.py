@@ -29,7 +29,7 @@ from broker_tck.properties.worth.known import stored
 
 FOLDER = Path(__file__).parent
 WIDEST = 300
-"""So many characters of a trace are shown in a table."""
+"""How many characters of a trace a table shows."""
 WIDTH = 100
 """How wide the help is printed."""
 KNOWN = {name: contract.rules for name, contract in CONTRACTS.items()}
@@ -61,8 +61,8 @@ A trace is a file or one line of text, see [Traces](trace-format.md).
 
 ## How long it takes
 
-`check` checks several subjects at a time, so it takes less by the clock than on one core. The first row is for
-comparison with your machine.
+These are seconds of the processor. `check` checks several subjects at a time, so it takes less time by the clock.
+Compare the first row with your machine.
 
 <!-- figures: commands --><!-- end of figures -->
 
@@ -102,13 +102,14 @@ Every rule of every contract, from the code that embodies it. `broker-tck rules 
 """
 
 KILLS = """\
-What kills each mutant: the kit stores it, and `broker-tck mutants` sees that it still does.
+The kit stores what kills each mutant, and `broker-tck mutants` checks that it still does.
 
-- **After**: so many operations of seed 0's walks pass before the walk that fails.
+- **After**: how many operations seed 0 makes before the walk that fails.
 - **Trace**: the reduced trace, on which the mutant's own rule is named. To see it fail, run
-  `broker-tck replay --subject mutant:NAME 'TRACE'`.
+  `broker-tck replay --subject mutant:NAME 'TRACE'`. A long trace is cut, and ends with `…`;
+  `fixtures/kills/` has all of it.
 
-A *deep* mutant takes the median walk some thousands of operations; the state machine is not asked for it.
+To kill a *deep* mutant, the median seed needs some thousands of operations; the state machine does not run on it.
 """
 
 MISBEHAVIOUR = """\
@@ -304,7 +305,7 @@ def kill_tables() -> Iterator[str]:
 
 
 def kill_table(contract: Contract) -> Iterator[str]:
-    """What is known to kill each mutant of a contract."""
+    """What kills each mutant of a contract, as stored."""
     known = stored(contract.name).mutants
     yield "| mutant | rule | after | trace |"
     yield "| --- | --- | ---: | --- |"
@@ -315,7 +316,7 @@ def kill_table(contract: Contract) -> Iterator[str]:
 
 
 def shortened(trace: str) -> str:
-    """A trace that fits a cell: of a longer one the beginning."""
+    """A trace, or the beginning of one that is too long for a cell."""
     return trace if len(trace) <= WIDEST else f"{trace[:WIDEST]} …"
 
 

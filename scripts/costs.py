@@ -1,6 +1,7 @@
-"""Where the processor's time of tox goes: ``python scripts/costs.py`` tells it of the last run.
+"""What each environment of tox costs: ``python scripts/costs.py`` prints it for the last run.
 
-With ``--write`` its figures go beside the budgets, to budgets.json, and to CONTRIBUTING.md; what did not run keeps its.
+With ``--write`` it stores these figures in budgets.json, and writes them into CONTRIBUTING.md. Environments that did
+not run keep their figures.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ HERE = Path(__file__).parent
 LAST = HERE.parent / ".tox" / "costs.json"
 BUDGETS = HERE / "budgets.json"
 SLOWEST = 10
-"""How many tests of an environment are told."""
+"""How many tests of an environment are listed."""
 OVER = 1.5
-"""How many times its budget an environment costs before that is said."""
+"""The last line names environments that cost more than so many times their budget."""
 SETUP, ALL, REST = "setup", "all", "all but campaigns"
-"""Rows that are no environments: what tox does itself (the wheel, the environments), and sums."""
+"""Rows that are no environments: the work of tox itself (the wheel, the environments), and sums."""
 STARTED = ("java", "spark", "python")
 Cost = dict[str, Any]
-"""`seconds` of processors, `clock` seconds, how many of each kind were started, the seconds of the `slowest` tests."""
+"""`seconds` of processors, `clock` seconds, how many of each kind were started, and the `slowest` tests' seconds."""
 Run = dict[str, Any]
-"""When and where tox was run, the seconds of the clock, and the cost of each of its `environments`."""
+"""The `date` and `machine` of a run of tox, its `clock` seconds, and the cost of each of its `environments`."""
 
 
 def read(log: Path) -> Cost:
@@ -44,15 +45,22 @@ def read(log: Path) -> Cost:
             tests[values[1]] = float(values[0])
         else:
             counts[kind] += 1
-    told = {"seconds": round(seconds, 1), "clock": round(clock)} | {kind: counts[kind] for kind in STARTED}
-    return told | {"slowest": dict(sorted(tests.items(), key=lambda test: -test[1])[:SLOWEST])}
+    cost = {"seconds": round(seconds, 1), "clock": round(clock)} | {kind: counts[kind] for kind in STARTED}
+    return cost | {"slowest": dict(sorted(tests.items(), key=lambda test: -test[1])[:SLOWEST])}
 
 
 def ended(logs: Mapping[str, Path], clock: float) -> None:
-    """Keep what a run of tox cost, and print it. This process has waited for all that the run has started."""
+    """Keep what a run of tox cost, and print it. This process has waited for all that the run has started.
+
+    An environment whose commands scripts/measure.py does not run has no log, and no row. Its time would be taken for
+    that of tox itself, so there is no row of that either.
+    """
     environments = {name: read(log) for name, log in logs.items() if log.exists()}
-    setup = sum(os.times()[:4]) - sum(cost["seconds"] for cost in environments.values())
-    environments[SETUP] = {"seconds": round(setup, 1)}
+    if not environments:
+        return
+    if len(environments) == len(logs):
+        setup = sum(os.times()[:4]) - sum(cost["seconds"] for cost in environments.values())
+        environments[SETUP] = {"seconds": round(setup, 1)}
     where = f"{os.cpu_count()} processors ({platform.machine()}), Python {platform.python_version()}"
     run = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": where, "clock": round(clock)}
     run["environments"] = environments
@@ -67,14 +75,20 @@ def kept() -> dict[str, Any]:
     return found
 
 
-def rows(run: Run) -> dict[str, Cost]:
-    """The cost of each environment, and the sums of those that tox runs when it is not told which."""
+def rows(run: Run, budgets: Mapping[str, float]) -> dict[str, Cost]:
+    """The cost of each environment; and the sums of those that tox runs by default, if all of them are there."""
     found: dict[str, Cost] = run["environments"]
-    default = {name: cost for name, cost in found.items() if not name.startswith("deep-")}
-    sums = {REST: added(cost for name, cost in default.items() if name != "campaigns")}
-    if "campaigns" in default:
-        sums[ALL] = added(default.values()) | {"clock": run["clock"]}
+    every = by_default(budgets)
+    parts = {REST: [name for name in every if name != "campaigns"], ALL: every}
+    sums = {name: added(found[part] for part in of) for name, of in parts.items() if found.keys() >= {*of}}
+    if ALL in sums:
+        sums[ALL]["clock"] = run["clock"]
     return found | sums
+
+
+def by_default(budgets: Iterable[str]) -> list[str]:
+    """The rows of a run of tox that is not told which environments to run."""
+    return [name for name in budgets if name not in (ALL, REST) and not name.startswith("deep-")]
 
 
 def added(costs: Iterable[Cost]) -> Cost:
@@ -89,18 +103,14 @@ def table(run: Run, budgets: Mapping[str, float]) -> Iterator[str]:
     """The table of environments, in Markdown."""
     yield "| environment | budget, s | processor, s | clock, s | Java | Spark | Python |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for name, cost in rows(run).items():
-        told = (
-            name,
-            budgets.get(name, ""),
-            round(cost["seconds"]),
-            *(cost.get(kind, "") for kind in ("clock", *STARTED)),
-        )
-        yield f"| {' | '.join(map(str, told))} |"
+    for name, cost in rows(run, budgets).items():
+        counts = (cost.get(kind, "") for kind in ("clock", *STARTED))
+        cells = (name, budgets.get(name, ""), round(cost["seconds"]), *counts)
+        yield f"| {' | '.join(map(str, cells))} |"
 
 
 def slowest(run: Run) -> Iterator[str]:
-    """The slowest tests of each environment, in seconds of processors."""
+    """The slowest tests of each environment, in processor-seconds."""
     for name, cost in run["environments"].items():
         if tests := cost.get("slowest"):
             yield f"{name}:"
@@ -108,17 +118,17 @@ def slowest(run: Run) -> Iterator[str]:
 
 
 def over(run: Run, budgets: Mapping[str, float]) -> str:
-    """The last line: what costs more than its budget by half."""
-    spent = {name: cost["seconds"] for name, cost in rows(run).items() if name in budgets}
+    """The last line: which environments cost more than one and a half times their budget."""
+    spent = {name: cost["seconds"] for name, cost in rows(run, budgets).items() if name in budgets}
     much = [f"{name} ({s:.0f} s of {budgets[name]})" for name, s in spent.items() if s > OVER * budgets[name]]
-    return f"Over the budget by half: {', '.join(much)}" if much else "Nothing is over its budget by half."
+    return f"Over budget by more than half: {', '.join(much)}" if much else "Nothing is over budget by more than half."
 
 
 def write(run: Run) -> None:
-    """Put a run's figures beside the budgets; what tox did itself, where it ran all that it runs by default."""
+    """Store a run's figures beside the budgets; the clock and the row of tox itself only if all environments ran."""
     budgets, before = kept()["budgets"], kept()["measured"]
     now = run["environments"]
-    if not {name for name in budgets if not name.startswith(("all", "deep-"))} <= now.keys():
+    if not now.keys() >= {*by_default(budgets)}:
         now = {name: cost for name, cost in now.items() if name != SETUP}
         run = run | {"clock": before.get("clock", 0)}
     together = before.get("environments", {}) | now
@@ -127,7 +137,7 @@ def write(run: Run) -> None:
 
 
 def main() -> None:
-    """Tell of the last run, or write its figures down."""
+    """Print what the last run cost; with ``--write``, store it."""
     run = json.loads(LAST.read_text(encoding="utf-8"))
     budgets = kept()["budgets"]
     sys.stdout.write("\n".join([*slowest(run), "", *table(run, budgets), "", over(run, budgets), ""]))

@@ -1,7 +1,7 @@
-"""Runs a command of a tox environment and notes what it cost: ``python scripts/measure.py pytest …``.
+"""Runs a command of a tox environment, and notes what it costs: ``python scripts/measure.py pytest …``.
 
-The notes are lines of ``costs.log`` in the folder of the environment; scripts/costs.py reads them. Every Python of the
-environment notes there that it has begun (scripts/counted.py), and tests/conftest.py the time of each test.
+The notes are lines of ``costs.log`` in the folder of the environment; scripts/costs.py reads them. There, every Python
+of the environment notes that it has begun (scripts/counted.py), and tests/conftest.py notes the time of each test.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import signal
 import sys
 import sysconfig
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
 from types import FrameType
 
 COUNTED = Path(__file__).with_name("counted.py")
 AT_START = "import os; 'COSTS_LOG' in os.environ and __import__('counted')\n"
-"""What `site` has every Python of the environment do."""
+"""The line that `site` runs in every Python of the environment."""
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -29,7 +28,7 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
-def run(command: Sequence[str], environment: dict[str, str]) -> int:
+def run(command: list[str], environment: dict[str, str]) -> int:
     """Run a command to its end; answers with its exit status as a shell does. SIGTERM is passed on.
 
     A terminal sends SIGINT to the command as well, so here it is only survived.

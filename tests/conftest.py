@@ -19,7 +19,7 @@ settings.register_profile("ci", derandomize=True, deadline=None, database=None, 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 SMOKE = ("check", "diagnose", "golden", "laws", "machine", "mutants", "reduce", "rules", "trace", "trackers")
-"""What these are about is the core; their tests take seconds, but for the slow ones."""
+"""Test files of the core. All their tests are marked, except the slow and deep ones."""
 Cli = Callable[..., tuple[int, str, str]]
 
 
@@ -32,13 +32,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Have the garbage collector leave alone what stays till the end: it is much, and each fork would copy it."""
+    """Keep the garbage collector from touching what stays till the end; otherwise each fork would copy all of it."""
     gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
-    """Note the processor time of each test, and of what it has waited for, where scripts/measure.py asks for it."""
+    """Note the processor time of each test and of its child processes, if scripts/measure.py asks for it."""
     before = sum(os.times()[:4])
     done = yield
     if log := os.environ.get("COSTS_LOG"):

@@ -31,11 +31,11 @@ START = 1_700_000_000_000
 ROOT = Path(__file__).parent.parent
 
 ONE_IN = 4
-"""Of so many recorded traces one is replayed, here and there; `deep` replays all."""
+"""Some tests replay one recorded trace of so many; a deep test replays all."""
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
-"""They are drawn where the extra `bench` is there: in tox, by the environment that measures coverage."""
+"""They are drawn if the extra `bench` is installed; in tox, that is the environment `coverage`."""
 
 
 def in_one_bucket(steps: list[str]) -> Trace:

@@ -37,7 +37,7 @@ WALK = 8
 APART = 16
 """Of so many ways one is tried with another one."""
 SHARE = 3
-"""Of so many ways one is tried on each profile but the default one, on which all are."""
+"""Each profile tries one way in so many; the default profile tries all."""
 
 each_profile = pytest.mark.parametrize(("contract", "profile"), PROFILES, ids=lambda each: getattr(each, "name", each))
 

@@ -586,6 +586,7 @@ class Released50(AsReleased, PulsarQueue50):
 def test_caches_and_queue_alone_can_be_checked(
     released: type[RemovalQueue], profile: str, golden: int, rules: int, deviations: int
 ) -> None:
+    """The released caches and queue, without the rest of a cache, pass the check, with every rule and deviation."""
     subject = declared("kit:released", released, CONTRACT)
     checked = check_subject(subject, profile, golden_traces(CONTRACT.name, profile), 0, 150, 2)
     assert checked.green, checked.complaints
@@ -596,6 +597,7 @@ def test_caches_and_queue_alone_can_be_checked(
 
 @pytest.mark.deep
 def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
+    """A check of the released queue against the ideal profile names the two rules that it breaks."""
     subject = declared("kit:released", Released42, CONTRACT)
     checked = check_subject(subject, "ideal", [], 0, 100, 2)
     assert not checked.green

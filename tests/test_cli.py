@@ -128,6 +128,7 @@ def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.deep
 def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
+    """A check against another profile names each rule and law in which the two profiles differ."""
     status, out, err = cli("check", "--subject", "time-bucket-2025", "--profile", "timebucket-ideal", *QUICK)
     assert (status, err) == (1, "")
     broken = re.findall(r"^(\S+) is broken by time-bucket-2025 \((\S+);", out, re.MULTILINE)
@@ -530,12 +531,12 @@ def test_all_that_may_be_known_is_known() -> None:
 
 
 def knowing(known: Known) -> Callable[[str], Known]:
-    """What is known, of one contract."""
+    """A stand-in for what is stored of a contract."""
     return lambda contract: known
 
 
 STALE = Proof(9_999, "delayed-delivery; add 1 0 +2000; get 1"), Proof(0, ""), Proof(0, "fly 1")
-"""What shows nothing: a trace that does not fail, and such as are none."""
+"""Proofs that do not hold: a trace that does not fail, and two texts that are no traces."""
 
 
 @pytest.mark.slow
@@ -557,7 +558,7 @@ def test_way_is_searched_for_only_where_what_is_known_does_not_hold(
     reduced.clear()
     monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=told["laws"])))
     monkeypatch.setattr(power, "failed_again", lambda *of: None)
-    assert "3 searched for: no walk is known that fails" in cli("power", *ONE)[1]
+    assert "3 searched for: no failing walk is stored" in cli("power", *ONE)[1]
     assert reduced == [], "the known traces still show it"
     monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=dict.fromkeys(told["laws"], ""))))
     assert document(cli("power", *ONE, "--json"))["laws"] == {}
@@ -630,7 +631,7 @@ NO_KILL = (
     Proof(0, "delayed-delivery heap; add 0 0 +10827"),
     Proof(0, "delayed-delivery heap; has; adv 9827; add 0 0 +10827"),
 )
-"""Of the first: traces that say nothing, fail nowhere or are too long."""
+"""Proofs of the first mutant that do not hold: texts that are no traces, a trace that passes, one that is too long."""
 
 
 @pytest.mark.slow
@@ -659,7 +660,7 @@ def test_mutant_is_searched_for_only_where_what_is_known_does_not_hold(
     monkeypatch.setattr(killing, "failed_again", lambda *of: None)
     walked.clear()
     shortened.clear()
-    assert "1 searched for: no walk is known that fails" in cli(*words)[1]
+    assert "1 searched for: no failing walk is stored" in cli(*words)[1]
     assert (len(walked), len(shortened)) == (1, 0), "its known trace still shows it"
 
 

@@ -87,6 +87,7 @@ def test_broken_tracker_fails_with_the_story(folder: Path) -> None:
 
 @pytest.mark.deep
 def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
+    """`broker-tck check` passes the plug-in template, and fails it once it is broken."""
     arguments = ("-m", "broker_tck.cli.main", "check", "--subject", "my_tracker:MyTracker")
     done = python(*arguments, "--walks", "100", "--examples", "3", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -98,6 +99,7 @@ def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
 
 @pytest.mark.deep
 def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
+    """`pytest --pyargs broker_tck.properties --subject NAME` checks a bundled subject and a plug-in."""
     arguments = (*PLUGIN, "-v", "--pyargs", "broker_tck.properties", "-p", "conftest")
     status, out = pytest_in(folder, *arguments, "--subject", "heap")
     assert status == 0, out

@@ -1,7 +1,8 @@
-"""What tox says that it cost, from the notes of its environments."""
+"""The table of what tox cost, made from the notes of its environments; and the made parts of CONTRIBUTING.md."""
 
 from __future__ import annotations
 
+import ast
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +24,7 @@ command 1.00 1.00
 
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The modules of the folder, which are in no package."""
+    """Makes the modules of scripts/ importable; they are in no package."""
     monkeypatch.syspath_prepend(ROOT / "scripts")
 
 
@@ -44,13 +45,32 @@ def test_notes_are_added_up(costs: ModuleType, tmp_path: Path) -> None:
 
 
 def test_what_is_over_its_budget_by_half_is_named(costs: ModuleType) -> None:
-    spent = {"campaigns": 40, "lint": 16, "docs": 15, "deep-jvm": 99}
+    spent = {"campaigns": 40, "lint": 16, "docs": 15, "deep-jvm": 99, "of one's own": 7}
     run = {"clock": 70, "environments": {name: {"seconds": seconds} for name, seconds in spent.items()}}
-    budgets = {"lint": 10, "docs": 10, "all": 50, "all but campaigns": 20}
-    assert costs.over(run, budgets) == "Over the budget by half: lint (16 s of 10), all but campaigns (31 s of 20)"
+    budgets = {"campaigns": 40, "lint": 10, "docs": 10, "all": 50, "all but campaigns": 20, "deep-jvm": 90}
+    assert (
+        costs.over(run, budgets) == "Over budget by more than half: lint (16 s of 10), all but campaigns (31 s of 20)"
+    )
     assert "| lint | 10 | 16 |  |  |  |  |" in costs.table(run, budgets)
     assert "| all | 50 | 71 | 70 | 0 | 0 | 0 |" in costs.table(run, budgets)
-    assert costs.over({"clock": 1, "environments": {"lint": {"seconds": 1}}}, budgets).startswith("Nothing is over")
+    one = {"clock": 1, "environments": {"lint": {"seconds": 1}}}
+    assert costs.over(one, budgets).startswith("Nothing is over")
+    assert [*costs.rows(one, budgets)] == ["lint"]
+
+
+def test_environment_that_is_not_measured_is_in_no_row(
+    costs: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(costs, "LAST", tmp_path / "costs.json")
+    costs.ended({"figures": tmp_path / "none.log"}, 9)
+    assert (capsys.readouterr().out, costs.LAST.exists()) == ("", False)
+    log = tmp_path / "costs.log"
+    log.write_text(NOTES)
+    costs.ended({"lint": log}, 9)
+    assert "\n| setup |" in capsys.readouterr().out
+    costs.ended({"lint": log, "figures": tmp_path / "none.log"}, 9)
+    told = capsys.readouterr().out
+    assert ("| lint | " in told, "setup" in told, "figures" in told) == (True, False, False)
 
 
 def test_made_parts_of_contributing_are_up_to_date(scripts: None) -> None:
@@ -58,3 +78,17 @@ def test_made_parts_of_contributing_are_up_to_date(scripts: None) -> None:
     text = contributing.PAGE.read_text(encoding="utf-8")
     assert contributing.page(text) == text, "run python scripts/contributing.py"
     assert "| `tests/" in text
+
+
+def test_deep_tests_are_listed_with_what_they_show(scripts: None) -> None:
+    contributing = import_module("contributing")
+    module = ast.parse(
+        "CASES = [pytest.param(1, marks=pytest.mark.deep)]\n"
+        "@pytest.mark.slow\ndef test_quick(): pass\n"
+        "@pytest.mark.parametrize('n', CASES)\ndef test_some(n):\n 'Shows this.'\n"
+        "@pytest.mark.deep\ndef test_bare(): pass\n"
+    )
+    found = contributing.deep_in(module.body)
+    assert next(found) == ("test_some", "Shows this.")
+    with pytest.raises(ValueError, match="test_bare is deep, and has no docstring"):
+        next(found)

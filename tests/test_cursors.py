@@ -359,6 +359,7 @@ def test_profile_with_all_rules_kept_is_the_specification(profile: str, rules: t
 @pytest.mark.parametrize(("subject", "rule", "most"), [("pulsar-heap", "CC-11", 10), ("pulsar-list-2025", "CC-10", 7)])
 @pytest.mark.parametrize("seed", range(1, 3))
 def test_live_defect_is_found_from_nothing(subject: str, rule: str, most: int, seed: int) -> None:
+    """Walks find two defects of released containers without a hint, with more seeds; a short trace names each rule."""
     finding = deviation(resolve(subject), subject, rule, seed)
     assert finding is not None
     assert finding.diagnosis.rules == (rule,)
@@ -609,6 +610,7 @@ def test_life_is_rewritten_to_shorter_lives() -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(2))
 def test_heap_loses_sight_of_a_cursor_in_a_whole_life(seed: int) -> None:
+    """Whole lives show that the heap loses a cursor, in a short trace that names the rule."""
     subject = living([resolve("pulsar-heap")], "whole")[0]
     finding = deviation(subject, "pulsar-heap", "CC-11", seed)
     assert finding is not None
@@ -780,6 +782,7 @@ def test_positions_are_counted_as_they_are_compared() -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize("name", CANDIDATES)
 def test_costs_grow_as_they_may(name: str) -> None:
+    """The costs of each container grow with the number of cursors no faster than they may."""
     (table,) = rows([name], (10, 100, 1_000))
     assert [row for row in table if not row.passed] == []
     asked = 3 if CANDIDATES[name].rank else 2

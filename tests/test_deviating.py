@@ -109,6 +109,7 @@ def test_rule_that_cannot_be_kept_is_refused(profile: str, line: str) -> None:
 @pytest.mark.parametrize("case", DEFECTS, ids=lambda case: case[0])
 @pytest.mark.parametrize("seed", range(2))
 def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int) -> None:
+    """Walks find each known defect of released classes without a hint; a short trace names its rule."""
     name, profile, rule = case
     finding = deviation(resolve(name), profile, rule, seed)
     assert finding is not None
@@ -133,6 +134,7 @@ def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
 
 @pytest.mark.deep
 def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> None:
+    """A check against the specification names each rule that `java` breaks; against its own profile, `java` passes."""
     words = ("check", "--subject", "java", "--walks", "160", "--examples", "2")
     status, out, err = cli(*words, "--profile", "pip-393-spec", "--json")
     assert (status, err) == (1, "")
@@ -240,6 +242,7 @@ def silent(_run: Any) -> None:
 
 @pytest.mark.deep
 def test_columns_say_what_is_kept_broken_and_open(java: Column) -> None:
+    """`compare` says for each rule whether `java` keeps or breaks it, with a short trace of each that it breaks."""
     found = java
     broken = ["NA-06", "NA-23", "NA-41", "NA-42", "NA-16", "P8", "P9", "P10"]
     assert broken_rules(NACKS, "pip-393-java") == broken

@@ -80,7 +80,7 @@ def test_every_deviation_of_a_bucket_tracker_was_looked_for(generator: ModuleTyp
 
 
 class Recorded(msgspec.Struct):
-    """A recorded trace, of which only the number of steps is asked."""
+    """A recorded trace; only its steps are counted."""
 
     profile: str
     steps: list[msgspec.Raw]
@@ -203,7 +203,7 @@ def of_java(words: list[str]) -> bool:
 
 
 def of_a_contract(words: list[str]) -> bool:
-    """Whether a command checks all subjects of a contract, each with as many walks as there are by default."""
+    """Whether a command checks all subjects of a contract, with the default number of walks."""
     return "--contract" in words
 
 
@@ -219,6 +219,7 @@ def of_a_contract(words: list[str]) -> bool:
 def test_output_is_what_is_printed(
     page: str, words: list[str], told: list[str], capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Each command on the pages prints what the page shows."""
     monkeypatch.syspath_prepend(REPO / "examples" / "subjects")  # whose page shows checks of what is in its folder
     see_output(page, words, told, capfd)
 

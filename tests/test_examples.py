@@ -83,6 +83,7 @@ def test_door_of_one_call_fails_for_the_broken_one(run: Command, tmp_path: Path)
 
 @pytest.mark.parametrize("factory", [pytest.param(GOOD, marks=pytest.mark.deep), BROKEN])
 def test_door_of_pytests_option(run: Command, factory: str) -> None:
+    """`pytest --subject` passes the example plug-in, and fails its broken tracker by the right rule."""
     subject = f"tracker_plugin:{factory}"
     done = run("pytest", "-q", "--pyargs", "broker_tck.properties", "--subject", subject, "-p", "no:cacheprovider")
     assert done.returncode == (factory == BROKEN), done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""The figures of the pages: which have moved is found, and seconds are compared beside a loop."""
+"""Figures on the pages that have moved are found; seconds are compared as multiples of a loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 @pytest.fixture
 def figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """The command, which is in no package, with one bench, which has measured 90 and 100 seconds."""
+    """The module of the command, with one bench that measured 90 and 100 seconds before; it is in no package."""
     monkeypatch.syspath_prepend(DOCS)
     module = import_module("figures")
     monkeypatch.setattr(module, "BENCHES", {"commands": lambda folder: told(module, 1, 90, 100)})

@@ -117,7 +117,7 @@ def test_altered_file_ends_in_1(cli: Cli, tmp_path: Path, which: int) -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_recorded_files_end_in_0(cli: Cli, contract: str) -> None:
-    """All traces of all files; the tests of each contract replay some."""
+    """Every recorded trace is replayed without a difference; the tests of each contract replay only some."""
     files = fixtures.golden(contract)
     steps = sum(len(trace.operations) for file in files for trace in load(str(file)))
     status, out, err = cli("replay", *files)

@@ -36,14 +36,14 @@ pytestmark = pytest.mark.slow
 
 IDEAL = "timebucket-ideal"
 DEEP = {"HasNoTimeLeft", "EatsMemory", "PrintsForEver", "Spins", "SpinsInC"}
-"""What takes long, and ends as others do: out of time, or out of memory."""
+"""Subjects that take long, and end as others do: out of time, or out of memory."""
 TRACE = "delayed-delivery timebucket-ideal; add 1 0 +2000; add 1 1 +2000; adv 3000; get 10"
 ENDS = {
     "ExitsWithSeven": "it ended its process with status 7",
     "KillsItself": "its process died of SIGKILL",
     "WaitsDeaf": "no answer within the limit",
 }
-"""One of each kind: of its own accord, by a signal, and by the guard."""
+"""One end of each kind: by the subject itself, by a signal, and by the guard."""
 
 
 DOORS = "walk", "replay", "pytest", "campaign"
@@ -66,13 +66,13 @@ def test_table_has_each_subject_that_misbehaves() -> None:
     "name", [pytest.param(name, marks=[pytest.mark.deep] if name in DEEP else []) for name in SEEN]
 )
 def test_what_is_seen_of_a_subject_that_misbehaves(cli: Cli, name: str) -> None:
-    """`python tests/refresh.py` writes it, where it is meant to change."""
+    """Each kind of misbehaviour is a finding, worded as stored; `python tests/refresh.py` writes the words."""
     assert refresh.misbehaviour(getattr(misbehaving, name), cli) == SEEN[name]
 
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("name", ENDS)
-def test_ends_are_told_at_every_door(cli: Cli, name: str, door: str) -> None:
+def test_every_way_to_run_a_check_says_how_the_process_ended(cli: Cli, name: str, door: str) -> None:
     told = through(door, f"misbehaving:{name}", cli)
     assert ENDS[name] in told
 

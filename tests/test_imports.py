@@ -24,7 +24,7 @@ for module in walk_packages(broker_tck.__path__, "broker_tck."):
 
 
 def test_modules_are_imported_one_by_one() -> None:
-    """One that needs what an extra brings along is imported as far as that."""
+    """A module that needs a library of an extra is imported as far as that import."""
     done = python("-W", "error", "-c", CODE)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) > 200

@@ -114,6 +114,7 @@ def named(bug: Any) -> Subject:
 @pytest.mark.slow
 @pytest.mark.parametrize(("bug", "rule", "ways"), BUGS, ids=lambda each: getattr(each, "__name__", None))
 def test_one_bug_is_one_finding(bug: Any, rule: str, ways: tuple[str, ...]) -> None:
+    """A bug that breaks several rules is one finding, by the right rule."""
     subject = named(bug)
     run = run_subject(subject, subject.contract.default, 0, 120)
     assert run.said == []

@@ -213,6 +213,7 @@ def found(name: str) -> Counter[str]:
 @pytest.mark.deep
 @pytest.mark.parametrize(("name", "what"), [(name, what) for name in ALL for what in ALL[name]])
 def test_walks_go_as_far(name: str, what: str) -> None:
+    """Walks of bucket and topic delivery reach every rare situation that is listed."""
     assert found(name)[what] > 0
 
 

@@ -202,12 +202,14 @@ def met(aim: Aimed, moment: Moment) -> object:
 @pytest.mark.deep
 @pytest.mark.parametrize("name", POLICY | READERS)
 def test_comes_up(name: str) -> None:
+    """Walks of the entry cache reach every rare situation of policies and readers that is listed."""
     assert found(READING)[name]
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("name", OVERLAP)
 def test_comes_up_where_calls_overlap(name: str) -> None:
+    """Walks of the entry cache reach every rare situation of overlapping calls that is listed."""
     assert found(STEPPED)[name]
 
 

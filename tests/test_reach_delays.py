@@ -124,4 +124,5 @@ def found() -> Counter[str]:
 @pytest.mark.deep
 @pytest.mark.parametrize("what", DELAYS)
 def test_walks_go_as_far(what: str) -> None:
+    """Walks of delayed delivery reach every rare situation that is listed."""
     assert found()[what] > 0

@@ -1,4 +1,4 @@
-"""What is imported for what: a command starts as fast as what it needs does. No clock is read."""
+"""Each command imports only what it needs, so that it starts fast. No clock is read."""
 
 from __future__ import annotations
 

@@ -298,11 +298,11 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
     assert lines[5][2:] == ["its own", "0", "-", ANSWERS[4].why, "NO VERDICT"]
     assert out.splitlines()[1 + len(ANSWERS) :] == [
         "",
-        "5 walks a class and profile, and as many at most for each rule that a profile breaks",
-        "pulsar-3.0.7/in-memory: no trace in 5 walks of DD-21, DD-22, DD-32",
-        "pulsar-4.2.4/in-memory: no trace in 5 walks of DD-22, DD-33, DD-34",
-        "pulsar-4.2.4/cursor-tree-set: no trace in 5 walks of CC-04, CC-P14, CC-P16",
-        "for longer: --walks 50",
+        "5 walks for each class and profile, and at most as many for each rule that a profile breaks",
+        "pulsar-3.0.7/in-memory: 5 walks gave no trace for DD-21, DD-22, DD-32",
+        "pulsar-4.2.4/in-memory: 5 walks gave no trace for DD-22, DD-33, DD-34",
+        "pulsar-4.2.4/cursor-tree-set: 5 walks gave no trace for CC-04, CC-P14, CC-P16",
+        "--walks 50 takes longer and shows more",
     ]
 
 
@@ -310,7 +310,7 @@ def test_rule_of_a_profile_without_a_trace_is_told() -> None:
     seen = finding("CC-04", "add") | {"also": [{"rule": "CC-P14", "seen": "other answers"}]}
     assert said("4.2.4", "ideal", seen, kind=SET).not_seen == ["CC-P16"]
     assert said("4.2.4", "pulsar-tree-set", kind=SET).not_seen == said("4.2.4", "ideal", why="killed").not_seen == []
-    told = "No trace was found on which `pulsar-4.2.4/cursor-tree-set` breaks CC-P16; its profile does."
+    told = "`pulsar-4.2.4/cursor-tree-set`: its profile breaks CC-P16; no trace was found that shows it."
     assert told in page([said("4.2.4", "ideal", seen, kind=SET)], {"4.2.4": []}, "", "").splitlines()
 
 

@@ -137,7 +137,7 @@ def test_defect_of_the_branch_is_none_of_the_ideal_profile(number: str, told: di
 
 
 RARE = "DD-22"
-"""Of this rule the first walk that shows the deviation comes late."""
+"""The first walk that shows the deviation from this rule comes late."""
 
 
 @pytest.mark.parametrize(
@@ -149,6 +149,7 @@ RARE = "DD-22"
     ids=str,
 )
 def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
+    """Walks show each deviation that the profile of PIP-448's branch declares."""
     assert happens(resolve(BRANCH), way.applied_to(TOPICS.model("pip-448")), 0)
 
 

@@ -44,7 +44,8 @@ def test_each_contract_has_two_or_more() -> None:
     [pytest.param(12, 3, marks=pytest.mark.slow), pytest.param(100, 10, marks=pytest.mark.deep)],
 )
 @pytest.mark.parametrize("unusual", UNUSUAL)
-def test_kit_has_nothing_to_say(unusual: type, walks: int, examples: int) -> None:
+def test_correct_subject_passes(unusual: type, walks: int, examples: int) -> None:
+    """Correct subjects of unusual form pass the check."""
     subject = declared(f"{unusual.__module__}:{unusual.__name__}", unusual)
     (profile,) = subject.profiles
     golden = golden_traces(subject.contract.name, profile)[:walks]

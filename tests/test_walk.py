@@ -114,7 +114,7 @@ def test_walks_get_near_every_edge() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("index", range(len(PAIRS)), ids=IDS)
 def test_bucket_filled_at_once_is_as_one_filled_singly(index: int) -> None:
-    """A model adds messages for one time at once; one with a clause replaced, as this one, adds them singly."""
+    """A model adds messages for one time at once, and one by one if a clause is replaced; both must agree."""
     model = CONTRACT.model(PAIRS[index][1])
     single = replaced(model, {}, "singly")
     filled = [done for done in some(index) if any(o.tag == "fill" for o in done.operations)]

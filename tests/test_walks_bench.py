@@ -1,4 +1,4 @@
-"""``bench walks`` in a clone of its own: two commits of the kit, of which the older one has a subject less."""
+"""``bench walks`` in a clone of its own with two commits of the kit; the older one lacks a subject."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_compared_is_told_in_a_line(
     assert refused(cli, "--against", "--all") == f"{here} has no commit '--all'"
     assert refused(cli, "--against", "HEAD", "--subject", "hepa").startswith("unknown bundled subject 'hepa'; did you")
     (here / "model" / "rules.py").write_text("changed")
-    why = "has changes that are not committed, and commits are compared: commit or stash them"
+    why = "has uncommitted changes, and commits are compared: commit or stash the changes"
     assert refused(cli, "--against", "HEAD") == f"{here} {why}"
     git(here, "commit", "-am", "broken")
     told = refused(cli, "--against", "HEAD", *FEW)
@@ -109,4 +109,4 @@ def test_what_cannot_be_compared_is_told_in_a_line(
     git(tmp_path, "commit", "-m", "of another project")
     assert refused(cli, "--against", "HEAD") == f"{tmp_path} has no broker-tck at commit 'HEAD'"
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert refused(cli, "--against", "HEAD") == "commits are compared by git, and git is not installed"
+    assert refused(cli, "--against", "HEAD") == "git is needed to compare commits, and is not installed"

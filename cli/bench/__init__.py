@@ -8,7 +8,7 @@ from broker_tck.cli.commands import Commands
 
 COMMANDS = {
     "drivers": "Checked operations a second: walks beside the Hypothesis machine, and what the parts of a walk take.",
-    "walks": "Checked operations a second of walks, at the last commit of this clone beside another one.",
+    "walks": "Compare how fast walks are at the last commit of this clone and at another commit.",
     "memory": "Growth of the resident set of a fresh process that tracks many messages, content verified.",
     "cursors": "What update, slowest and rank cost in each container, with 10, 100, 1,000 and 10,000 cursors.",
     "cache": "What eviction costs: one queue of removal beside a policy for each cache, each in a fresh process.",

@@ -1,4 +1,4 @@
-"""``bench walks``: whether a change made walks slower."""
+"""``bench walks``: did a change make walks slower?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Examples:
 
 
 @click.command("walks", epilog=EXAMPLES)
-@click.option("--against", required=True, metavar="COMMIT", help="The commit that the last one is set beside.")
+@click.option("--against", required=True, metavar="COMMIT", help="The commit to compare with.")
 @click.option(
     "--subject",
     "names",
@@ -31,16 +31,19 @@ Examples:
     help="A bundled subject. Repeatable. Default: one of each contract.",
 )
 @click.option(
-    "--walks", "count", type=click.IntRange(1), help="Walks of a subject in a turn. Default: by its contract."
+    "--walks",
+    "count",
+    type=click.IntRange(1),
+    help="Walks of a subject in a turn. Default: by its contract.",
 )
 @click.option("--turns", default=walks_bench.TURNS, show_default=True, type=click.IntRange(1), help="How many turns.")
 @json_option
 def walks_command(against: str, names: tuple[str, ...], count: int | None, turns: int, as_json: bool) -> None:
-    """Checked operations a second of walks, at the last commit of this clone beside another one.
+    """Compare how fast walks are at the last commit of this clone and at another commit.
 
-    Each commit is taken out of the clone that the current folder is in, and runs in processes of its own: the old one,
-    the new one, and so on, each turn with other walks. What counts is the time of the processor. The spread is that of
-    the turns. Where a walk has other operations at both commits, the ratio is that of other walks, and says so.
+    The code of both commits is taken out of the clone that the current folder is in. The commits take turns, each in
+    processes of its own, each turn with other walks. Rates are checked operations a processor-second. The spread is the
+    lowest and the highest ratio of a turn. "other walks" means that the same seeds make other walks at both commits.
     """
     with progress(walks_bench.steps(names, turns), "measuring", "processes") as tell:
         result = walks_bench.measure(against, names, count, turns, tell)
@@ -52,7 +55,7 @@ def walks_command(against: str, names: tuple[str, ...], count: int | None, turns
 
 
 def print_walks(result: Result, turns: int) -> None:
-    """Print the rates of each subject at both commits, their ratio, and what is to be said of it."""
+    """Print the rates of each subject at both commits, their ratio, and what it means."""
     head = ["subject", "walks", result.old, result.new, "ratio", "spread", ""]
     title = f"operations a second, {turns} turns; {machine_words()}"
     print_table(title, head, [cells(row) for row in result.rows], right=(1, 2, 3, 4))

@@ -219,7 +219,7 @@ def run_subject(
 
     ``known`` are traces of the profile, which may show them; it agrees with those that have outcomes. As many walks
     more as are in ``reserve`` are made while a rule has not come up. If the subject behaves as a known profile, each
-    rule that this breaks is searched for in ``search`` walks; None: in as many as are usual.
+    rule that this profile breaks is searched for in ``search`` walks; None: in the default number.
     """
     run = Run(subject, profile, seed)
     made = until_all_came_up(run, count, reserve)

@@ -123,10 +123,10 @@ def caveats(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def not_seen(answers: Sequence[Answer]) -> Iterator[str]:
-    """The rules that profiles break, and of which no trace was found."""
+    """The rules that a profile breaks and for which no trace was found."""
     for each in answers:
         if rules := each.not_seen:
-            yield f"No trace was found on which `{each.question.subject}` breaks {', '.join(rules)}; its profile does."
+            yield f"`{each.question.subject}`: its profile breaks {', '.join(rules)}; no trace was found that shows it."
             yield ""
 
 

@@ -70,7 +70,7 @@ class Answer:
 
     @property
     def not_seen(self) -> list[str]:
-        """The rules that the class's own profile breaks, and that a check against the specification has no trace of."""
+        """The rules that the class's own profile breaks, without a trace from the check against the specification."""
         if self.question.own or self.verdict == UNKNOWN:
             return []
         question = self.question
@@ -110,8 +110,8 @@ def survey(
 ) -> None:
     """Answer questions, so many at once. Each answer is told as it comes, and None each second in which none does.
 
-    What ends it ends the checks that are under way. The last kind of class takes longest: it comes first, so that no
-    core waits for it at the end.
+    An exception, such as an interrupt, ends the checks that are under way. The last kind of class takes longest, so it
+    comes first: no core waits for it at the end.
     """
     under_way: set[Check] = set()
     with ThreadPoolExecutor(at_once) as pool:
@@ -128,7 +128,7 @@ def survey(
 def answer(question: Question, walks: int, seed: int, under_way: set[Check]) -> Answer:
     """The answer to a question, given by a process of its own, which is ``under_way`` until it ends.
 
-    As many walks are made at most to search for each rule that the class's own profile breaks.
+    Each rule that the class's own profile breaks is searched for in at most as many walks.
     """
     options = {"--subject": question.subject, "--profile": question.profile, "--walks": walks}
     options |= {"--search": walks, "--seed": seed}

@@ -27,7 +27,7 @@ FAILING = 10
 CANDIDATES = 5
 """So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
 BRIEFLY = 3, 1
-"""The same, where it is said in how many walks to search."""
+"""The same, if it is said in how many walks to search."""
 BREACHES = 2
 """Of the candidates that break a law or a variation, so many are reduced, as such walks are rare."""
 ALIKE = 60
@@ -161,9 +161,8 @@ def shortest(findings: Iterable[Finding | None]) -> Finding | None:
 def peeled(subject: Subject, seed: int, count: int | None = None) -> list[Finding]:
     """What is wrong with a subject that behaves as another profile than the specification: each rule by itself.
 
-    A rule is searched for in so many walks, :data:`DEVIATION_WALKS` unless told otherwise.
-
-    A law that the trace of a rule breaks as well is not told once more.
+    Each rule is searched for in ``count`` walks, or else in :data:`DEVIATION_WALKS`. A law that the trace of a rule
+    breaks as well is not reported again.
     """
     profile = behaves_as(subject, seed)
     if profile is None:

@@ -76,7 +76,7 @@ class Kills(msgspec.Struct, frozen=True):
     found: tuple[Found, ...] = ()
     """What each seed of the walk found, if all of them found it."""
     searched: int = 0
-    """For how many of the seeds a failing walk was searched for, as none is known, or the known one fails no longer."""
+    """For how many seeds a failing walk was searched for, because none is stored or the stored one no longer fails."""
 
     @property
     def passed(self) -> bool:
@@ -108,7 +108,7 @@ class Kill:
     number: int = 0
     """The number of the walk that failed."""
     known: bool = False
-    """Whether it was known, and not searched for."""
+    """Whether the walk was stored, and not searched for."""
 
 
 def attempt(driver: str, subject: Subject, model: type[Reference], seed: int) -> Kill:
@@ -161,7 +161,7 @@ def reduced(subject: Subject, diagnoser: Diagnoser, kill: Kill, seed: int, drive
 def kills(name: str, driver: str, seeds: int, known: Mapping[str, Proof] | None = None) -> Kills:
     """Let a driver loose on a mutant, under the first profile that it declares.
 
-    What is ``known`` is tried before the first seed of the walk searches.
+    The first seed of the walk tries what is ``known`` before it searches.
     """
     subject = resolve(f"mutant:{name}")
     mutant = next(m for m in mutants(subject.contract) if m.name == name)
@@ -205,9 +205,9 @@ def searched(driver: str, subject: Subject, diagnoser: Diagnoser, seed: int) -> 
 
 
 def killed_again(proof: Proof, rule: str, subject: Subject, diagnoser: Diagnoser) -> tuple[Kill, Finding] | None:
-    """What is known, tried again; None if no walk fails, or the trace is no minimal one that the rule is named on.
+    """A stored walk and trace, tried again; None if no walk fails, or the rule is not named on a minimal trace.
 
-    If only the walk is another one than is known, the known trace need not be reduced again.
+    If the trace still shows the mistake and only the walk does not, the trace is not reduced again.
     """
     finding = found_again(proof, rule, subject, diagnoser.model)
     if finding is None or not is_minimal(finding, subject, diagnoser):

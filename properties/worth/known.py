@@ -1,4 +1,4 @@
-"""What is known of mutants and wrong ways: the walk that noticed each, and its reduced trace; tried, then searched."""
+"""What is stored of mutants and wrong ways: for each a walk that fails, and its reduced trace. Both are tried again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from broker_tck.properties.findings.diagnose import WALKS, Diagnoser
 from broker_tck.properties.findings.finding import Finding, failure
 
 FEW = 3
-"""On a known trace, so many whole walks are tried first to name its rule; if they do not name it, as many as ever."""
+"""How many whole walks the first diagnosis of a stored trace has; a second one, if need be, has the usual number."""
 
 
 class Proof(msgspec.Struct, frozen=True, array_like=True):
@@ -37,17 +37,17 @@ class Known(msgspec.Struct, frozen=True):
     ways: dict[str, Proof] = {}
     """By rule, clause and name of the wrong way, for the contract's own profile."""
     laws: dict[str, str] = {}
-    """Each law and variation, and the way that breaks it; empty: none does, as far as was searched."""
+    """Each law and variation, and the way that breaks it; an empty name if the search found none."""
 
 
 def stored(contract: str) -> Known:
-    """What the kit knows of a contract; nothing of one that has no file yet."""
+    """What is stored of a contract; nothing if it has no file yet."""
     file = kills(contract)
     return msgspec.json.decode(file.read_bytes(), type=Known) if file.exists() else Known()
 
 
 def store(file: Path, known: Known) -> None:
-    """Write what is known, a row a line."""
+    """Write what is known, one row a line."""
     tables = ((name, msgspec.to_builtins(getattr(known, name))) for name in known.__struct_fields__)
     text = ",\n".join(f'"{name}": {{\n{rows(table)}\n}}' for name, table in tables)
     file.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
@@ -68,13 +68,13 @@ def failed_again(subject: Subject, model: type[Reference], seed: int, number: in
 def found_again(
     proof: Proof, rule: str, subject: Subject, model: type[Reference], itself: type[Reference] | None = None
 ) -> Finding | None:
-    """The finding that a known trace is. None if it does not fail with its last operation, or the rule is not named.
+    """The finding of a stored trace. None if the trace does not fail with its last operation, or the rule is not named.
 
     ``itself`` is the model that is the subject, if one is.
     """
     try:
         trace = from_text(proof.trace)
-    except BadInput:  # it is of other operations than there are now
+    except BadInput:  # operations have changed since
         return None
     config, operations = trace.config, tuple(trace.operations)
     found = failure(subject, model, config, operations)

@@ -45,7 +45,7 @@ class Power(msgspec.Struct, frozen=True):
     trace: str = ""
     """The reduced trace on which these rules were named, as text."""
     searched: bool = True
-    """Whether a failing walk was searched for, as none is known, or the known one fails no longer."""
+    """Whether a failing walk was searched for, because none is stored or the stored one no longer fails."""
 
 
 class Wanted(NamedTuple):
@@ -58,9 +58,9 @@ class Wanted(NamedTuple):
 
 
 def power_of(wanted: Wanted, seed: int) -> Power:
-    """Run one wrong way as the subject: as it is known to be killed, if it is, else from the first walk on.
+    """Run one wrong way as the subject: on the stored walk and trace, or else from the first walk on.
 
-    If only the walk is another one than is known, the known trace need not be reduced again.
+    If the trace still shows the mistake and only the walk does not, the trace is not reduced again.
     """
     kit = contract_named(wanted.contract)
     model = kit.model(wanted.profile)
@@ -87,7 +87,7 @@ def power_of(wanted: Wanted, seed: int) -> Power:
 def searched(
     subject: Subject, diagnoser: Diagnoser, seed: int, found: Finding | None = None
 ) -> tuple[int, Finding | None]:
-    """The first failing walk, counted from 1, and what it comes to, unless that is known; else how many were made."""
+    """The number of the first failing walk, from 1, and its finding, or the one ``found``; else the number of walks."""
     number = 0
     made = range(POWER_WALKS)
     on = walks(subject.contract, seed, made, subject.rig, diagnoser.model, subject.capabilities, subject.seconds)
@@ -99,7 +99,7 @@ def searched(
 
 
 def name_of(way: Way) -> str:
-    """What no other way of a model is called: ``str(way)`` leaves a clause out where people need not be told it."""
+    """A name that no other way of the model has; ``str(way)`` leaves out a clause that people need not know."""
     return f"{way.rule.number} {way.clause}: {way.name}"
 
 
@@ -137,9 +137,9 @@ def law_table(
 ) -> dict[str, str]:
     """Each law and variation with the first wrong way found that breaks it, run alone.
 
-    The way that is ``known`` to break it is tried first; if it is known that none does, none is searched for. Of the
-    others those of rules that are laws as well come first.
-    Each block of ways is judged by what none before it has broken.
+    The way that is ``known`` to break a law is tried first. If the empty name is known, no way is searched for. Of the
+    others, those of rules that are laws as well come first. Each block of ways is tried on the laws that none before it
+    has broken.
     """
     model = contract.model(profile)
     ways = ways_of(model)

@@ -99,6 +99,7 @@ def test_bench_makes_rounds_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.deep
 def test_bench_measures_every_way(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`bench campaign` measures each way of running a campaign, and the size of a store."""
     monkeypatch.setattr(bench, "calibrated", lambda seconds: FEW // 10)
     status, out, err = cli("bench", "campaign", "--seconds", "1", "--rounds", "1", "--turns", "1", "--json")
     assert (status, err) == (0, "")

@@ -39,5 +39,5 @@ def java() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Classes of the tests' own, compiled: trackers that do what none should, ways to ask for the time, a task."""
+    """Compiled classes of the tests' own: trackers that misbehave, ways to ask for the time, a task."""
     return compiled(Path(__file__).parent / "java", "4.2.4", tmp_path_factory.mktemp("odd"))

@@ -1,4 +1,4 @@
-"""Releases whose class is the same to the last instruction: what one of them does, the others do."""
+"""Releases whose class is the same to the last instruction, so that one of them is tested for all."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAME = {
     "range-cache": ("4.2.4", "5.0.0-M1", "5.0.1"),
     "bucket": ("4.0.0 4.0.1", "4.0.5", "4.0.8", "4.2.4", "5.0.1"),
 }
-"""The releases with each kind of class, those together that have the same."""
+"""The releases that have each kind of class; those in one string have the same class."""
 MADE_OF = {
     "in-memory": (
         delays.IN_MEMORY,
@@ -42,11 +42,11 @@ MADE_OF = {
     "range-cache": tuple(name.replace("/", ".") for name in caches.HELD),
     "bucket": (*buckets.HELD, f"{buckets.BUCKETS}Bucket", delays.ABSTRACT),
 }
-"""How the names of the classes begin that decide what one does."""
+"""The beginnings of the names of the classes that a kind is made of."""
 
 
 def subjects(kind: str) -> list[Any]:
-    """The names of all subjects of a kind, as parameters of a test. Those whose class is another's as well are deep."""
+    """The names of all subjects of a kind, as parameters of a test; all but the first with the same class are deep."""
     groups = [group.split() for group in SAME[kind]]
     return [
         pytest.param(f"pulsar-{version}/{kind}", marks=[pytest.mark.deep] if number else [])
@@ -56,7 +56,7 @@ def subjects(kind: str) -> list[Any]:
 
 
 def digest(kind: str, version: str) -> str:
-    """The digest of all that the class of a release does: without annotations, lines, and the Java that it needs."""
+    """A digest of the instructions of a release's class, without annotations, line numbers and version of Java."""
     found = sha256()
     for code in codes(kind, Release(version)):
         found.update(instructions(code))
@@ -73,7 +73,7 @@ def codes(kind: str, release: Release) -> Iterator[bytes]:
 
 
 def instructions(code: bytes) -> bytes:
-    """A class file without what says nothing of what it does."""
+    """A class file without all that does not change what the class does."""
     jpype = java()
     reader = jpype.JClass("org.objectweb.asm.ClassReader")
     tree = jpype.JClass("org.objectweb.asm.tree.ClassNode")()

@@ -54,6 +54,7 @@ def from_nothing(subject: Subject, profile: str, such: Callable[[Walk], Any] = b
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
+    """A released container does on random walks what its profile says."""
     subject = resolve(name)
     model = CURSORS.model(subject.profiles[0])
     for number in range(60):
@@ -63,6 +64,7 @@ def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_recorded_traces_are_done_as_recorded(name: str) -> None:
+    """A released container does what was recorded of its profile."""
     subject = resolve(name)
     traces = [asked(trace, subject) for trace in golden_traces("active-cursors", subject.profiles[0])]
     assert sum(len(trace.operations) for trace in traces) >= 39
@@ -71,6 +73,7 @@ def test_recorded_traces_are_done_as_recorded(name: str) -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_container_is_what_its_capabilities_say(name: str) -> None:
+    """A released container has the methods that its capabilities declare, and no others."""
     subject = resolve(name)
     container = subject.factory(Config(), lambda: 0)
     assert isinstance(container, ActiveCursors)
@@ -81,6 +84,7 @@ def test_container_is_what_its_capabilities_say(name: str) -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_what_comes_back_is_of_python(name: str) -> None:
+    """Answers of a released container are values of Python, and cursors the same objects that were added."""
     container = resolve(name).factory(Config(), lambda: 0)
     first, second = Cursor("a", 1, True), Cursor("a", 2, False)
     assert container.get("a") is None
@@ -109,6 +113,7 @@ def test_list_caches_for_the_time_of_grace(version: str) -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize(("name", "profile", "rule", "most"), DEFECTS)
 def test_defect_is_found_from_nothing(name: str, profile: str, rule: str, most: int) -> None:
+    """Walks find each known defect of released containers without a hint; a short trace names its rule."""
     subject = resolve(name)
     finding = from_nothing(with_null_updates(subject) if rule == "CC-14" else subject, profile)
     assert finding is not None
@@ -118,6 +123,7 @@ def test_defect_is_found_from_nothing(name: str, profile: str, rule: str, most: 
 
 @pytest.mark.deep
 def test_list_that_runs_in_a_circle_is_found_from_nothing() -> None:
+    """Walks find without a hint that the list of 4.2.4 hangs in a circle, with a short trace."""
     subject = with_null_updates(resolve(LINKED))
     finding = from_nothing(subject, "pulsar-list-2025", lambda done: unanswered(done.difference) == HANG, few=1)
     assert finding is not None

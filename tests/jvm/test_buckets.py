@@ -80,6 +80,7 @@ def test_each_release_declares_its_profile() -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_recorded_traces_are_done_as_recorded(name: str) -> None:
+    """A released bucket tracker does what was recorded of its profile."""
     subject, profile = resolve(name), PROFILES[name]
     traces = [asked(trace, subject) for trace in golden_traces("bucket-delivery", profile)]
     assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
@@ -88,6 +89,7 @@ def test_recorded_traces_are_done_as_recorded(name: str) -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
+    """A released bucket tracker does on random walks what its profile says."""
     run = Run(resolve(name), PROFILES[name], seed=0)
     failing = [done for done in checked(run, range(WALKS), WALKS) if done.difference]
     assert (failing, run.walks) == ([], WALKS)

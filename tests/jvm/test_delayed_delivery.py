@@ -46,6 +46,7 @@ def test_each_release_declares_its_profile() -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
+    """A released tracker does on random walks what its profile says."""
     run = Run(resolve(name), PROFILES[name], seed=0)
     failing = [done for done in checked(run, range(WALKS), WALKS) if done.difference]
     assert (failing, run.walks) == ([], WALKS)
@@ -53,6 +54,7 @@ def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_every_declared_deviation_is_seen(name: str) -> None:
+    """A released tracker shows each deviation that its profile declares, and no other."""
     subject, profile = resolve(name), PROFILES[name]
     run = Run(subject, profile, seed=0)
     deviations(run, witnesses(subject, profile))
@@ -64,6 +66,7 @@ def test_every_declared_deviation_is_seen(name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in RELEASED if PROFILES[each.values[0]] in RECORDED])
 def test_recorded_traces_are_done_as_recorded(name: str) -> None:
+    """A released tracker does what was recorded of its profile."""
     subject, profile = resolve(name), PROFILES[name]
     traces = [asked(trace, subject) for trace in golden_traces("delayed-delivery", profile)]
     assert [on_subject(trace, subject, profile) for trace in traces] == [None] * RECORDED[profile]
@@ -84,6 +87,7 @@ def test_ledgers_of_4_0_1_are_taken_as_their_table_lists_them_however_many_there
 @pytest.mark.deep
 @pytest.mark.parametrize("version", ["4.0.1", "4.0.5"])
 def test_against_the_specification_the_defects_of_4_0_show(version: str) -> None:
+    """Releases 4.0.1 and 4.0.5 fail against the specification, and the kit names the profile that they behave as."""
     subject = resolve(f"pulsar-{version}/in-memory")
     assert behaves_as(subject, seed=0) == subject.profiles[0]
     run = run_subject(subject, "timebucket-ideal", seed=0, count=WALKS, most=2)

@@ -88,6 +88,7 @@ def test_release_differs_from_another_profile(name: str) -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize("version", FOUND)
 def test_walks_find_what_a_release_does_otherwise_than_specified(version: str) -> None:
+    """Walks find the rules that a released cache breaks, each with a short trace."""
     run = run_subject(released(version), "ideal", seed=0, count=WALKS, most=1)
     assert rules(run) >= FOUND[version]
     assert all(len(finding.operations) <= SHORT for finding in run.findings)

@@ -47,6 +47,7 @@ def test_each_release_declares_its_profile() -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_release_keeps_to_its_profile(name: str) -> None:
+    """A released tracker of negative acks does on random walks what its profile says."""
     subject = resolve(name)
     run = Run(subject, subject.profiles[0], seed=0)
     failing = [done for done in checked(run, range(WALKS), WALKS) if done.difference]
@@ -55,6 +56,7 @@ def test_a_release_keeps_to_its_profile(name: str) -> None:
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_release_does_as_was_recorded(name: str) -> None:
+    """A released tracker of negative acks does what was recorded of its profile."""
     subject = resolve(name)
     assert golden_traces("negative-acks", subject.profiles[0])
     found = came_to(subject, "golden", Asked(subject.profiles[0]))
@@ -64,6 +66,7 @@ def test_a_release_does_as_was_recorded(name: str) -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize(("release", "rule"), DEFECTS)
 def test_a_known_defect_is_found_by_its_rule(release: str, rule: str) -> None:
+    """Walks find each known defect of a released tracker of negative acks; a short trace names its rule."""
     subject = resolve(f"pulsar-{release}/negative-acks")
     run = run_subject(subject, f"{PROFILES[release]}+{rule}", seed=0, count=WALKS, most=2)
     named = {number for finding in run.findings for number in finding.diagnosis.rules}

@@ -84,6 +84,7 @@ def test_a_loop_in_javas_own_library_is_ended_from_outside(odd: Path) -> None:
 
 @pytest.mark.deep
 def test_a_loop_that_is_ended_from_outside_is_a_finding_of_one_operation(odd: Path) -> None:
+    """An endless loop that only the time limit ends is a finding with one operation."""
     status, told = run_quickly("check", "--json", "--subject", f"pulsar-4.2.4/odd.Odd$LoopsElsewhere@{odd}")
     (finding,) = json.loads(told)["subjects"][0]["findings"]
     assert (status, finding["seen"]) == (1, {"error": "Hang", "message": "no answer within the limit"})

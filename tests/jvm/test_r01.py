@@ -15,6 +15,7 @@ REPO = Path(__file__).parents[2]
 
 @pytest.mark.deep
 def test_a_slow_subscription_loses_its_messages() -> None:
+    """On a whole broker, a slow subscription loses its messages as docs/r-01.md shows."""
     command = (sys.executable, str(REPO / "examples" / "r-01" / "run.py"), "4.2.4")
     done = subprocess.run(command, capture_output=True, text=True, timeout=640, check=False)
     if done.returncode == 2 and not os.environ.get("CI"):

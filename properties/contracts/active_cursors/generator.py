@@ -47,7 +47,7 @@ LARGE = weighted(
         (FEW, 40),
     ]
 )
-"""How large crowds get in one walk, of which others are :data:`FEW`."""
+"""The sizes of a walk's first crowd; later crowds of the walk have the sizes of :data:`FEW`."""
 FILLING = 50
 """A crowd of more than so many is, in one of two cases, as large as makes all cursors that have a position so many."""
 STEPS = (0, 0, 1, 3, 1, -1, 7)
@@ -57,10 +57,10 @@ WITHIN = (0, 0, 0, 5, 12, 40)
 PAGES = 1_000
 """So many cursors are mostly each at a position of its own: they fill pages then."""
 LEAVING, LEAVING_PAGES = 16, 4
-"""Where there are crowds, one removal of so many is of a whole crowd, or of a part of one. Those that fill pages leave
-sooner: each question about them costs as much as whole walks do."""
+"""If there are crowds, one removal in so many removes a crowd, or a part of one. Crowds that fill pages leave sooner,
+because each question about them costs as much as a whole walk."""
 LONG_MARCHES = (*(0,) * 20, 8_190, 8_192, 33_000, 33_000)
-"""How many moves the first march has, among few cursors: versions outgrow pages, and 16 bits. 0: it is as others."""
+"""How many moves the first march has, among few cursors: versions outgrow pages and 16 bits. 0: as other marches."""
 MOST_AMONG = 64
 MOST_DRAINED = 14
 LAST = 3
@@ -111,7 +111,7 @@ class Cursors:
         """Where each cursor was sent last that has a position."""
         self.crowds: list[Crowd] = []
         self.large = one_of(choices, LARGE)
-        """How many cursors a crowd has; one that comes to another has few."""
+        """How many cursors the first crowd may have; a crowd that comes to another has few."""
         self.long = one_of(choices, LONG_MARCHES)
         self.takes_away = choices.below(8) == 0 and self.nulls
         self.adds_again = choices.below(6) == 0

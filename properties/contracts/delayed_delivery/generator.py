@@ -47,11 +47,11 @@ FILLS = weighted(
         ((4_095, 4_096, 4_097), 7),
     ]
 )
-"""How many messages are added at once: mostly few."""
+"""How many messages an operation adds at once: mostly few."""
 WORK = weighted([(300, 60), (THOUSAND, 70), (THOUSANDS, 70), (CONTAINER, 1)])
-"""How many messages a walk adds in bulk, or nearly so: each costs as much as an operation does. Much is rare."""
+"""A walk's budget of messages that are added in bulk. Each costs as much as an operation, so large budgets are rare."""
 LITTLE = 64
-"""So few may be added at once by a walk that has done its work."""
+"""How many messages a walk may add at once when its budget is spent."""
 PLOTTED = 9
 """One walk in so many plays plots."""
 MOST_APART = 1_100
@@ -173,7 +173,7 @@ class Adds:
         )
         self.largest = largest
         self.work = 0
-        """How many messages may still be added in bulk; whoever makes a walk says it."""
+        """What is left of the walk's budget of messages in bulk; set by whoever makes the walk."""
         tick, width = times.buckets.tick, times.buckets.width
         self.aparts = (0, 0, 0, 0, 1, -1, width, width, -width, tick, -tick, -tick - 1, 7)
         """How far apart the times of many adds are."""
@@ -195,7 +195,7 @@ class Adds:
         return ledger, entry if entry + room <= self.largest else 0
 
     def fill(self) -> Fill:
-        """Many adds, as far as the walk has not done its work."""
+        """Many adds, as far as the budget goes."""
         ledger, entry = one_of(self.choices, self.pool)
         n = one_of(self.choices, one_of(self.choices, FILLS))
         n = n if n <= self.work else 1 + self.below(LITTLE)

@@ -36,17 +36,17 @@ MANY = (999, 1_000, 1_001, 1_024, 1_025)
 MANY_BUCKETS = (1_025, 1_030, 1_060, 1_099)
 SCATTERED = (2_049, 2_050, 2_100, 2_560, 4_097)
 THOUSAND, THOUSANDS = 999, 4_097
-"""The work of walks that add about so many messages at once."""
+"""The budgets of walks that add about so many messages at once."""
 CONTAINER = 65_536
 """So many entries share a container of a bitmap."""
 FULL = (65_535, 65_536, 65_537)
-"""So many entries fill it, or nearly so."""
+"""How many entries fill a container, or nearly."""
 GROWN = weighted([((8, 16, 32, 64), 4), ((128, 256, 1_000, 1_024), 2), ((4_096,), 3)])
 """So many entries of a ledger in a bucket are kept in one way, and one more in another."""
 AROUND = 3
 """So many messages are added one by one where that may happen, and taken again."""
 BATCHES = (1_002, 1_025, 1_099)
-"""Over so many messages of a batch times fall by about a tick."""
+"""Over how many messages of a batch times fall by about a tick."""
 AGAIN = 4
 """One time in so many, many messages are added once more."""
 CROWD, CROWDS = 200, 9
@@ -73,11 +73,11 @@ class Plots(plots.Plots):
             CONTAINER: [self.full],
         }
         self.first = large.get(adds.work, [])
-        """The plots of which one is the walk's work; nothing of it is left then."""
+        """The plots from which the first one is drawn, which spends the walk's whole budget; empty if none does."""
         adds.work = 0 if self.first else adds.work
 
     def begin(self) -> Operation:
-        """Begin a plot, that of the walk's work first; if it has nothing to do, many messages are added."""
+        """Begin a plot, first the one that spends the budget; if a plot has nothing to do, add many messages."""
         plots, self.first = self.first or self.plots, []
         return self.play(one_of(self.choices, plots), self.adds.fill)
 

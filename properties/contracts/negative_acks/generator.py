@@ -55,7 +55,7 @@ FAR_BACKOFFS = (
 )
 """Delays that are wider than they mostly are, and many of them."""
 MANY_DELAYS = 100
-"""A table of more is there so that nacks go into as many buckets at once, but not for polls that look at each."""
+"""A table with more delays puts nacks into as many buckets at once; not with polls, which look at each bucket."""
 MULTIPLIERS = (
     (100, 10_000, 2.0),
     (1_000, 8_000, 2.0),
@@ -116,10 +116,10 @@ LARGE = weighted(
         ((65_536,), 1),
     ]
 )
-"""How large many nacks get in one walk; others are :data:`FEW`. The larger, the fewer walks: each message costs as much
-as an operation does, and is emitted once more."""
+"""The large sizes of many nacks in a walk; its other sizes are :data:`FEW`. Larger sizes are rarer, because each nack
+costs as much as an operation, and is emitted again."""
 LEFT_FOR_FEW = 1_000
-"""So many more than the largest can be, many nacks of a walk come to at most."""
+"""A walk's budget of nacks in bulk: the largest of its sizes, and so many more."""
 MOST_IGNORED = 64
 """So many at most where the tracker is closed."""
 LEDGERS = (1, 1, 1, 2, 3, 17, 300)
@@ -141,9 +141,9 @@ SEVERAL, DAY = 4, 86_400_000
 MOST_STEP, MOST_POLLS = 600_000, 1_800
 """The longest step in milliseconds, unless delays are longer, and in polls."""
 FEW_POLLS = 12
-"""A step of more polls is a long one, of which a walk has few: nothing is found by most of them."""
+"""A step of more polls is long. A walk has few long steps, because most of their polls find nothing."""
 POLLED = weighted([(100, 8), (400, 4), (MOST_POLLS, 1)])
-"""How many polls all long steps of a walk come to."""
+"""A walk's budget of polls in long steps."""
 MOST_DRAINS = 40
 
 
