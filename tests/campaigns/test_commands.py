@@ -83,7 +83,18 @@ def test_campaign_is_compared_with_itself(cli: Cli, store: Path, tmp_path: Path)
 
 
 def test_rule_that_was_never_exercised_is_told(cli: Cli, tmp_path: Path) -> None:
-    arguments = ("--rounds", "1", "--operations", "1", "--master", "local[1]", "--subject", "time-bucket")
+    arguments = (
+        "--rounds",
+        "1",
+        "--operations",
+        "1",
+        "--master",
+        "local[1]",
+        "--shards",
+        "1",
+        "--subject",
+        "time-bucket",
+    )
     status, out, _ = cli("fuzz", "--store", tmp_path / "s", *arguments)
     assert status == 1
     assert "DD-" in next(line for line in out.splitlines() if line.startswith("time-bucket "))
