@@ -20,7 +20,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, valid
 from broker_tck.properties.engine.walk import OPERATIONS, generated, walk_seed
 
-WALKS = 300
+WALKS = 400
 
 
 @dataclass
