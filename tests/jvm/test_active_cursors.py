@@ -43,13 +43,17 @@ def with_null_updates(subject: Subject) -> Subject:
     return replace(subject, capabilities=structs.replace(subject.capabilities, null_updates=True))
 
 
-def from_nothing(subject: Subject, profile: str, such: Callable[[Walk], Any] = bool, few: int = 4) -> Finding | None:
-    """What the first few such walks that fail are reduced to: the clearest, and of these the shortest."""
+def from_nothing(subject: Subject, profile: str, such: Callable[[Walk], Any] = bool, few: int = 8) -> Finding | None:
+    """What the first few such walks that fail are reduced to: the best explained, and of these the shortest."""
     model = CURSORS.model(profile)
     diagnoser = Diagnoser(CURSORS, model, subject.rig, subject.capabilities)
     walks = islice(filter(such, failing(subject, model, seed=3)), few)
     found = [find(subject, diagnoser, done.config, done.operations, done.seed) for done in walks]
-    return min(filter(None, found), key=lambda f: (len(f.diagnosis.rules), len(f.operations)), default=None)
+    return min(
+        filter(None, found),
+        key=lambda f: (not f.diagnosis.ways, len(f.diagnosis.rules), len(f.operations)),
+        default=None,
+    )
 
 
 @pytest.mark.parametrize("name", RELEASED)
