@@ -24,8 +24,9 @@ def cleared(trace: Sequence[Any]) -> bool:
 
 
 def several(trace: Sequence[Any]) -> bool:
-    """Whether several views were opened."""
-    return len([operation for operation in trace if operation.tag == "open"]) > 1
+    """Whether several views were opened, and no message was added twice: if one was, a copy of it may have stayed."""
+    added = [(operation.ledger, operation.entry) for operation in trace if operation.tag == "add"]
+    return len(set(added)) == len(added) and len([operation for operation in trace if operation.tag == "open"]) > 1
 
 
 BLAME = (
