@@ -85,9 +85,10 @@ def mutants_command(
     Each seed makes walks of 1,000,000 operations at most; walks are stored for the first seed only. --driver machine
     runs the state machine of Hypothesis with 2,000 examples a seed, without the deep mutants; it takes minutes.
 
-    Exit status 1 if a mutant survives, if its own rule is not named, if its trace has more than 20 operations (30 for a
-    deep mutant; 12 and 18 for the walk's first seed), or if an operation can be left out of the trace. If a trace is
-    longer than 12 operations, up to three failing walks are reduced, and the shortest trace counts.
+    Exit status 1 if a mutant survives, if its own rule is not named, if its trace is too long, or if an operation can
+    be left out of the trace. A trace may have 20 operations, that of a deep mutant 30; for the walk's first seed 12
+    and 18. If a trace is longer than 12 operations, up to three failing walks are reduced, and the shortest trace
+    counts.
     """
     chosen = part_of(chosen_mutants(chosen_contracts(contract_names), names), *part)
     every = list(chain.from_iterable(chosen.values()))

@@ -154,7 +154,7 @@ def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.
     monkeypatch.setattr(kept, lambda subject, specified, seed, known: "NA-23" not in specified.__name__)
     status, out, _ = cli("check", "--subject", "java", "--walks", "40", "--examples", "0")
     assert status == 4
-    assert re.search(r"java \(pip-393-java\): NOT ENOUGH: never came up: (NA-\d+, )*NA-23 \(", out)
+    assert "java (pip-393-java): NOT ENOUGH: never came up: NA-23 (" in out
 
 
 def test_finding_under_a_rule_kept_is_replayed(cli: Cli) -> None:

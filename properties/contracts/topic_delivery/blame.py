@@ -24,9 +24,14 @@ def cleared(trace: Sequence[Any]) -> bool:
 
 
 def several(trace: Sequence[Any]) -> bool:
-    """Whether several views were opened, and no message was added twice: if one was, a copy of it may have stayed."""
+    """Whether several views were opened."""
+    return len([operation for operation in trace if operation.tag == "open"]) > 1
+
+
+def twice(trace: Sequence[Any]) -> bool:
+    """Whether a message was added twice, so that a copy of it may have stayed."""
     added = [(operation.ledger, operation.entry) for operation in trace if operation.tag == "add"]
-    return len(set(added)) == len(added) and len([operation for operation in trace if operation.tag == "open"]) > 1
+    return len(set(added)) < len(added)
 
 
 BLAME = (
@@ -35,6 +40,7 @@ BLAME = (
     Blame("TD-27", "close"),
     Blame("TD-31", "shutdown"),
     Blame("TD-26", "open"),
+    Blame("TD-15", "md", "count", twice),
     Blame("TD-20", "md", "count", several),
     Blame("TD-15", "md"),
     Blame("TD-14", "tick"),
