@@ -21,14 +21,14 @@ from time import perf_counter
 
 import msgspec
 
+from broker_tck.bench.loopback import Cluster
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import bundled, resolve
 from broker_tck.spark_fuzz.driver.campaign import planned
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.rounds import Rounds
-from broker_tck.spark_fuzz.driver.session import session
-from broker_tck.spark_fuzz.loopback import Cluster
+from broker_tck.spark_fuzz.executors.session import session
 from broker_tck.spark_fuzz.store.places import Folder
 from broker_tck.spark_fuzz.worker.shard import COUNTED, SHARDS_A_CORE, shard_rows, shard_seed
 

@@ -12,7 +12,7 @@ from broker_tck.bench.cache import PASSES, POLICIES, Measurement
 from broker_tck.bench.cursors import WORKLOADS, CursorRow
 from broker_tck.bench.nacks import MemoryRow as NackRow
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.driver.session import need
+from broker_tck.spark_fuzz.executors.session import need
 
 OPERATIONS = ("update", "slowest", "rank")
 COLORS = ("#0a5bab", "#b34700", "#1b7f4b", "#8a3ffc", "#a2191f", "#555d66")

@@ -14,8 +14,8 @@ from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.findings.document import Document, document_json, read
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
-from broker_tck.spark_fuzz.driver.session import cause
 from broker_tck.spark_fuzz.driver.totals import Totals
+from broker_tck.spark_fuzz.executors.session import cause
 from broker_tck.spark_fuzz.store.places import Store
 
 if TYPE_CHECKING:

@@ -153,7 +153,7 @@ def check_command(
     """
     settings = Settings() if isolated else settings_of(Path.cwd())
     if html:
-        from broker_tck.spark_fuzz.driver.session import need
+        from broker_tck.spark_fuzz.executors.session import need
 
         need("pages", ("jinja2",), "report")
     only = named_rules(rules)

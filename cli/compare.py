@@ -25,7 +25,7 @@ from broker_tck.properties.findings.compare import Column, Verdict, column, comp
 from broker_tck.properties.findings.document import document_json
 from broker_tck.properties.findings.story import config_text
 from broker_tck.properties.guarding import Task, run_all
-from broker_tck.spark_fuzz.driver.session import need
+from broker_tck.spark_fuzz.executors.session import need
 
 WALKS = 200
 WORDS = {Verdict.KEEPS: "keeps", Verdict.BREAKS: "BREAKS", Verdict.NOT_EXERCISED: "-"}

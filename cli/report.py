@@ -10,7 +10,7 @@ from broker_tck.cli.campaigns import conf_option
 from broker_tck.cli.output import print_table, written
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.driving import opened
-from broker_tck.spark_fuzz.driver.session import need_report
+from broker_tck.spark_fuzz.executors.session import need_report
 
 EXAMPLES = """\b
 Examples:

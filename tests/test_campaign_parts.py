@@ -27,7 +27,7 @@ from broker_tck.spark_fuzz.driver.fingerprint import subject_digests
 from broker_tck.spark_fuzz.driver.manifest import Code, Lane, Manifest, code_here, decoded, encoded
 from broker_tck.spark_fuzz.driver.merging import check as check_mergeable
 from broker_tck.spark_fuzz.driver.merging import merged_manifest
-from broker_tck.spark_fuzz.driver.ship import KIT_PACKAGES, files, settings, ship
+from broker_tck.spark_fuzz.executors.ship import KIT_PACKAGES, files, settings, ship
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.store.places import Folder
 
@@ -251,7 +251,7 @@ def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
 
 def test_files_of_subjects_are_shipped_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
-    monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
+    monkeypatch.setattr("broker_tck.spark_fuzz.executors.ship.SPARK_LIBRARIES", ())
     monkeypatch.chdir(tmp_path)
     other = tmp_path / "other" / "kit.jar"
     other.parent.mkdir()
@@ -270,7 +270,7 @@ def test_files_of_subjects_are_shipped_by_name(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_folders_of_subjects_are_shipped_with_what_is_in_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
+    monkeypatch.setattr("broker_tck.spark_fuzz.executors.ship.SPARK_LIBRARIES", ())
     folders = [tmp_path / build / "classes" for build in ("a", "b")]
     for folder in folders:
         (folder / "com").mkdir(parents=True)
@@ -290,7 +290,7 @@ def test_folders_of_subjects_are_shipped_with_what_is_in_them(monkeypatch: pytes
 
 @pytest.mark.parametrize("where", [".", "a/.."])
 def test_folder_without_a_name_is_not_shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str) -> None:
-    monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
+    monkeypatch.setattr("broker_tck.spark_fuzz.executors.ship.SPARK_LIBRARIES", ())
     monkeypatch.chdir(tmp_path)
     Path("a").mkdir()
     monkeypatch.setattr(BUNDLED["heap"], "files", lambda: [where], raising=False)
@@ -318,9 +318,9 @@ def test_nothing_is_sent_where_everything_is_on_this_machine(monkeypatch: pytest
 def test_what_is_shipped_has_the_kit_and_its_libraries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("broker_tck.spark_fuzz.driver.ship.SPARK_LIBRARIES", ())
+    monkeypatch.setattr("broker_tck.spark_fuzz.executors.ship.SPARK_LIBRARIES", ())
     names = {name for name, _ in files(["heap", "misbehaving:ReadsNull"])}
-    assert {"broker_tck/model/rules.py", "broker_tck/spark_fuzz/log4j2.properties", "misbehaving.py"} <= names
+    assert {"broker_tck/model/rules.py", "broker_tck/spark_fuzz/executors/log4j2.properties", "misbehaving.py"} <= names
     assert {name.split("/")[1] for name in names if name.startswith("broker_tck/")} == {*KIT_PACKAGES, "__init__.py"}
     assert any(name.startswith("msgspec/") and name.endswith(".so") for name in names)
     assert any(name.endswith(".dist-info/METADATA") for name in names)

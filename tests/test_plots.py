@@ -15,7 +15,7 @@ from broker_tck.bench import cursors as cursor_bench
 from broker_tck.bench import topics as topic_bench
 from broker_tck.bench.pictures import check_plot
 from broker_tck.cli.bench import bench_command, memory
-from broker_tck.spark_fuzz.driver import session
+from broker_tck.spark_fuzz.executors import session
 
 pytestmark = plots
 

@@ -30,7 +30,7 @@ def campaign_command(seconds: float, rounds: int, turns: int, as_json: bool) -> 
     """
     from broker_tck.bench.campaign import PROCESSES
     from broker_tck.bench.campaign import campaign as measure
-    from broker_tck.spark_fuzz.driver.session import java, need_spark
+    from broker_tck.spark_fuzz.executors.session import java, need_spark
 
     need_spark()
     java()

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.driver.session import is_local, java, need_spark, parallelism, session
-from broker_tck.spark_fuzz.driver.ship import settings as ship_settings
-from broker_tck.spark_fuzz.driver.ship import ship
+from broker_tck.spark_fuzz.executors.session import is_local, java, need_spark, parallelism, session
+from broker_tck.spark_fuzz.executors.ship import settings as ship_settings
+from broker_tck.spark_fuzz.executors.ship import ship
 from broker_tck.spark_fuzz.store.places import LOG, MANIFEST, Folder, Remote, Store, is_uri
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ import msgspec
 from broker_tck.implementations.reachable import barred
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.manifest import Manifest, decoded, encoded
-from broker_tck.spark_fuzz.driver.session import cause
+from broker_tck.spark_fuzz.executors.session import cause
 from broker_tck.spark_fuzz.store.rows import FINDINGS, STATES, SUMMARY, arrow_schema
 
 if TYPE_CHECKING:

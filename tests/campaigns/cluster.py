@@ -188,7 +188,7 @@ def archived(folder: Path) -> str:
 
     What has other classes than Spark's, as the script that starts it, goes without, and does not say so.
     """
-    from broker_tck.spark_fuzz.driver.session import JVM
+    from broker_tck.spark_fuzz.executors.session import JVM
 
     archive = folder / "classes.jsa"
     little = ["--subject", "time-bucket", "--rounds", 1, "--operations", 1, "--master", "local[1]"]

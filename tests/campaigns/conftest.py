@@ -18,9 +18,9 @@ collect_ignore = [] if find_spec("jpype") and find_spec("jgo") else ["test_java.
 if not collect_ignore_glob:
     from campaigns.cluster import Command, Ended, archived, campaign, eventually, guarded, on, processes
 
+    from broker_tck.bench.loopback import Cluster
     from broker_tck.properties.errors import BadInput
-    from broker_tck.spark_fuzz.driver.session import JVM, java
-    from broker_tck.spark_fuzz.loopback import Cluster
+    from broker_tck.spark_fuzz.executors.session import JVM, java
 
 WORKERS = 2
 Start = Callable[..., "Command"]

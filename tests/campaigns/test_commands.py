@@ -148,7 +148,7 @@ def test_session_ends_quietly_where_java_is_gone(tmp_path: Path) -> None:
     script = """
 import os
 import signal
-from broker_tck.spark_fuzz.driver.session import session
+from broker_tck.spark_fuzz.executors.session import session
 
 with session("local[1]", {}, None, None) as spark:
     os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)

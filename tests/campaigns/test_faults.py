@@ -33,8 +33,8 @@ from campaigns.conftest import Run, Start
 from conftest import Cli
 from kit import python
 
+from broker_tck.bench.loopback import Cluster
 from broker_tck.spark_fuzz.driver.manifest import FORMAT
-from broker_tck.spark_fuzz.loopback import Cluster
 from broker_tck.spark_fuzz.store.places import MANIFEST
 
 LOCAL = ("--master", "local[2]")

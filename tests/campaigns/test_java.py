@@ -12,11 +12,11 @@ from campaigns.cluster import Command, Process, after_rounds, eventually, kill, 
 from campaigns.conftest import Start
 from kit import python
 
+from broker_tck.bench.loopback import Cluster
 from broker_tck.implementations.delayed_delivery.released import IN_MEMORY
 from broker_tck.implementations.jvm.jars import own_path_of
 from broker_tck.implementations.jvm.loader import path_of
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.spark_fuzz.loopback import Cluster
 
 SUBJECTS = ("pulsar-4.2.4/in-memory@classes", "pulsar-4.0.8/in-memory")
 """The first is not what its profile says; its class is in a folder, and both have jars of their own release."""

@@ -12,7 +12,7 @@ from campaigns.cluster import Command, eventually, in_shards, kill, on, outcome
 from campaigns.conftest import Start
 from campaigns.resident import STARTS
 
-from broker_tck.spark_fuzz.loopback import Cluster
+from broker_tck.bench.loopback import Cluster
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.store.places import Folder
 

@@ -16,7 +16,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from broker_tck.properties.errors import Failed
-from broker_tck.spark_fuzz.driver.session import java, need_spark
+from broker_tck.spark_fuzz.executors.session import java, need_spark
 
 HOST = "127.0.0.1"
 PATIENCE = 60.0
