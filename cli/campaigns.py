@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,35 +12,39 @@ from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.findings.document import Document, document_json, read
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, status_of
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.totals import Totals
-from broker_tck.spark_fuzz.executors.session import cause
-from broker_tck.spark_fuzz.store.places import Store
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+from broker_tck.spark_fuzz.executors import Executor
+from broker_tck.spark_fuzz.executors.session import cause, need
+from broker_tck.spark_fuzz.store.tables import Store
 
 SHOWN = 5
 """So many findings are printed; the report has them all."""
 BAR = 10
 
 
-conf_option = click.option(
-    "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark, or of Hadoop. Repeatable."
-)
+def say(text: str) -> None:
+    """Print a line on standard error."""
+    click.echo(f"broker-tck: {text}", err=True)
 
 
-def watched(spark: SparkSession, store: Store, goal: Goal) -> Totals:
-    """Run a campaign with its progress shown. Failed says how to go on where Spark failed."""
+def opened(where: str) -> Store:
+    """A store, to be read or written. BadInput if what it needs is not installed."""
+    need("campaigns", ("pyarrow", "deltalake"), "fuzz")
+    return Store(where)
+
+
+def watched(executor: Executor, store: Store, goal: Goal) -> Totals:
+    """Run a campaign with its progress shown. Failed says how to go on if the executor failed."""
     try:
         with shown(store.manifest, goal) as tell:
-            return run(spark, store, goal, tell)
+            return run(executor, store, goal, tell, say)
     except (BadInput, Failed):
         raise
     except KeyboardInterrupt:
-        click.echo(f"broker-tck: `broker-tck fuzz resume {store.where}` goes on after the last whole round", err=True)
+        say(f"`broker-tck fuzz resume {store.where}` goes on after the last whole round")
         raise
     except Exception as error:
         raise Failed(
@@ -103,7 +107,9 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
         )
     else:
         print_summary(store, totals, findings, vacuous)
-    return 1 if findings or any(vacuous.values()) else 0
+    if findings or totals.unfinished:
+        return status_of(BROKEN)
+    return status_of(NOT_ENOUGH if any(vacuous.values()) else CONFORMS)
 
 
 def shortest(store: Store) -> list[Document]:
@@ -139,6 +145,8 @@ def print_summary(store: Store, totals: Totals, findings: Sequence[Document], va
     head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "residual"]
     print_table("", head, rows, right=(2, 3, 4, 5, 7))
     click.echo(f"\n{totals_text(totals)}")
+    if totals.unfinished:
+        click.echo(f"{many(totals.unfinished, 'shard')} not finished; the report says which, and why")
     click.echo(f"`broker-tck report {store.where} -o report.html` shows all of it")
 
 

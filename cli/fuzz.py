@@ -1,12 +1,13 @@
-"""``fuzz``: campaigns on Spark, begun, resumed, stopped and merged."""
+"""``fuzz``: campaigns, begun, resumed, stopped and merged."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import Any
 
 import click
 
-from broker_tck.cli.campaigns import conf_option, summarize, watched
+from broker_tck.cli.campaigns import opened, say, summarize, watched
 from broker_tck.cli.options import (
     chosen_contract,
     chosen_profiles,
@@ -21,17 +22,12 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation.guard import SECONDS
 from broker_tck.spark_fuzz.driver.campaign import planned, resumable, stop
-from broker_tck.spark_fuzz.driver.driving import check_new, cores, driving, opened, store_at
-from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Goal, Lane
 from broker_tck.spark_fuzz.driver.merging import merge
-from broker_tck.spark_fuzz.worker.shard import SHARDS_A_CORE
+from broker_tck.spark_fuzz.driver.sizes import OPERATIONS, sizes
+from broker_tck.spark_fuzz.executors.choosing import MASTER, PROCESSES, SPARK, Choice, executor
+from broker_tck.spark_fuzz.store.tables import refused
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-
-ROUNDS = 10
-OPERATIONS = 1_000_000
 WALK_MEMORY = 512
 FUZZ_EXAMPLES = """\b
 Examples:
@@ -51,32 +47,45 @@ Examples:
 """
 
 
-master_option = click.option(
-    "--master",
-    default="local[*]",
-    show_default=True,
-    metavar="URL",
-    help="Where Spark runs: local[N], or the URL of a cluster's master.",
+EXECUTOR_OPTIONS = (
+    click.option(
+        "--executor",
+        type=click.Choice([SPARK, PROCESSES]),
+        help="What runs the shards. Default: spark; processes of this machine if PySpark or Java is missing.",
+    ),
+    click.option("--processes", type=click.IntRange(1), help="So many processes of this machine. Default: its cores."),
+    click.option(
+        "--master", metavar="URL", help=f"Where Spark runs: local[N], or the URL of a cluster. Default: {MASTER}."
+    ),
+    click.option(
+        "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else Spark's."
+    ),
+    click.option(
+        "--ship", "shipped", is_flag=True, help="Send the kit, its libraries, and the subjects' packages and files."
+    ),
+    click.option(
+        "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark, or of Hadoop. Repeatable."
+    ),
 )
 
 
-python_option = click.option(
-    "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else what Spark finds."
-)
+def executor_options(command: Any) -> Any:
+    """Give a command the options that choose its executor, as one argument ``choice``."""
 
+    @wraps(command)
+    def chosen(*arguments: Any, **options: Any) -> Any:
+        choice = Choice(**{name: options.pop(name) for name in Choice._fields})
+        return command(*arguments, choice=choice, **options)
 
-ship_option = click.option(
-    "--ship",
-    "shipped",
-    is_flag=True,
-    help="Send the kit, its libraries, and the subjects' packages and files.",
-)
+    for option in reversed(EXECUTOR_OPTIONS):
+        chosen = option(chosen)
+    return chosen
 
 
 rounds_option = click.option(
     "--rounds",
     type=click.IntRange(1),
-    help=f"End after so many rounds in all. Default: {ROUNDS}, without a limit in seconds.",
+    help="End after so many rounds in all.",
 )
 
 
@@ -98,18 +107,16 @@ findings_option = click.option(
 @contract_option
 @subject_option
 @profile_option
-@click.option("--store", "where", metavar="DIR", help="A new folder, or a URI that Spark can write.")
-@rounds_option
+@click.option("--store", "where", metavar="DIR", help="A new folder, or a URI such as s3://bucket/night.")
 @click.option(
     "--operations",
-    default=OPERATIONS,
-    show_default=True,
     type=click.IntRange(1),
-    help="Operations that a shard makes in a round.",
+    help=f"Operations of the whole campaign. Default: {OPERATIONS:,}, without a limit in seconds or findings.",
 )
+@rounds_option
 @seconds_option
 @findings_option
-@click.option("--shards", type=click.IntRange(1, 2**24 - 1), help="Tasks in a round. Default: twice the cores.")
+@click.option("--shards", type=click.IntRange(1, 2**24 - 1), help="Tasks in a round. Default: as many as rounds.")
 @click.option(
     "--walk-seconds",
     default=SECONDS,
@@ -126,10 +133,7 @@ findings_option = click.option(
     help="Memory is refused to a subject that wants more.",
 )
 @seed_option
-@master_option
-@python_option
-@ship_option
-@conf_option
+@executor_options
 @json_option
 @click.pass_context
 def fuzz_command(
@@ -139,24 +143,22 @@ def fuzz_command(
     named: tuple[Subject, ...],
     profile: str | None,
     where: str | None,
+    operations: int | None,
     rounds: int | None,
-    operations: int,
     seconds: float | None,
     until: int | None,
     shards: int | None,
     walk_seconds: float,
     walk_memory: int,
     seed: int,
-    master: str,
-    python: str | None,
-    shipped: bool,
-    confs: tuple[str, ...],
+    choice: Choice,
     as_json: bool,
 ) -> int | None:
-    """Run a campaign: randomized walks, distributed by Spark, round after round.
+    """Run a campaign: randomized walks, distributed by Spark or by processes of this machine, round after round.
 
     Each shard of a round walks every subject, in processes of their own. What a round finds is in the store when the
-    round ends; a campaign that was interrupted goes on with `resume`. The exit status is 1 where there is a finding.
+    round ends; a campaign that was interrupted goes on with `resume`. The exit status is 1 if there is a finding, and
+    4 if a required rule never came up.
     """
     if context.invoked_subcommand:
         return None
@@ -165,26 +167,22 @@ def fuzz_command(
     contract = chosen_contract(contract_name, named)
     subjects = chosen_subjects(contract, named)
     lanes = list(dict.fromkeys(Lane(s.name, p) for s in subjects for p in chosen_profiles(s, profile)))
-    goal = Goal(rounds if rounds or seconds else ROUNDS, seconds, until)
-
-    def plan(spark: SparkSession) -> Manifest:
-        return planned(
+    plan = sizes(operations, rounds, shards, seconds, until)
+    store = opened(where)
+    store.check_new()
+    with executor(choice, [lane.subject for lane in lanes], say) as made:
+        manifest = planned(
             contract,
             lanes,
-            goal,
+            plan,
             seed=seed,
-            shards=shards or SHARDS_A_CORE * cores(spark, master),
-            operations=operations,
             walk_seconds=walk_seconds,
             walk_memory=walk_memory,
-            master=master,
+            executor=made.name,
         )
-
-    names = [lane.subject for lane in lanes]
-    with driving(where, master, confs, python, names if shipped else None, check_new) as (spark, store):
-        store.create(plan(spark))
-        totals = watched(spark, store, goal)
-        return summarize(store, totals, goal, as_json)
+        with store.driven(manifest):
+            totals = watched(made, store, plan.goal)
+            return summarize(store, totals, plan.goal, as_json)
 
 
 @fuzz_command.command("resume", epilog=RESUME_EXAMPLES)
@@ -192,41 +190,37 @@ def fuzz_command(
 @rounds_option
 @seconds_option
 @findings_option
-@master_option
-@python_option
-@ship_option
-@conf_option
+@executor_options
 @json_option
 def resume(
     where: str,
     rounds: int | None,
     seconds: float | None,
     until: int | None,
-    master: str,
-    python: str | None,
-    shipped: bool,
-    confs: tuple[str, ...],
+    choice: Choice,
     as_json: bool,
 ) -> int:
-    """Go on with a campaign after its last whole round, on as many cores as there are now.
+    """Go on with a campaign after its last whole round, on whatever executor there is now.
 
     Limits are of the whole campaign. Without any, those that it was started with hold.
     """
-    with driving(where, master, confs, python, [] if shipped else None, resumable) as (spark, store):
-        manifest = store.manifest
-        goal = Goal(rounds, seconds, until) if rounds or seconds or until else manifest.goal
-        totals = watched(spark, store, goal)
+    store = opened(where)
+    manifest = resumable(store)
+    if by := store.driver():
+        raise BadInput(refused(where, by))
+    goal = Goal(rounds, seconds, until) if rounds or seconds or until else manifest.goal
+    with executor(choice, manifest.subjects, say) as made, store.driven():
+        totals = watched(made, store, goal)
         return summarize(store, totals, goal, as_json)
 
 
 @fuzz_command.command("stop", epilog="\b\nExamples:\n  broker-tck fuzz stop night\n")
 @click.argument("where", metavar="STORE")
-@conf_option
-def stop_command(where: str, confs: tuple[str, ...]) -> None:
+def stop_command(where: str) -> None:
     """Have a campaign end after the rounds that have begun."""
-    with opened(where, confs) as store:
-        stop(store)
-        driver = store.driver()
+    store = opened(where)
+    stop(store)
+    driver = store.driver()
     click.echo(
         f"{where}: {f'{driver} ends after the rounds that have begun' if driver else 'nobody drives this campaign'}"
     )
@@ -234,12 +228,12 @@ def stop_command(where: str, confs: tuple[str, ...]) -> None:
 
 @fuzz_command.command("merge", epilog="\b\nExamples:\n  broker-tck fuzz merge monday tuesday --into both\n")
 @click.argument("sources", nargs=-1, required=True, metavar="STORE STORE…")
-@click.option("--into", required=True, metavar="DIR", help="A new folder, or a URI that Spark can write.")
-@conf_option
-def merge_command(sources: tuple[str, ...], into: str, confs: tuple[str, ...]) -> None:
+@click.option("--into", required=True, metavar="DIR", help="A new folder, or a URI such as s3://bucket/both.")
+def merge_command(sources: tuple[str, ...], into: str) -> None:
     """Merge campaigns of one contract, made with other seeds or subjects, into a new store."""
     if len(sources) < 2:
         raise BadInput("merge takes two stores or more")
-    with driving(into, "local[*]", confs, None, None, check_new) as (spark, store):
-        merged = merge(spark, [store_at(source, spark) for source in sources], store)
+    store = opened(into)
+    store.check_new()
+    merged = merge([opened(source) for source in sources], store)
     click.echo(f"{into}: {len(merged.merged)} campaigns, {store.rounds()} rounds")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
 
-from broker_tck.cli.campaigns import conf_option
+from broker_tck.cli.campaigns import opened
 from broker_tck.cli.output import print_table, written
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.driver.driving import opened
 from broker_tck.spark_fuzz.executors.session import need_report
 
 EXAMPLES = """\b
@@ -26,13 +23,11 @@ Examples:
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="The HTML file to write.")
 @click.option("--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write JUnit XML for CI servers.")
 @click.option("--compare", nargs=2, metavar="A B", help="Two stores: what is new, gone, or slower in B.")
-@conf_option
 def report_command(
     where: str | None,
     output: str | None,
     junit: str | None,
     compare: tuple[str, str] | None,
-    confs: tuple[str, ...],
 ) -> int:
     """Make a report of a campaign, or compare two. It may be made while the campaign runs.
 
@@ -42,29 +37,29 @@ def report_command(
         raise BadInput("report takes a store with -o FILE or --junit FILE, or --compare A B")
     need_report()
     if compare:
-        return compared(*compare, output, confs)
+        return compared(*compare, output)
     assert where
     from broker_tck.spark_fuzz.report.junit import junit_xml
     from broker_tck.spark_fuzz.report.page import report_html
 
-    with opened(where, confs) as store:
-        if output:
-            written(output, report_html(store, where))
-        if junit:
-            written(junit, junit_xml(store))
+    store = opened(where)
+    if output:
+        written(output, report_html(store, where))
+    if junit:
+        written(junit, junit_xml(store))
     return 0
 
 
-def compared(a: str, b: str, output: str | None, confs: Sequence[str]) -> int:
+def compared(a: str, b: str, output: str | None) -> int:
     """Print a comparison of two campaigns, and write it as a page if there is a file to write."""
     from broker_tck.spark_fuzz.report.compare import compare_html, compare_text
 
-    with opened(a, confs) as before, opened(b, confs) as after:
-        for section in compare_text(before, after, (a, b)):
-            click.echo(f"{section.title}: {section.says}" if section.says else section.title)
-            if section.rows:
-                print_table("", section.head, section.rows, right=section.right)
-            click.echo()
-        if output:
-            written(output, compare_html(before, after, (a, b)))
+    before, after = opened(a), opened(b)
+    for section in compare_text(before, after, (a, b)):
+        click.echo(f"{section.title}: {section.says}" if section.says else section.title)
+        if section.rows:
+            print_table("", section.head, section.rows, right=section.right)
+        click.echo()
+    if output:
+        written(output, compare_html(before, after, (a, b)))
     return 0

@@ -7,13 +7,10 @@ from threading import Event
 
 import click
 
-from broker_tck.cli.campaigns import conf_option, shown, totals_json, totals_text
-from broker_tck.cli.options import (
-    json_option,
-)
+from broker_tck.cli.campaigns import opened, shown, totals_json, totals_text
+from broker_tck.cli.options import json_option
 from broker_tck.cli.output import print_json
 from broker_tck.spark_fuzz.driver.campaign import totals_of
-from broker_tck.spark_fuzz.driver.driving import opened
 
 EVERY = 1.0
 """How often `watch` looks, in seconds."""
@@ -21,20 +18,18 @@ EVERY = 1.0
 
 @click.command("watch", epilog="\b\nExamples:\n  broker-tck watch night\n  broker-tck watch night --json\n")
 @click.argument("where", metavar="STORE")
-@conf_option
 @json_option
-def watch_command(where: str, confs: tuple[str, ...], as_json: bool) -> None:
-    """Show how a campaign stands, until its driver ends; once, where this is no terminal."""
-    with opened(where, confs) as store:
+def watch_command(where: str, as_json: bool) -> None:
+    """Show how a campaign stands, until its driver ends; once, if this is no terminal."""
+    store = opened(where)
+    totals = totals_of(store)
+    if as_json:
+        print_json({**totals_json(totals), "driver": store.driver()})
+        return
+    if sys.stderr.isatty():
+        with shown(totals.manifest, totals.manifest.goal) as tell:
+            while store.driver():
+                tell(totals_of(store))
+                Event().wait(EVERY)
         totals = totals_of(store)
-        if as_json:
-            print_json({**totals_json(totals), "driver": store.driver()})
-            return
-        goal = totals.manifest.goal
-        if sys.stderr.isatty():
-            with shown(totals.manifest, goal) as tell:
-                while store.driver():
-                    tell(totals_of(store))
-                    Event().wait(EVERY)
-            totals = totals_of(store)
-        click.echo(f"{where}: {totals_text(totals)}; {store.driver() or 'nobody'} drives it")
+    click.echo(f"{where}: {totals_text(totals)}; {store.driver() or 'nobody'} drives it")

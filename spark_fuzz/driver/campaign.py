@@ -5,48 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest, code_here
 from broker_tck.spark_fuzz.driver.rounds import AHEAD, Rounds
+from broker_tck.spark_fuzz.driver.sizes import Sizes
 from broker_tck.spark_fuzz.driver.totals import Totals, of_store
-from broker_tck.spark_fuzz.store.places import STOP, Store
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from broker_tck.spark_fuzz.executors import Executor
+from broker_tck.spark_fuzz.store.tables import Store
 
 Tell = Callable[[Totals], None]
-ASKED, NOT_ASKED = "stop", "go on"
+Say = Callable[[str], None]
 
 
 def planned(
     contract: Contract,
     lanes: list[Lane],
-    goal: Goal,
+    sizes: Sizes,
     *,
     seed: int,
-    shards: int,
-    operations: int,
     walk_seconds: float,
     walk_memory: int,
-    master: str,
+    executor: str,
 ) -> Manifest:
     """The manifest of a campaign that begins now."""
     return Manifest(
         contract=contract.name,
         lanes=lanes,
         seed=seed,
-        shards=shards,
-        operations=operations,
+        shards=sizes.shards,
+        operations=sizes.operations,
         walk_seconds=walk_seconds,
         walk_memory=walk_memory,
         code=code_of(lanes),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
-        master=master,
-        goal=goal,
+        executor=executor,
+        goal=sizes.goal,
     )
 
 
@@ -75,35 +71,31 @@ def own_manifest(store: Store) -> Manifest:
 
 def totals_of(store: Store) -> Totals:
     """What a store's campaign has come to."""
-    return of_store(store.manifest, store.summary(), store.rounds())
+    return of_store(store.manifest, store.figures(), store.rounds())
 
 
 def stop(store: Store) -> None:
-    """Ask the driver of a campaign to end after the rounds that have begun. BadInput where there cannot be one."""
+    """Ask the driver of a campaign to end after the rounds that have begun. BadInput if there cannot be one."""
     own_manifest(store)
-    store.write_text(STOP, ASKED)
+    store.ask_to_stop()
 
 
-def run(spark: SparkSession, store: Store, goal: Goal, tell: Tell) -> Totals:
+def run(executor: Executor, store: Store, goal: Goal, tell: Tell, say: Say) -> Totals:
     """Make rounds until the goal is reached; answers with what the campaign has come to.
 
-    It has to be called by the one process that drives the store.
+    It must be called by the one process that drives the store.
     """
     totals = totals_of(store)
-    rounds = Rounds(spark, store, totals.manifest)
-    if store.read_text(STOP) is not None:
-        store.write_text(STOP, NOT_ASKED)
+    rounds = Rounds(executor, store, say)
     tell(totals)
     began = perf_counter() - totals.seconds
 
     def another(number: int) -> bool:
         over = goal.reached(number, max(perf_counter() - began, totals.seconds_of(number)))
-        return not (over or found(store, totals, goal) or store.read_text(STOP) == ASKED)
+        return not (over or found(store, totals, goal) or store.stop_asked())
 
-    for summary in rounds.made(totals.rounds, another, AHEAD if goal.findings is None else 0):
-        before = totals.seconds
-        totals.add(summary)
-        store.heard(totals.seconds - before)
+    for figures in rounds.made(totals.rounds, another, AHEAD if goal.findings is None else 0):
+        totals.add(figures)
         tell(totals)
     return totals
 

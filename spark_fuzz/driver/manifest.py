@@ -11,7 +11,7 @@ from broker_tck.properties.rulebook import rulebook
 from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, libraries, python_version, subject_digests, versions
 
-FORMAT = 1
+FORMAT = 2
 """The version of the store's layout."""
 
 
@@ -77,11 +77,17 @@ class Manifest(msgspec.Struct, frozen=True):
     """How much memory a walk may take, in MiB."""
     code: Code
     started: str
-    master: str
+    executor: str
+    """What ran the first rounds; others may go on."""
     goal: Goal
     merged: list[dict[str, Any]] = []
     """The manifests of the campaigns that were merged into this store; such a store has no rounds of its own."""
     format: int = FORMAT
+
+    @property
+    def shard_seconds(self) -> float:
+        """How long a shard may take: far more than any does that still goes on, its findings' reductions among it."""
+        return 120 + self.operations / 100 + len(self.lanes) * (60 + 4 * self.walk_seconds)
 
     @property
     def subjects(self) -> list[str]:

@@ -4,42 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import reduce
 from itertools import accumulate, combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz.driver.known import ID, SHAPE
 from broker_tck.spark_fuzz.driver.manifest import Manifest
-from broker_tck.spark_fuzz.driver.rounds import LANE, merged_findings, merged_states, new_in_rounds
-from broker_tck.spark_fuzz.store.places import Store, frame
-from broker_tck.spark_fuzz.store.rows import FINDINGS, STATES, SUMMARY
+from broker_tck.spark_fuzz.store.rows import (
+    FIGURES,
+    KEYS,
+    LANE,
+    NEW_FINDINGS,
+    NEW_STATES,
+    STATES,
+    arrow_schema,
+    names,
+)
+from broker_tck.spark_fuzz.store.tables import Store
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    import pyarrow as pa
 
 
-def merge(spark: SparkSession, stores: Sequence[Store], into: Store) -> Manifest:
+def merge(stores: Sequence[Store], into: Store) -> Manifest:
     """Merge campaigns into a new store: the rounds of one after those of the other."""
+    import pyarrow as pa
+
     manifests = [store.manifest for store in stores]
     check(stores, manifests)
-    rounds = [store.rounds() for store in stores]
-    later = [0, *accumulate(rounds)][: len(stores)]
-    shards = [0, *accumulate(m.shards for m in manifests)][: len(stores)]
-    total = sum(rounds)
-    states = merged_states(together(spark, "states", STATES, stores, rounds, later, [0] * len(stores)))
-    findings = merged_findings(together(spark, "findings", FINDINGS, stores, rounds, later, shards))
-    for name, merged in (("states", states), ("findings", findings)):
-        merged.coalesce(1).write.mode("overwrite").parquet(into.slot(name, total))
-    write_summary(spark, stores, into, later, shards, total)
     manifest = merged_manifest(manifests)
-    into.create(manifest)
+    later = [0, *accumulate(store.rounds() for store in stores)]
+
+    def rows(name: str) -> pa.Table:
+        whole = [store.read(name, predicate=f"round < {store.rounds()}") for store in stores]
+        return pa.concat_tables(map(shifted, whole, later))
+
+    with into.driven(manifest):
+        into.commit(later[-1] - 1, merged_tables(rows("states"), rows("findings"), rows("figures")))
     return manifest
 
 
+def shifted(rows: pa.Table, by: int) -> pa.Table:
+    """Rows with their rounds numbered anew."""
+    import pyarrow.compute as pc
+
+    rounds = pc.cast(pc.add(rows["round"], by), rows.schema.field("round").type)
+    return rows.set_column(rows.schema.get_field_index("round"), rows.schema.field("round"), rounds)
+
+
+def merged_tables(states: pa.Table, findings: pa.Table, figures: pa.Table) -> dict[str, pa.Table]:
+    """The tables of a merged store; what is new in each round is counted again, now that others come before."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def first(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+        return rows.group_by(list(keys)).aggregate([("round", "min")]).rename_columns([*keys, "round"])
+
+    reached, shapes = first(states, ID), first(findings, SHAPE)
+    recounted = pc.is_in(figures["kind"], pa.array([NEW_STATES, NEW_FINDINGS]))
+    parts = [figures.filter(pc.invert(recounted))]
+    for kind, new in ((NEW_STATES, reached), (NEW_FINDINGS, shapes)):
+        counts = new.group_by([*LANE, "round"]).aggregate([([], "count_all")]).to_pylist()
+        rows = [{**row, "kind": kind, "name": "", "key": "", "count": row["count_all"]} for row in counts]
+        parts.append(pa.Table.from_pylist(rows, arrow_schema(FIGURES)))
+    ordered = [(name, "ascending") for name in ("round", *ID)]
+    return {
+        "states": reached.select(names(STATES)).cast(arrow_schema(STATES)).sort_by(ordered),
+        "findings": findings,
+        "figures": pa.concat_tables(parts).sort_by([("round", "ascending"), *((name, "ascending") for name in KEYS)]),
+    }
+
+
 def check(stores: Sequence[Store], manifests: Sequence[Manifest]) -> None:
-    """BadInput where campaigns cannot be merged, or would be counted twice."""
+    """BadInput if campaigns cannot be merged, or would be counted twice."""
     first = manifests[0]
     for store, manifest in zip(stores, manifests, strict=True):
         if manifest.contract != first.contract:
@@ -75,44 +114,3 @@ def merged_manifest(manifests: Sequence[Manifest]) -> Manifest:
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         merged=parts,
     )
-
-
-def together(
-    spark: SparkSession,
-    name: str,
-    columns: str,
-    stores: Sequence[Store],
-    rounds: Sequence[int],
-    later: Sequence[int],
-    shards: Sequence[int],
-) -> DataFrame:
-    """A merged table of all stores, with rounds and shards numbered anew."""
-    parts = []
-    for store, count, by, shard in zip(stores, rounds, later, shards, strict=True):
-        part = frame(spark, columns, store.slot(name, count))
-        part = part.withColumn("round", (part["round"] + by).cast("int"))
-        parts.append(part.withColumn("shard", (part.shard + shard).cast("int")) if "shard" in part.columns else part)
-    return reduce(lambda a, b: a.unionByName(b), parts)
-
-
-def write_summary(
-    spark: SparkSession,
-    stores: Sequence[Store],
-    into: Store,
-    later: Sequence[int],
-    shards: Sequence[int],
-    total: int,
-) -> None:
-    """Write the rounds of all stores; what is new in each is counted again, now that others come before."""
-    from pyspark.sql import functions as f
-
-    parts: list[Any] = []
-    for store, by, shard in zip(stores, later, shards, strict=True):
-        part = frame(spark, f"{SUMMARY}, round int", store.path("summary"))
-        part = part.where(~part.kind.isin("states", "findings")).withColumn("round", (part["round"] + by).cast("int"))
-        parts.append(part.withColumn("shard", (part.shard + shard).cast("int")))
-    for name, columns in (("states", STATES), ("findings", FINDINGS)):
-        parts.append(new_in_rounds(frame(spark, columns, into.slot(name, total)), name))
-    summary = reduce(lambda a, b: a.unionByName(b), parts)
-    one_file = summary.repartition("round").sortWithinPartitions("round", "kind", *LANE, f.col("shard"), "name")
-    one_file.write.mode("overwrite").partitionBy("round").parquet(into.path("summary"))

@@ -10,6 +10,7 @@ from broker_tck.properties.engine.run import residual, to_exercise
 from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.properties.worth.exercised import deviating
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.store.rows import ROUND, RULE, RULE_WALKS, UNFINISHED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,25 +40,29 @@ class Totals:
     manifest: Manifest
     rounds: int = 0
     milliseconds: int = 0
+    unfinished: int = 0
+    """Shards that nothing could finish."""
     lanes: dict[Lane, LaneTotals] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for lane in self.manifest.lanes:
             self.lanes.setdefault(lane, LaneTotals())
 
-    def add(self, summary: pa.Table, rounds: int = 1) -> None:
-        """Take in the summary of a round, or of several."""
+    def add(self, figures: pa.Table, rounds: int = 1) -> None:
+        """Take in the figures of a round, or of several."""
         self.rounds += rounds
-        for row in summary.group_by(list(SUMMED)).aggregate([("count", "sum")]).to_pylist():
-            if row["kind"] == "round":
+        for row in figures.group_by(list(SUMMED)).aggregate([("count", "sum")]).to_pylist():
+            if row["kind"] == ROUND:
                 self.milliseconds += row["count_sum"]
-            elif row["subject"] is not None:
+            elif row["kind"] == UNFINISHED:
+                self.unfinished += row["count_sum"]
+            elif row["subject"]:
                 self._add(self.lanes[Lane(row["subject"], row["profile"])], row["kind"], row["name"], row["count_sum"])
 
     def _add(self, lane: LaneTotals, kind: str, name: str, count: int) -> None:
-        if kind == "rule":
+        if kind == RULE:
             lane.met[name] += count
-        elif kind != "rule_walks":
+        elif kind != RULE_WALKS:
             lane.figures[name or kind] += count
 
     def sum(self, name: str) -> int:
@@ -103,8 +108,8 @@ class Totals:
         return max(0.0, min(guesses)) if guesses else None
 
 
-def of_store(manifest: Manifest, summary: pa.Table, rounds: int) -> Totals:
+def of_store(manifest: Manifest, figures: pa.Table, rounds: int) -> Totals:
     """The totals of the rounds that a store has."""
     totals = Totals(manifest)
-    totals.add(summary, rounds)
+    totals.add(figures, rounds)
     return totals

@@ -1,4 +1,4 @@
-"""The rows that shards answer with, and what a round's rows are merged into, as schemas of Arrow and of Spark."""
+"""The rows that shards answer with, and the tables of a campaign's store, as schemas of Arrow and of Spark."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import msgspec
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FIGURE, RULE, RULE_WALKS, STATE, FINDING, REFUSED = "figure", "rule", "rule_walks", "state", "finding", "refused"
-UNFIT = "unfit"
-"""The name of what is refused where it is the subject that cannot be made, whatever the executor has."""
-"""Kinds of rows. A figure, a rule and a state are counts; a finding is a failing walk or several alike."""
+FIGURE, RULE, RULE_WALKS, STATE, FINDING, MACHINE = "figure", "rule", "rule_walks", "state", "finding", "machine"
+"""Kinds of rows. A finding is a failing walk or several alike; all others are counts."""
+REFUSED, UNFIT, UNFINISHED = "refused", "unfit", "unfinished"
+"""Kinds of rows of a shard that was not walked: the executor has other code; no executor can make the subject; the
+shard ended or took too long."""
+ROUND, NEW_STATES, NEW_FINDINGS = "round", "states", "findings"
+"""Kinds of figures that a round's merging adds."""
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
@@ -22,33 +25,44 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     subject: str
     profile: str
     name: str
-    """The figure, the rule's number, the state's kind of operation, or the rules that a finding names."""
+    """The figure, the rule's number, the state's kind of operation, the rules that a finding names, or why a shard was
+    not walked."""
     key: str = ""
-    """The abstract state, or the shape of a finding's trace."""
+    """The abstract state, the shape of a finding's trace, the name of a machine, or a shard with its seed."""
     count: int = 0
     walk: str = ""
     """The seed of the walk that found it; a number of more than 64 bits."""
     length: int = 0
     """The operations of a finding's trace."""
     text: str = ""
-    """A finding as JSON; what is wrong with an executor that refused."""
+    """A finding as JSON."""
 
 
-ROW_COLUMNS = (
+LANE = ("subject", "profile")
+KEYS = ("kind", *LANE, "name", "key")
+"""Rows that have these in common are reduced to one."""
+ROWS = (
     "kind string, subject string, profile string, name string, key string, count bigint, walk string, length int, "
-    "text string"
+    "text string, shard int"
 )
-ROWS = f"driver string, shard int, {ROW_COLUMNS}"
-"""What a task writes: ``driver`` tells the rows of a driver that lives from those that a killed one left behind."""
-SUMMARY = "kind string, subject string, profile string, shard int, name string, count bigint"
-"""A round, merged: a few rows a lane, and two a shard."""
-STATES = "subject string, profile string, name string, key string, count bigint, round int"
+"""What a shard answers with, and what a round's rows are reduced to. No value is null."""
+CAMPAIGN = "number int, at string, kind string, text string"
+"""What happened to the campaign as a whole: its manifest, who drove it from when to when, requests to stop."""
+FIGURES = "round int, kind string, subject string, profile string, name string, key string, count bigint"
+"""What each round came to, by lane and by machine."""
+STATES = "round int, subject string, profile string, name string, key string"
 """Abstract states, and the round in which each was first reached."""
 FINDINGS = (
-    "subject string, profile string, rules string, shape string, count bigint, round int, shard int, walk string, "
+    "round int, subject string, profile string, rules string, shape string, count bigint, shard int, walk string, "
     "length int, text string"
 )
-"""Findings by subject, profile, rules and shape: how often, where first, and the shortest trace."""
+"""Shapes of findings by round: how often, where first, and the trace, if it is new or shorter than those before."""
+TABLES = {"campaign": CAMPAIGN, "states": STATES, "findings": FINDINGS, "figures": FIGURES}
+
+
+def names(columns: str) -> list[str]:
+    """The names of columns."""
+    return [column.split()[0] for column in columns.split(",")]
 
 
 def arrow_schema(columns: str) -> pa.Schema:

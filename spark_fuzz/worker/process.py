@@ -1,7 +1,7 @@
-"""The process that runs shards for a task of Spark: small, with one thread, so that it can fork for its subjects.
+"""The process that runs shards for an executor: small, with one thread, so that it can fork for its subjects.
 
 It takes requests on its standard input, a line of JSON each, and answers with rows, a line each, then an empty array.
-It ends with its input. What subjects print goes to standard error, which is the executor's log.
+It ends with its input. What subjects print goes to standard error, which is the log of an executor of Spark.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Request(msgspec.Struct):
 
 
 class Failure(msgspec.Struct, tag="failure"):
-    """The answer where the kit itself failed."""
+    """The answer if the kit itself failed."""
 
     text: str
 
@@ -56,8 +56,9 @@ def serve(request: Request, answers: BinaryIO) -> None:
         answers.write(b"[]\n")
     except (Orphaned, BrokenPipeError):
         raise
-    except Exception:
-        answers.write(msgspec.json.encode(Failure(traceback.format_exc())) + b"\n")
+    except Exception as error:
+        traceback.print_exc()
+        answers.write(msgspec.json.encode(Failure(f"{type(error).__name__}: {error}")) + b"\n")
     answers.flush()
 
 
@@ -65,12 +66,12 @@ def rows(request: Request) -> Iterator[Row]:
     """The rows of a shard, or the one that says why this process must not run it."""
     why = refusal(request.manifest)
     if why:
-        yield Row(REFUSED, "", "", "", text=f"the executor on {socket.gethostname()} has {why}")
+        yield Row(REFUSED, "", "", f"the executor on {socket.gethostname()} has {why}")
     else:
         try:
             yield from shard_rows(request.manifest, request.round, request.shard, sys.stdin)
         except BadInput as error:
-            yield Row(REFUSED, "", "", UNFIT, text=str(error))
+            yield Row(UNFIT, "", "", str(error))
 
 
 def refusal(manifest: Manifest) -> str:

@@ -23,8 +23,6 @@ from broker_tck.spark_fuzz.store.rows import FIGURE, RULE, RULE_WALKS, STATE, Ro
 from broker_tck.spark_fuzz.worker.findings import Finder
 from broker_tck.spark_fuzz.worker.lanework import Lanework, Part
 
-SHARDS_A_CORE = 2
-"""Walks are unequal, and so are shards: of several to a core, none is waited for long. Each is a task, which costs."""
 COUNTED = 64
 """One walk in so many counts rules and states, and is judged by the laws."""
 

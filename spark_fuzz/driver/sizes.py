@@ -1,0 +1,45 @@
+"""How a campaign's operations are shared out: into rounds, and rounds into shards. No machine has a say in it."""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+from typing import NamedTuple
+
+from broker_tck.spark_fuzz.driver.manifest import Goal
+
+OPERATIONS = 10_000_000
+"""The operations of a campaign, if nobody says how many."""
+SHARD = 500_000
+"""About so many operations a shard makes: a few seconds, so that starting its processes costs little of it."""
+LEAST = 2
+"""Rounds, and shards of a round, of the smallest campaign."""
+ENDLESS = 16
+"""Shards of a round in a campaign that ends by the clock."""
+
+
+class Sizes(NamedTuple):
+    """The sizes of a campaign."""
+
+    shards: int
+    """Of a round."""
+    operations: int
+    """That a shard makes, shared by the lanes."""
+    goal: Goal
+
+
+def sizes(
+    operations: int | None, rounds: int | None, shards: int | None, seconds: float | None, findings: int | None
+) -> Sizes:
+    """The sizes of a campaign of so many operations, in as many rounds as a round has shards unless one is given.
+
+    A campaign with neither operations nor rounds ends after so many seconds, or findings.
+    """
+    if operations is None and (seconds or findings) and not rounds:
+        return Sizes(shards or ENDLESS, SHARD, Goal(None, seconds, findings))
+    total = operations or OPERATIONS
+    many = total / SHARD
+    if rounds and shards is None:
+        shards = max(LEAST, round(many / rounds))
+    shards = shards or max(LEAST, round(sqrt(many)))
+    rounds = rounds or max(LEAST, round(many / shards))
+    return Sizes(shards, ceil(total / (rounds * shards)), Goal(rounds, seconds, findings))

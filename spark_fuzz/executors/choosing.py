@@ -1,0 +1,84 @@
+"""Which executor runs a campaign: Spark if it is here, else processes of this machine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz.executors import Executor
+from broker_tck.spark_fuzz.executors.processes import processes
+from broker_tck.spark_fuzz.executors.session import is_local, java, session
+from broker_tck.spark_fuzz.executors.ship import settings as ship_settings
+from broker_tck.spark_fuzz.executors.ship import ship
+
+SPARK, PROCESSES = "spark", "processes"
+MASTER = "local[*]"
+
+
+class Choice(NamedTuple):
+    """What a user asked for; None: nothing."""
+
+    executor: str | None = None
+    processes: int | None = None
+    master: str | None = None
+    confs: Sequence[str] = ()
+    python: str | None = None
+    shipped: bool = False
+
+
+@contextmanager
+def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]) -> Iterator[Executor]:
+    """The executor while the block runs; ``subjects`` are what is shipped. BadInput if it is not here."""
+    of_spark = choice.master or choice.confs or choice.python or choice.shipped
+    if choice.executor == PROCESSES and of_spark:
+        raise BadInput("--executor processes: --master, --conf, --python and --ship are of Spark")
+    if choice.executor == SPARK or of_spark:
+        chosen = SPARK
+    elif choice.executor == PROCESSES or choice.processes:
+        chosen = PROCESSES
+    elif why := lacking():
+        say(f"{why}; processes of this machine run the campaign")
+        chosen = PROCESSES
+    else:
+        chosen = SPARK
+    with processes(choice.processes) if chosen == PROCESSES else spark(choice, subjects) as made:
+        yield made
+
+
+def lacking() -> str:
+    """What Spark lacks here, in a few words; empty: nothing."""
+    if find_spec("pyspark") is None:
+        return "PySpark is not installed"
+    try:
+        java()
+    except BadInput as error:
+        return str(error).partition(";")[0]
+    return ""
+
+
+@contextmanager
+def spark(choice: Choice, subjects: Sequence[str]) -> Iterator[Executor]:
+    """A session of Spark as the executor."""
+    from broker_tck.spark_fuzz.executors.spark import Spark
+
+    master = choice.master or MASTER
+    settings = dict(map(setting, choice.confs))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-tck-")))
+        if choice.shipped and not is_local(master):
+            settings = {**ship_settings(ship(subjects, folder)), **settings}
+        made = stack.enter_context(session(master, settings, choice.python, folder / "spark.log"))
+        yield Spark(made, f"Spark, {master}")
+
+
+def setting(text: str) -> tuple[str, str]:
+    """A setting of Spark."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.startswith("spark."):
+        raise BadInput(f"--conf {text}: a setting is written spark.name=value")
+    return name, value

@@ -1,0 +1,39 @@
+"""What runs inside an executor of Spark: a task's shard, by a worker that all tasks of its Python process share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from broker_tck.spark_fuzz.driver.manifest import Manifest
+from broker_tck.spark_fuzz.store.rows import REFUSED
+from broker_tck.spark_fuzz.worker.task import Worker, batch_of, unfinished
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ATTEMPTS = 3
+"""A task that was begun so often, and did not end, is answered for without walking: it may end its executors."""
+
+
+def answer(manifest: bytes, number: int, shard: int, refusals: Collection[str]) -> pa.RecordBatch:
+    """The rows of a shard. RuntimeError if this executor refuses it, and has been named for that before."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is not None and context.attemptNumber() >= ATTEMPTS:
+        why = f"its executors ended under it {ATTEMPTS} times"
+        return batch_of([unfinished(msgspec.json.decode(manifest, type=Manifest), number, shard, why)], shard)
+    rows = worker().batch(manifest, number, shard)
+    if rows["kind"][0].as_py() == REFUSED and (text := rows["name"][0].as_py()) in refusals:
+        raise RuntimeError(text)
+    return rows
+
+
+@cache
+def worker() -> Worker:
+    """The worker of this process, which Spark uses for one task after the other."""
+    return Worker()

@@ -1,0 +1,102 @@
+"""Spark as the executor: a shard is a task, and DataFrames reduce a round's rows before they reach the driver."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz.driver.manifest import Manifest
+from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES
+from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+TRIES = 3
+"""A job that failed is begun again until it has failed so often in a row."""
+LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
+
+
+class Spark:
+    """A session of Spark."""
+
+    def __init__(self, session: SparkSession, name: str) -> None:
+        self.session = session
+        self.name = name
+        self.refusals: frozenset[str] = frozenset()
+        """What executors refused with so far. Those that do so again fail their tasks, and Spark leaves them out."""
+
+    def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        """Run shards of a round; yields their rows, reduced. BadInput if Python lacks there what Spark itself needs."""
+        for tried in range(1, TRIES + 1):
+            try:
+                rows = self.rows(manifest, number, shards).toArrow()
+                break
+            except Exception as error:
+                if lacking := LACKING.search(str(error)):
+                    raise BadInput(f"the executors' Python: {lacking[1]}") from None
+                if tried == TRIES:
+                    raise
+        self.refusals |= {row["name"] for row in rows.to_pylist() if row["kind"] == REFUSED}
+        yield from rows.to_batches()
+
+    def rows(self, manifest: Manifest, number: int, shards: Sequence[int]) -> DataFrame:
+        """The reduced rows of shards, each of which is a task."""
+        run = task(msgspec.json.encode(manifest), number, [*shards], self.refusals)
+        count = len(shards)
+        return reduced(self.session.range(0, count, 1, count).mapInArrow(run, ROWS))
+
+
+def reduced(rows: DataFrame) -> DataFrame:
+    """The rows of a round, one for all that have their keys in common, as `reduce.reduced` has them."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    first, short = f.min(f.struct("shard", "walk")), f.min(f.struct("length", "shard", "walk", "text"))
+    groups = rows.groupBy(*KEYS).agg(f.sum("count").alias("count"), first.alias("first"), short.alias("short"))
+    # What a window compares stays within Spark's own engine: a group of rows in Python would cost a process more.
+    kind = Window.partitionBy("kind", "subject", "profile", "name")
+    place = f.row_number().over(kind.orderBy("short.length", "key"))
+    of_finding = groups.withColumn("place", f.when(groups.kind == FINDING, place).otherwise(1))
+    left_out = f.sum(f.when(f.col("place") > MOST_SHAPES, f.col("count")).otherwise(0)).over(kind)
+    counted = f.when((f.col("kind") == FINDING) & (f.col("place") == 1), f.col("count") + left_out)
+    kept = of_finding.withColumn("count", counted.otherwise(f.col("count"))).where(f.col("place") <= MOST_SHAPES)
+    return kept.select(*KEYS, "count", "first.walk", "short.length", "short.text", "first.shard").select(*names(ROWS))
+
+
+def task(
+    manifest: bytes, number: int, shards: list[int], refusals: frozenset[str]
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What a task runs. It is sent by value: an executor without the kit must say so, not fail to load it."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for index in batch.column(0).to_pylist():
+                try:
+                    from broker_tck.spark_fuzz.executors.inside import answer
+                except ImportError as error:
+                    yield refusal(pa, shards[index], str(error))
+                    return
+                yield answer(manifest, number, shards[index], refusals)
+
+    def refusal(pa: Any, shard: int, why: str) -> Any:
+        import socket
+        import sys
+
+        text = f"the executor on {socket.gethostname()}, {sys.executable}: {why}"
+        if text in refusals:
+            raise RuntimeError(text)
+        row = {"kind": "refused", "name": text, "count": 0, "length": 0, "shard": shard}
+        types = {"count": pa.int64(), "length": pa.int32(), "shard": pa.int32()}
+        columns = ["kind", "subject", "profile", "name", "key", "count", "walk", "length", "text", "shard"]
+        schema = pa.schema([(name, types.get(name, pa.string())) for name in columns])
+        return pa.RecordBatch.from_pylist([dict.fromkeys(columns, "") | row], schema)
+
+    return run
