@@ -48,7 +48,7 @@ class Processes:
         """End all workers, whatever they are at."""
         self.threads.shutdown(wait=False, cancel_futures=True)
         for worker in self.workers:
-            worker.end()
+            worker.end(for_good=True)
 
 
 @contextmanager
