@@ -157,6 +157,7 @@ def totals_json(totals: Totals) -> dict[str, Any]:
         "seed": totals.manifest.seed,
         "shards": totals.manifest.shards,
         "rounds": totals.rounds,
+        "unfinished": totals.unfinished,
         "seconds": totals.seconds,
         "operations_a_second": round(totals.rate),
         "lanes": [
