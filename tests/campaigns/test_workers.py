@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 import refresh
-from campaigns.cluster import eventually, kill, outcome, processes, walking
+from campaigns.cluster import WORKER, eventually, kill, outcome, processes, walking
 from campaigns.conftest import Start
 from conftest import Cli
 
@@ -113,7 +113,7 @@ def test_worker_that_stands_still_is_ended_after_its_time(
     monkeypatch.setattr(Manifest, "shard_seconds", 2.0)
     soon(signalled(worker, signal.SIGSTOP), tmp_path)
     assert batch(worker, manifest(HOURS)) == ([UNFINISHED], ["it took more than 2 seconds"])
-    eventually(lambda: not processes(tmp_path), "the end of its subject's process")
+    eventually(lambda: not processes(tmp_path, WORKER), "the end of its fork as well")
 
 
 def test_process_that_a_subject_leaves_behind_holds_nobody_up(
