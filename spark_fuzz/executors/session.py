@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
@@ -15,6 +16,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +49,6 @@ SETTINGS = {
     "spark.app.name": "broker-tck fuzz",
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG.as_uri()} {JVM}",
     "spark.executor.extraJavaOptions": JVM,
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.session.timeZone": "UTC",
@@ -62,6 +63,8 @@ SETTINGS = {
     "spark.sql.ui.retainedExecutions": "20",
 }
 LOCAL = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+MUTED = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+"""Java does without an archive that does not suit it, and does not say so."""
 CLUSTER = {
     # A task that fails is tried elsewhere: twice in an executor, four times on a host, eight times in all.
     "spark.task.maxFailures": "8",
@@ -84,13 +87,42 @@ def java() -> str:
     found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if found is None:
         raise BadInput(f"campaigns need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
-    said = subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr
-    number = re.search(r'version "(?:1\.)?(\d+)', said)
+    number = re.search(r'version "(?:1\.)?(\d+)', version(found))
     if number is None or int(number[1]) < JAVA:
         raise BadInput(
             f"campaigns need Java {JAVA} or later; {found} is {number[1] if number else 'none'}; {INSTALL_JAVA}"
         )
     return found
+
+
+@cache
+def version(java: str) -> str:
+    """What a Java says of its version."""
+    return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+
+
+def cached(name: str) -> Path | None:
+    """The path of a file in the user's cache folder; None if the folder cannot be written."""
+    with suppress(OSError, RuntimeError):
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "broker-tck"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / name if os.access(folder, os.W_OK) else None
+    return None
+
+
+def archive(java: str) -> str:
+    """The option to load Spark's classes from an archive, or to write it when Java ends; empty if neither can be."""
+    import pyspark
+
+    spark = Path(pyspark.__file__)
+    of = f"{version(java)} {JVM} {pyspark.__version__} {spark} {spark.stat().st_mtime_ns}"
+    file = cached(f"spark-{hashlib.sha256(of.encode()).hexdigest()[:16]}.jsa")
+    if file is None:
+        return ""
+    with suppress(OSError), file.open("rb") as written:
+        if any(written.read(4)):  # Java writes the head of an archive last
+            return f'-XX:SharedArchiveFile="{file}" {MUTED}'
+    return f'-XX:ArchiveClassesAtExit="{file}" {MUTED}'
 
 
 def need_spark() -> None:
@@ -156,13 +188,18 @@ def classic(master: str, settings: dict[str, str], python: str | None) -> SparkS
     """A session whose driver is a Java of this machine."""
     from pyspark.sql import SparkSession
 
-    java()
+    options = f"-Dlog4j2.configurationFile={LOG.as_uri()} {JVM} {archive(java())}"
     python = python or (sys.executable if is_local(master) else None)
     if python:
         os.environ["PYSPARK_PYTHON"] = python
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder: Any = SparkSession.builder.master(enduring(master))
-    for name, value in {**SETTINGS, **(LOCAL if is_local(master) else CLUSTER), **settings}.items():
+    for name, value in {
+        "spark.driver.extraJavaOptions": options,
+        **SETTINGS,
+        **(LOCAL if is_local(master) else CLUSTER),
+        **settings,
+    }.items():
         builder = builder.config(name, value)
     spark: SparkSession = builder.getOrCreate()
     return spark
