@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from broker_tck.properties.errors import BadInput
 
@@ -26,16 +31,24 @@ JAVA = 17
 """The oldest Java that Spark runs on."""
 INSTALL_JAVA = f"`sudo apt-get install openjdk-{JAVA}-jre-headless` installs it on Debian and Ubuntu"
 ERROR = re.compile(r"(?:Caused by: |: )?((?:\w+\.)*\w*(?:Error|Exception)\b.*)")
+SAID = re.compile(r'^(?:Exception in thread "[^"]*" |[-\d]+ [:\d]+ ERROR \w+: )(.*)', re.MULTILINE)
+"""How Java's log says why there is no session."""
+MUTE = ("JAVA_GATEWAY_EXITED", "stopped SparkContext")
+"""Python's errors that leave the reason to Java's log."""
 LOG = Path(__file__).with_name("log4j2.properties")
 FAILURES = 4
-"""How often a task is tried, on a local master too: a process of Python may be killed by others."""
+"""How often a local master tries a task: others may kill a process of Python."""
+PATIENCE = 10.0
+"""How many seconds a master, or a Connect server, may take to accept a connection."""
+PORTS = {"spark": 7077, "sc": 15002}
+CONNECT = ("grpc", "grpc_status", "zstandard")
+"""What PySpark needs besides to be a client of Spark Connect."""
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """The walks need the cores: what a round is merged from is small, and not worth Java's optimizing compiler."""
 SETTINGS = {
     "spark.app.name": "broker-tck fuzz",
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG.as_uri()} {JVM}",
     "spark.executor.extraJavaOptions": JVM,
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.session.timeZone": "UTC",
@@ -50,6 +63,22 @@ SETTINGS = {
     "spark.sql.ui.retainedExecutions": "20",
 }
 LOCAL = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+MUTED = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+"""Java does without an archive that does not suit it, and does not say so."""
+CLUSTER = {
+    # A task that fails is tried elsewhere: twice in an executor, four times on a host, eight times in all.
+    "spark.task.maxFailures": "8",
+    "spark.excludeOnFailure.enabled": "true",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "2",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": "4",
+    # A task that takes three times as long as others, and ten seconds, is begun on another host as well.
+    "spark.speculation": "true",
+    "spark.speculation.quantile": "0.75",
+    "spark.speculation.multiplier": "3",
+    "spark.speculation.minTaskRuntime": "10s",
+    "spark.speculation.interval": "1s",
+    "spark.speculation.efficiency.enabled": "false",
+}
 
 
 def java() -> str:
@@ -58,13 +87,42 @@ def java() -> str:
     found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if found is None:
         raise BadInput(f"campaigns need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
-    said = subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr
-    number = re.search(r'version "(?:1\.)?(\d+)', said)
+    number = re.search(r'version "(?:1\.)?(\d+)', version(found))
     if number is None or int(number[1]) < JAVA:
         raise BadInput(
             f"campaigns need Java {JAVA} or later; {found} is {number[1] if number else 'none'}; {INSTALL_JAVA}"
         )
     return found
+
+
+@cache
+def version(java: str) -> str:
+    """What a Java says of its version."""
+    return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+
+
+def cached(name: str) -> Path | None:
+    """The path of a file in the user's cache folder; None if the folder cannot be written."""
+    with suppress(OSError, RuntimeError):
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "broker-tck"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / name if os.access(folder, os.W_OK) else None
+    return None
+
+
+def archive(java: str) -> str:
+    """The option to load Spark's classes from an archive, or to write it when Java ends; empty if neither can be."""
+    import pyspark
+
+    spark = Path(pyspark.__file__)
+    of = f"{version(java)} {JVM} {pyspark.__version__} {spark} {spark.stat().st_mtime_ns}"
+    file = cached(f"spark-{hashlib.sha256(of.encode()).hexdigest()[:16]}.jsa")
+    if file is None:
+        return ""
+    with suppress(OSError), file.open("rb") as written:
+        if any(written.read(4)):  # Java writes the head of an archive last
+            return f'-XX:SharedArchiveFile="{file}" {MUTED}'
+    return f'-XX:ArchiveClassesAtExit="{file}" {MUTED}'
 
 
 def need_spark() -> None:
@@ -85,9 +143,9 @@ def need(what: str, names: tuple[str, ...], extra: str) -> None:
             raise BadInput(f"{what} need {name}, and it is not installed; {install}")
 
 
-def is_local(master: str) -> bool:
+def is_local(master: str | None) -> bool:
     """Whether the master is this process's own machine."""
-    return master.startswith("local")
+    return (master or "").startswith("local")
 
 
 def enduring(master: str) -> str:
@@ -97,34 +155,24 @@ def enduring(master: str) -> str:
     return re.sub(r"^local\[(\w+|\*)\]$", rf"local[\1,{FAILURES}]", master)
 
 
-def parallelism(spark: SparkSession) -> int:
-    """How many tasks a cluster runs at a time, as it tells when nobody asks for a number of tasks."""
-    from pyspark.sql import functions as f
-
-    tasks: int = spark.range(100_000).select(f.spark_partition_id()).distinct().count()
-    return tasks
-
-
 @contextmanager
-def session(master: str, settings: dict[str, str], python: str | None, log: Path | None) -> Iterator[SparkSession]:
-    """A session while the block runs; what Java prints goes to a file."""
-    need_spark()
-    java()
-    from pyspark.sql import SparkSession
+def session(
+    master: str | None, remote: str | None, settings: dict[str, str], python: str | None, log: Path | None
+) -> Iterator[SparkSession]:
+    """A session while the block runs, by a master or on a Connect server; what Java prints goes to a file.
 
-    python = python or (sys.executable if is_local(master) else None)
-    if python:
-        os.environ["PYSPARK_PYTHON"] = python
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    chosen = {**SETTINGS, **(LOCAL if is_local(master) else {}), **settings}
-    builder: Any = SparkSession.builder.master(enduring(master))
-    for name, value in chosen.items():
-        builder = builder.config(name, value)
-    with stderr_in(log), interruptible():
+    BadInput in a line if there is none, with the reason.
+    """
+    need_spark()
+    where = remote or master or ""
+    answers(where)
+    with stderr_in(log) as said, interruptible():
         try:
-            spark: SparkSession = builder.getOrCreate()
+            spark = connected(remote, settings) if remote else classic(where, settings, python)
+        except BadInput:
+            raise
         except Exception as error:
-            raise BadInput(f"{master}: no session of Spark: {cause(error)}") from None
+            raise BadInput(f"{where}: no session of Spark: {cause(error, said())}") from None
     silent = logging.NullHandler()
     logging.getLogger().addHandler(silent)  # Spark's connection logs a trace when it is interrupted
     try:
@@ -134,6 +182,58 @@ def session(master: str, settings: dict[str, str], python: str | None, log: Path
             warnings.simplefilter("ignore", RuntimeWarning)
             spark.stop()
         logging.getLogger().removeHandler(silent)
+
+
+def classic(master: str, settings: dict[str, str], python: str | None) -> SparkSession:
+    """A session whose driver is a Java of this machine."""
+    from pyspark.sql import SparkSession
+
+    options = f"-Dlog4j2.configurationFile={LOG.as_uri()} {JVM} {archive(java())}"
+    python = python or (sys.executable if is_local(master) else None)
+    if python:
+        os.environ["PYSPARK_PYTHON"] = python
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder: Any = SparkSession.builder.master(enduring(master))
+    for name, value in {
+        "spark.driver.extraJavaOptions": options,
+        **SETTINGS,
+        **(LOCAL if is_local(master) else CLUSTER),
+        **settings,
+    }.items():
+        builder = builder.config(name, value)
+    spark: SparkSession = builder.getOrCreate()
+    return spark
+
+
+def connected(remote: str, settings: dict[str, str]) -> SparkSession:
+    """A session on a Connect server, which was started with all settings but those that it lets a session choose."""
+    from pyspark.sql import SparkSession
+
+    need("sessions of Spark Connect", CONNECT, "connect")
+    spark: SparkSession = SparkSession.builder.remote(remote).getOrCreate()
+    for name, value in {**SETTINGS, **settings}.items():
+        if spark.conf.isModifiable(name):
+            spark.conf.set(name, value)
+        elif name in settings:
+            raise BadInput(f"--conf {name}: a Connect server has this set when it starts, not by a session")
+    return spark
+
+
+def answers(where: str) -> None:
+    """BadInput if nobody accepts a connection at a ``spark://`` or ``sc://`` URL: Spark itself takes minutes to say."""
+    kind, slashes, rest = where.partition("://")
+    if kind not in PORTS or not slashes:
+        return
+    why = ""
+    for address in rest.partition("/")[0].split(","):
+        try:
+            at = urlsplit(f"//{address}")
+            socket.create_connection((at.hostname or "", at.port or PORTS[kind]), PATIENCE).close()
+        except (OSError, ValueError) as error:
+            why = f"{getattr(error, 'strerror', None) or error}"
+        else:
+            return
+    raise BadInput(f"{where}: nobody answers there: {why}")
 
 
 @contextmanager
@@ -148,21 +248,23 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def stderr_in(log: Path | None) -> Iterator[None]:
-    """Have the processes that are started in the block write their standard error to a file."""
+def stderr_in(log: Path | None) -> Iterator[Callable[[], str]]:
+    """Have processes that the block starts write their standard error to a file; yields how to read what they wrote."""
     before = os.dup(2)
-    file = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(file, 2)
-    try:
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
-        os.close(file)
+    with log.open("a+b") if log else tempfile.TemporaryFile("a+b") as file:
+        start = file.seek(0, os.SEEK_END)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lambda: (file.seek(start), file.read())[1].decode(errors="replace")
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
 
 
-def cause(error: BaseException) -> str:
-    """What Spark says is the matter, in a line: the innermost error that it tells of."""
+def cause(error: BaseException, log: str = "") -> str:
+    """What Spark says is the matter, in a line: the innermost error that it tells of, or the first that Java logged."""
+    if (said := SAID.search(log)) and any(words in str(error) for words in MUTE):
+        return said[1][:300]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [found[1] for line in lines if (found := ERROR.match(line))]
     return (told or lines or [type(error).__name__])[-1 if told else 0][:300]
