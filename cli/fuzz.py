@@ -154,7 +154,7 @@ def fuzz_command(
     choice: Choice,
     as_json: bool,
 ) -> int | None:
-    """Run a campaign: randomized walks, distributed by Spark or by processes of this machine, round after round.
+    """Run a campaign: randomized walks in rounds, on Spark or on processes of this machine.
 
     Each shard of a round walks every subject, in processes of their own. What a round finds is in the store when the
     round ends; a campaign that was interrupted goes on with `resume`. The exit status is 1 if there is a finding, and

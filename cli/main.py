@@ -40,7 +40,7 @@ COMMANDS = {
     "power": "Run every known wrong way of every rule as the subject, and see it killed.",
     "mutants": "Run a driver on every mutant: each must be killed by its own rule.",
     "interleave": "Try all orders in which a few calls that overlap may take their steps; of three threads, some.",
-    "fuzz": "Run a campaign: randomized walks, distributed by Spark, round after round.",
+    "fuzz": "Run a campaign: randomized walks in rounds, on Spark or on processes of this machine.",
     "watch": "Show how a campaign stands, until its driver ends; once, where this is no terminal.",
     "report": "Make a report of a campaign, or compare two.",
     "bench": "Measure the drivers' speed and the trackers' memory.",
