@@ -41,7 +41,7 @@ COMMANDS = {
     "mutants": "Run a driver on every mutant: each must be killed by its own rule.",
     "interleave": "Try all orders in which a few calls that overlap may take their steps; of three threads, some.",
     "fuzz": "Run a campaign: randomized walks in rounds, on Spark or on processes of this machine.",
-    "watch": "Show how a campaign stands, until its driver ends; once, where this is no terminal.",
+    "watch": "Show how a campaign stands, until its driver ends; once, if this is no terminal.",
     "report": "Make a report of a campaign, or compare two.",
     "bench": "Measure the drivers' speed and the trackers' memory.",
     "init": "Write the three files of a plug-in: a subject to begin with, its test, and a pyproject.toml.",
