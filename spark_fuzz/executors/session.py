@@ -7,15 +7,18 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from broker_tck.properties.errors import BadInput
 
@@ -26,9 +29,18 @@ JAVA = 17
 """The oldest Java that Spark runs on."""
 INSTALL_JAVA = f"`sudo apt-get install openjdk-{JAVA}-jre-headless` installs it on Debian and Ubuntu"
 ERROR = re.compile(r"(?:Caused by: |: )?((?:\w+\.)*\w*(?:Error|Exception)\b.*)")
+SAID = re.compile(r'^(?:Exception in thread "[^"]*" |[-\d]+ [:\d]+ ERROR \w+: )(.*)', re.MULTILINE)
+"""How Java's log says why there is no session."""
+MUTE = ("JAVA_GATEWAY_EXITED", "stopped SparkContext")
+"""Python's errors that leave the reason to Java's log."""
 LOG = Path(__file__).with_name("log4j2.properties")
 FAILURES = 4
-"""How often a task is tried, on a local master too: a process of Python may be killed by others."""
+"""How often a local master tries a task: others may kill a process of Python."""
+PATIENCE = 10.0
+"""How many seconds a master, or a Connect server, may take to accept a connection."""
+PORTS = {"spark": 7077, "sc": 15002}
+CONNECT = ("grpc", "grpc_status", "zstandard")
+"""What PySpark needs besides to be a client of Spark Connect."""
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """The walks need the cores: what a round is merged from is small, and not worth Java's optimizing compiler."""
 SETTINGS = {
@@ -50,6 +62,20 @@ SETTINGS = {
     "spark.sql.ui.retainedExecutions": "20",
 }
 LOCAL = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+CLUSTER = {
+    # A task that fails is tried elsewhere: twice in an executor, four times on a host, eight times in all.
+    "spark.task.maxFailures": "8",
+    "spark.excludeOnFailure.enabled": "true",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "2",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": "4",
+    # A task that takes three times as long as others, and ten seconds, is begun on another host as well.
+    "spark.speculation": "true",
+    "spark.speculation.quantile": "0.75",
+    "spark.speculation.multiplier": "3",
+    "spark.speculation.minTaskRuntime": "10s",
+    "spark.speculation.interval": "1s",
+    "spark.speculation.efficiency.enabled": "false",
+}
 
 
 def java() -> str:
@@ -85,9 +111,9 @@ def need(what: str, names: tuple[str, ...], extra: str) -> None:
             raise BadInput(f"{what} need {name}, and it is not installed; {install}")
 
 
-def is_local(master: str) -> bool:
+def is_local(master: str | None) -> bool:
     """Whether the master is this process's own machine."""
-    return master.startswith("local")
+    return (master or "").startswith("local")
 
 
 def enduring(master: str) -> str:
@@ -97,34 +123,24 @@ def enduring(master: str) -> str:
     return re.sub(r"^local\[(\w+|\*)\]$", rf"local[\1,{FAILURES}]", master)
 
 
-def parallelism(spark: SparkSession) -> int:
-    """How many tasks a cluster runs at a time, as it tells when nobody asks for a number of tasks."""
-    from pyspark.sql import functions as f
-
-    tasks: int = spark.range(100_000).select(f.spark_partition_id()).distinct().count()
-    return tasks
-
-
 @contextmanager
-def session(master: str, settings: dict[str, str], python: str | None, log: Path | None) -> Iterator[SparkSession]:
-    """A session while the block runs; what Java prints goes to a file."""
-    need_spark()
-    java()
-    from pyspark.sql import SparkSession
+def session(
+    master: str | None, remote: str | None, settings: dict[str, str], python: str | None, log: Path | None
+) -> Iterator[SparkSession]:
+    """A session while the block runs, by a master or on a Connect server; what Java prints goes to a file.
 
-    python = python or (sys.executable if is_local(master) else None)
-    if python:
-        os.environ["PYSPARK_PYTHON"] = python
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    chosen = {**SETTINGS, **(LOCAL if is_local(master) else {}), **settings}
-    builder: Any = SparkSession.builder.master(enduring(master))
-    for name, value in chosen.items():
-        builder = builder.config(name, value)
-    with stderr_in(log), interruptible():
+    BadInput in a line if there is none, with the reason.
+    """
+    need_spark()
+    where = remote or master or ""
+    answers(where)
+    with stderr_in(log) as said, interruptible():
         try:
-            spark: SparkSession = builder.getOrCreate()
+            spark = connected(remote, settings) if remote else classic(where, settings, python)
+        except BadInput:
+            raise
         except Exception as error:
-            raise BadInput(f"{master}: no session of Spark: {cause(error)}") from None
+            raise BadInput(f"{where}: no session of Spark: {cause(error, said())}") from None
     silent = logging.NullHandler()
     logging.getLogger().addHandler(silent)  # Spark's connection logs a trace when it is interrupted
     try:
@@ -134,6 +150,53 @@ def session(master: str, settings: dict[str, str], python: str | None, log: Path
             warnings.simplefilter("ignore", RuntimeWarning)
             spark.stop()
         logging.getLogger().removeHandler(silent)
+
+
+def classic(master: str, settings: dict[str, str], python: str | None) -> SparkSession:
+    """A session whose driver is a Java of this machine."""
+    from pyspark.sql import SparkSession
+
+    java()
+    python = python or (sys.executable if is_local(master) else None)
+    if python:
+        os.environ["PYSPARK_PYTHON"] = python
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder: Any = SparkSession.builder.master(enduring(master))
+    for name, value in {**SETTINGS, **(LOCAL if is_local(master) else CLUSTER), **settings}.items():
+        builder = builder.config(name, value)
+    spark: SparkSession = builder.getOrCreate()
+    return spark
+
+
+def connected(remote: str, settings: dict[str, str]) -> SparkSession:
+    """A session on a Connect server, which was started with all settings but those that it lets a session choose."""
+    from pyspark.sql import SparkSession
+
+    need("sessions of Spark Connect", CONNECT, "connect")
+    spark: SparkSession = SparkSession.builder.remote(remote).getOrCreate()
+    for name, value in {**SETTINGS, **settings}.items():
+        if spark.conf.isModifiable(name):
+            spark.conf.set(name, value)
+        elif name in settings:
+            raise BadInput(f"--conf {name}: a Connect server has this set when it starts, not by a session")
+    return spark
+
+
+def answers(where: str) -> None:
+    """BadInput if nobody accepts a connection at a ``spark://`` or ``sc://`` URL: Spark itself takes minutes to say."""
+    kind, slashes, rest = where.partition("://")
+    if kind not in PORTS or not slashes:
+        return
+    why = ""
+    for address in rest.partition("/")[0].split(","):
+        try:
+            at = urlsplit(f"//{address}")
+            socket.create_connection((at.hostname or "", at.port or PORTS[kind]), PATIENCE).close()
+        except (OSError, ValueError) as error:
+            why = f"{getattr(error, 'strerror', None) or error}"
+        else:
+            return
+    raise BadInput(f"{where}: nobody answers there: {why}")
 
 
 @contextmanager
@@ -148,21 +211,23 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def stderr_in(log: Path | None) -> Iterator[None]:
-    """Have the processes that are started in the block write their standard error to a file."""
+def stderr_in(log: Path | None) -> Iterator[Callable[[], str]]:
+    """Have processes that the block starts write their standard error to a file; yields how to read what they wrote."""
     before = os.dup(2)
-    file = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(file, 2)
-    try:
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
-        os.close(file)
+    with log.open("a+b") if log else tempfile.TemporaryFile("a+b") as file:
+        start = file.seek(0, os.SEEK_END)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lambda: (file.seek(start), file.read())[1].decode(errors="replace")
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
 
 
-def cause(error: BaseException) -> str:
-    """What Spark says is the matter, in a line: the innermost error that it tells of."""
+def cause(error: BaseException, log: str = "") -> str:
+    """What Spark says is the matter, in a line: the innermost error that it tells of, or the first that Java logged."""
+    if (said := SAID.search(log)) and any(words in str(error) for words in MUTE):
+        return said[1][:300]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [found[1] for line in lines if (found := ERROR.match(line))]
     return (told or lines or [type(error).__name__])[-1 if told else 0][:300]
