@@ -12,7 +12,7 @@ from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.findings.document import Document, document_json, read
-from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, status_of
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.totals import Totals
@@ -108,8 +108,8 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
     else:
         print_summary(store, totals, findings, vacuous)
     if findings or totals.unfinished:
-        return status_of(BROKEN)
-    return status_of(NOT_ENOUGH if any(vacuous.values()) else CONFORMS)
+        return STATUS[BROKEN]
+    return STATUS[NOT_ENOUGH if any(vacuous.values()) else CONFORMS]
 
 
 def shortest(store: Store) -> list[Document]:
@@ -157,6 +157,7 @@ def totals_json(totals: Totals) -> dict[str, Any]:
         "seed": totals.manifest.seed,
         "shards": totals.manifest.shards,
         "rounds": totals.rounds,
+        "unfinished": totals.unfinished,
         "seconds": totals.seconds,
         "operations_a_second": round(totals.rate),
         "lanes": [

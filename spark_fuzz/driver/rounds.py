@@ -7,7 +7,7 @@ what was begun first, so a round is merged when the next one needs no more cores
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from broker_tck.spark_fuzz.executors import Executor
 from broker_tck.spark_fuzz.store.reduce import reduced
 from broker_tck.spark_fuzz.store.rows import MACHINE, REFUSED, ROWS, UNFINISHED, UNFIT, arrow_schema
 from broker_tck.spark_fuzz.store.tables import Store
+from broker_tck.spark_fuzz.worker.shard import shard_seed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,8 +40,8 @@ class Rounds:
         self.manifest = store.manifest
         self.known = Known.of(store)
         self.say = say
-        self.refusals: set[str] = set()
-        """What executors refused with, and was said."""
+        self.told: set[str] = set()
+        """Why executors were left out, and shards not finished, as far as it was said."""
 
     def made(self, first: int, another: Another, ahead: int = AHEAD) -> Iterator[pa.Table]:
         """Make rounds as long as there must be another; yields the figures of each as soon as it is whole.
@@ -66,36 +67,43 @@ class Rounds:
     def answered(self, number: int) -> pa.Table:
         """The reduced rows of a round, all shards among them. BadInput if nothing can run them."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        left: list[int] = [*range(self.manifest.shards)]
-        kept = []
-        for _ in range(TRIES):
-            rows = pa.Table.from_batches(self.executor.run(self.manifest, number, left), arrow_schema(ROWS))
-            trouble = pc.is_in(rows["kind"], pa.array([REFUSED, UNFIT, UNFINISHED]))
-            kept.append(rows.filter(pc.invert(trouble)))
-            troubles = rows.filter(trouble).to_pylist()
-            self.refused(troubles, everywhere=len(troubles) == self.manifest.shards)
-            left = sorted({row["shard"] for row in troubles})
-            if not left:
-                break
-        unfinished = [{**row, "kind": UNFINISHED} for row in troubles]
+        left, kept, troubles, tries = [*range(self.manifest.shards)], [], list[dict[str, Any]](), 0
+        refusals: set[str] = set()
+        while left and tries < TRIES:
+            rows, troubles = parted(self.executor.run(self.manifest, number, left))
+            kept.append(rows)
+            left = sorted(row["shard"] for row in troubles)
+            new = self.named(troubles, REFUSED) - refusals
+            refusals |= new
+            # An executor that refuses for the first time is left out from now on: its shards were not tried.
+            tries += not (new and any(map(len, kept)))
+        if not any(map(len, kept)) and refusals:
+            raise BadInput(f"{self.store.where}: {min(refusals)}; `fuzz resume` with --ship sends along what it needs")
+        self.tell("left out", refusals)
+        self.tell("not finished", self.named(troubles, REFUSED, UNFINISHED))
+        unfinished = [self.unfinished(number, row) for row in troubles]
         found = reduced(pa.concat_tables([*kept, pa.Table.from_pylist(unfinished, arrow_schema(ROWS))]))
         self.check(number, found)
         return found
 
-    def refused(self, troubles: list[dict[str, Any]], *, everywhere: bool) -> None:
-        """Say which executors refuse the shards. BadInput if all do, or if the subject itself cannot be made."""
+    def named(self, troubles: list[dict[str, Any]], *kinds: str) -> set[str]:
+        """Why shards were not walked. BadInput if no executor can make their subject."""
         unfit = [row["name"] for row in troubles if row["kind"] == UNFIT]
         if unfit:
             raise BadInput(f"{self.store.where}: {unfit[0]}")
-        refusals = {row["name"] for row in troubles if row["kind"] == REFUSED}
-        if refusals and everywhere:
-            why = min(refusals)
-            raise BadInput(f"{self.store.where}: {why}; `fuzz resume` with --ship sends along what it needs")
-        for text in sorted(refusals - self.refusals):
-            self.say(f"left out: {text}")
-        self.refusals |= refusals
+        return {row["name"] for row in troubles if row["kind"] in kinds}
+
+    def tell(self, what: str, reasons: set[str]) -> None:
+        """Say each reason, unless it has been said before."""
+        for text in sorted(reasons - self.told):
+            self.say(f"{what}: {text}")
+        self.told |= reasons
+
+    def unfinished(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
+        """The row of a shard that was given up."""
+        seed = shard_seed(self.manifest, number, row["shard"])
+        return {**row, "kind": UNFINISHED, "key": f"round {number}, {row['key']}, seed {seed}"}
 
     def check(self, number: int, rows: pa.Table) -> None:
         """Failed if an executor lost shards, or ran one twice."""
@@ -104,6 +112,16 @@ class Rounds:
         told += sum(row["count"] for row in counts if row["kind"] == UNFINISHED)
         if told != self.manifest.shards:
             raise Failed(f"round {number}: {told} shards were answered, not {self.manifest.shards}")
+
+
+def parted(batches: Iterable[pa.RecordBatch]) -> tuple[pa.Table, list[dict[str, Any]]]:
+    """The rows of shards, and those that say why a shard was not walked."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pa.Table.from_batches(batches, arrow_schema(ROWS))
+    trouble = pc.is_in(rows["kind"], pa.array([REFUSED, UNFIT, UNFINISHED]))
+    return rows.filter(pc.invert(trouble)), rows.filter(trouble).to_pylist()
 
 
 class Line:

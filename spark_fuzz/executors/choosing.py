@@ -5,14 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.executors import Executor
 from broker_tck.spark_fuzz.executors.processes import processes
-from broker_tck.spark_fuzz.executors.session import is_local, java, session
+from broker_tck.spark_fuzz.executors.session import is_local, java, need_spark, session
 from broker_tck.spark_fuzz.executors.ship import settings as ship_settings
 from broker_tck.spark_fuzz.executors.ship import ship
 
@@ -35,11 +34,12 @@ class Choice(NamedTuple):
 def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]) -> Iterator[Executor]:
     """The executor while the block runs; ``subjects`` are what is shipped. BadInput if it is not here."""
     of_spark = choice.master or choice.confs or choice.python or choice.shipped
-    if choice.executor == PROCESSES and of_spark:
-        raise BadInput("--executor processes: --master, --conf, --python and --ship are of Spark")
+    of_processes = choice.executor == PROCESSES or choice.processes
+    if of_processes and (of_spark or choice.executor == SPARK):
+        raise BadInput("choose one executor: --master, --conf, --python and --ship are for Spark, --processes is not")
     if choice.executor == SPARK or of_spark:
         chosen = SPARK
-    elif choice.executor == PROCESSES or choice.processes:
+    elif of_processes:
         chosen = PROCESSES
     elif why := lacking():
         say(f"{why}; processes of this machine run the campaign")
@@ -52,9 +52,8 @@ def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]
 
 def lacking() -> str:
     """What Spark lacks here, in a few words; empty: nothing."""
-    if find_spec("pyspark") is None:
-        return "PySpark is not installed"
     try:
+        need_spark()
         java()
     except BadInput as error:
         return str(error).partition(";")[0]

@@ -6,11 +6,8 @@ from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from broker_tck.spark_fuzz.driver.manifest import Manifest
-from broker_tck.spark_fuzz.store.rows import REFUSED
-from broker_tck.spark_fuzz.worker.task import Worker, batch_of, unfinished
+from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, trouble
+from broker_tck.spark_fuzz.worker.task import Worker, batch_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +23,7 @@ def answer(manifest: bytes, number: int, shard: int, refusals: Collection[str]) 
     context = TaskContext.get()
     if context is not None and context.attemptNumber() >= ATTEMPTS:
         why = f"its executors ended under it {ATTEMPTS} times"
-        return batch_of([unfinished(msgspec.json.decode(manifest, type=Manifest), number, shard, why)], shard)
+        return batch_of([trouble(UNFINISHED, why, shard)], shard)
     rows = worker().batch(manifest, number, shard)
     if rows["kind"][0].as_py() == REFUSED and (text := rows["name"][0].as_py()) in refusals:
         raise RuntimeError(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -32,9 +32,11 @@ class Processes:
     def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """Run shards of a round; yields the rows of each as soon as it has ended."""
         encoded = msgspec.json.encode(manifest)
-        begun = [self.threads.submit(self.shard, encoded, number, shard) for shard in shards]
-        for ended in as_completed(begun):
-            yield ended.result()
+        ended: queue.SimpleQueue[Future[pa.RecordBatch]] = queue.SimpleQueue()
+        for shard in shards:
+            self.threads.submit(self.shard, encoded, number, shard).add_done_callback(ended.put)
+        for _ in shards:  # `as_completed` would wait for ever for those that `end` cancels
+            yield ended.get().result()
 
     def shard(self, manifest: bytes, number: int, shard: int) -> pa.RecordBatch:
         """The rows of a shard, made by a worker that is idle."""
@@ -48,7 +50,7 @@ class Processes:
         """End all workers, whatever they are at."""
         self.threads.shutdown(wait=False, cancel_futures=True)
         for worker in self.workers:
-            worker.end()
+            worker.end(for_good=True)
 
 
 @contextmanager

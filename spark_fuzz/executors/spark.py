@@ -11,7 +11,8 @@ import msgspec
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES
-from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, names
+from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, names, trouble
+from broker_tck.spark_fuzz.worker.task import batch_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +41,9 @@ class Spark:
             except Exception as error:
                 if lacking := LACKING.search(str(error)):
                     raise BadInput(f"the executors' Python: {lacking[1]}") from None
+                if known := [text for text in self.refusals if text in str(error)]:  # none is left that does not refuse
+                    yield from (batch_of([trouble(REFUSED, known[0], shard)], shard) for shard in shards)
+                    return
                 if tried == TRIES:
                     raise
         self.refusals |= {row["name"] for row in rows.to_pylist() if row["kind"] == REFUSED}
@@ -93,7 +97,7 @@ def task(
         text = f"the executor on {socket.gethostname()}, {sys.executable}: {why}"
         if text in refusals:
             raise RuntimeError(text)
-        row = {"kind": "refused", "name": text, "count": 0, "length": 0, "shard": shard}
+        row = {"kind": "refused", "name": text, "key": f"shard {shard}", "count": 1, "length": 0, "shard": shard}
         types = {"count": pa.int64(), "length": pa.int32(), "shard": pa.int32()}
         columns = ["kind", "subject", "profile", "name", "key", "count", "walk", "length", "text", "shard"]
         schema = pa.schema([(name, types.get(name, pa.string())) for name in columns])

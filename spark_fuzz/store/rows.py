@@ -38,6 +38,11 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     """A finding as JSON."""
 
 
+def trouble(kind: str, why: str, shard: int) -> Row:
+    """The row of a shard that was not walked. Its key has the shard, or it would be counted with others."""
+    return Row(kind, "", "", why, f"shard {shard}", 1)
+
+
 LANE = ("subject", "profile")
 KEYS = ("kind", *LANE, "name", "key")
 """Rows that have these in common are reduced to one."""

@@ -21,8 +21,11 @@ import msgspec
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation.guard import Orphaned
 from broker_tck.spark_fuzz.driver.manifest import Code, Manifest, code_here
-from broker_tck.spark_fuzz.store.rows import REFUSED, UNFIT, Row
+from broker_tck.spark_fuzz.store.rows import REFUSED, UNFIT, Row, trouble
 from broker_tck.spark_fuzz.worker.shard import shard_rows
+
+LAST = b"[]\n"
+"""The last line of an answer."""
 
 
 class Request(msgspec.Struct):
@@ -43,6 +46,8 @@ def main() -> None:
     """Serve until standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    held = [answers.fileno()]
+    os.register_at_fork(after_in_child=lambda: os.close(held.pop()) if held else None)  # or it would not end with this
     gc.freeze()  # what is here now is shared with every fork
     with suppress(Orphaned, BrokenPipeError):
         for line in sys.stdin.buffer:
@@ -53,12 +58,12 @@ def serve(request: Request, answers: BinaryIO) -> None:
     """Answer one request."""
     try:
         answers.writelines(msgspec.json.encode(row) + b"\n" for row in rows(request))
-        answers.write(b"[]\n")
     except (Orphaned, BrokenPipeError):
         raise
     except Exception as error:
         traceback.print_exc()
         answers.write(msgspec.json.encode(Failure(f"{type(error).__name__}: {error}")) + b"\n")
+    answers.write(LAST)
     answers.flush()
 
 
@@ -66,12 +71,12 @@ def rows(request: Request) -> Iterator[Row]:
     """The rows of a shard, or the one that says why this process must not run it."""
     why = refusal(request.manifest)
     if why:
-        yield Row(REFUSED, "", "", f"the executor on {socket.gethostname()} has {why}")
+        yield trouble(REFUSED, f"the executor on {socket.gethostname()} has {why}", request.shard)
     else:
         try:
             yield from shard_rows(request.manifest, request.round, request.shard, sys.stdin)
         except BadInput as error:
-            yield Row(UNFIT, "", "", str(error))
+            yield trouble(UNFIT, str(error), request.shard)
 
 
 def refusal(manifest: Manifest) -> str:

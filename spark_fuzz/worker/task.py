@@ -6,16 +6,16 @@ import os
 import socket
 import subprocess
 import sys
-import threading
+from contextlib import suppress
+from threading import Event, Lock, Timer
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 
 from broker_tck.spark_fuzz.driver.manifest import Manifest
-from broker_tck.spark_fuzz.store.rows import FIGURE, MACHINE, ROWS, UNFINISHED, Row, arrow_schema
-from broker_tck.spark_fuzz.worker.process import Failure
-from broker_tck.spark_fuzz.worker.shard import shard_seed
+from broker_tck.spark_fuzz.store.rows import FIGURE, MACHINE, ROWS, UNFINISHED, Row, arrow_schema, trouble
+from broker_tck.spark_fuzz.worker.process import LAST, Failure
 
 SCHEMA = arrow_schema(ROWS)
 
@@ -25,69 +25,76 @@ class Worker:
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        self.starting = Lock()
+        self.over = False
 
     def batch(self, manifest: bytes, number: int, shard: int) -> pa.RecordBatch:
         """The rows of a shard; if it was not finished, the one row that says why."""
-        decoded = msgspec.json.decode(manifest, type=Manifest)
+        request = b'{"manifest":%b,"round":%d,"shard":%d}\n' % (manifest, number, shard)
         try:
-            request = b'{"manifest":%b,"round":%d,"shard":%d}\n' % (manifest, number, shard)
-            rows = self.answered(request, decoded.shard_seconds)
+            rows = self.answered(request, msgspec.json.decode(manifest, type=Manifest).shard_seconds)
         except (RuntimeError, OSError) as error:
             self.end()
-            rows = [unfinished(decoded, number, shard, str(error))]
+            rows = [trouble(UNFINISHED, str(error), shard)]
         return batch_of([*rows, *machine(rows)], shard)
 
     def answered(self, request: bytes, seconds: float) -> list[Row]:
         """The rows that answer a request. RuntimeError if the worker fails, ends, or takes longer."""
-        process = self.running()
+        process, late = self.running(), Event()
         assert process.stdin
         assert process.stdout
-        alarm = threading.Timer(seconds, process.kill)
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        alarm = Timer(seconds, stop)
         alarm.start()
-        rows: list[Row] = []
+        lines: list[bytes] = []
         try:
-            process.stdin.write(request)
-            process.stdin.flush()
+            with suppress(BrokenPipeError):  # it has ended, which its output tells as well
+                process.stdin.write(request)
+                process.stdin.flush()
             for line in process.stdout:
-                if line == b"[]\n":
-                    return rows
-                rows.append(row_of(msgspec.json.decode(line, type=Failure | list[Any])))
-            late = alarm.finished.is_set()
+                if line == LAST:
+                    return [*map(row_of, lines)]
+                lines.append(line)
         finally:
             alarm.cancel()
-        if late:
+        if late.is_set():
             raise RuntimeError(f"it took more than {seconds:,.0f} seconds")
         raise RuntimeError(f"its process ended with status {process.wait()}")
 
     def running(self) -> subprocess.Popen[bytes]:
-        """The process, a new one if there is none or it has ended."""
-        if self.process is None or self.process.poll() is not None:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "broker_tck.spark_fuzz.worker.process"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            )
-        return self.process
+        """The process, a new one if there is none or it has ended. RuntimeError if there must be none any more."""
+        with self.starting:
+            if self.over:
+                raise RuntimeError("its executor has ended")
+            if self.process is None or self.process.poll() is not None:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-m", "broker_tck.spark_fuzz.worker.process"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                    process_group=0,  # a terminal interrupts the driver alone, which ends this one
+                )
+            return self.process
 
-    def end(self) -> None:
-        """End the process."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.communicate()
-            self.process = None
+    def end(self, *, for_good: bool = False) -> None:
+        """End the process; for good: no other one is started after it."""
+        with self.starting:
+            self.over, process, self.process = self.over or for_good, self.process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
 
 
-def row_of(answer: Failure | list[Any]) -> Row:
-    """An answer of the worker. RuntimeError if it says that the kit failed."""
+def row_of(line: bytes) -> Row:
+    """A row of the worker. RuntimeError if it says that the kit failed."""
+    answer = msgspec.json.decode(line, type=Failure | list[Any])
     if isinstance(answer, list):
         return Row(*answer)
     raise RuntimeError(f"the kit failed: {answer.text}")
-
-
-def unfinished(manifest: Manifest, number: int, shard: int, why: str) -> Row:
-    """The row of a shard that was not finished."""
-    return Row(UNFINISHED, "", "", why, f"round {number}, shard {shard}, seed {shard_seed(manifest, number, shard)}", 1)
 
 
 def machine(rows: list[Row]) -> list[Row]:
