@@ -57,6 +57,7 @@ EXECUTOR_OPTIONS = (
     click.option(
         "--master", metavar="URL", help=f"Where Spark runs: local[N], or the URL of a cluster. Default: {MASTER}."
     ),
+    click.option("--remote", metavar="URL", help="The server of Spark Connect to run it on: sc://host:port."),
     click.option(
         "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else Spark's."
     ),
