@@ -57,6 +57,7 @@ EXECUTOR_OPTIONS = (
     click.option(
         "--master", metavar="URL", help=f"Where Spark runs: local[N], or the URL of a cluster. Default: {MASTER}."
     ),
+    click.option("--remote", metavar="URL", help="The server of Spark Connect to run it on: sc://host:port."),
     click.option(
         "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else Spark's."
     ),
@@ -154,7 +155,7 @@ def fuzz_command(
     choice: Choice,
     as_json: bool,
 ) -> int | None:
-    """Run a campaign: randomized walks, distributed by Spark or by processes of this machine, round after round.
+    """Run a campaign: randomized walks in rounds, on Spark or on processes of this machine.
 
     Each shard of a round walks every subject, in processes of their own. What a round finds is in the store when the
     round ends; a campaign that was interrupted goes on with `resume`. The exit status is 1 if there is a finding, and

@@ -25,6 +25,7 @@ class Choice(NamedTuple):
     executor: str | None = None
     processes: int | None = None
     master: str | None = None
+    remote: str | None = None
     confs: Sequence[str] = ()
     python: str | None = None
     shipped: bool = False
@@ -33,10 +34,14 @@ class Choice(NamedTuple):
 @contextmanager
 def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]) -> Iterator[Executor]:
     """The executor while the block runs; ``subjects`` are what is shipped. BadInput if it is not here."""
-    of_spark = choice.master or choice.confs or choice.python or choice.shipped
+    of_spark = choice.master or choice.remote or choice.confs or choice.python or choice.shipped
     of_processes = choice.executor == PROCESSES or choice.processes
     if of_processes and (of_spark or choice.executor == SPARK):
-        raise BadInput("choose one executor: --master, --conf, --python and --ship are for Spark, --processes is not")
+        raise BadInput("choose one executor: --processes is for processes; --master, --remote and others are for Spark")
+    if choice.remote and (choice.master or choice.python or choice.shipped):
+        raise BadInput(
+            "--remote: a Connect server has a master, a Python and a kit; --master, --python and --ship are not for it"
+        )
     if choice.executor == SPARK or of_spark:
         chosen = SPARK
     elif of_processes:
@@ -65,14 +70,14 @@ def spark(choice: Choice, subjects: Sequence[str]) -> Iterator[Executor]:
     """A session of Spark as the executor."""
     from broker_tck.spark_fuzz.executors.spark import Spark
 
-    master = choice.master or MASTER
+    master = None if choice.remote else choice.master or MASTER
     settings = dict(map(setting, choice.confs))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-tck-")))
         if choice.shipped and not is_local(master):
             settings = {**ship_settings(ship(subjects, folder)), **settings}
-        made = stack.enter_context(session(master, settings, choice.python, folder / "spark.log"))
-        yield Spark(made, f"Spark, {master}")
+        made = session(master, choice.remote, settings, choice.python, folder / "spark.log")
+        yield Spark(stack.enter_context(made), f"Spark, {choice.remote or master}")
 
 
 def setting(text: str) -> tuple[str, str]:
