@@ -78,6 +78,8 @@ CLUSTER = {
     "spark.speculation.minTaskRuntime": "10s",
     "spark.speculation.interval": "1s",
     "spark.speculation.efficiency.enabled": "false",
+    # Or the session would not end before an executor that stands still answers.
+    "spark.cleaner.referenceTracking.blocking": "false",
 }
 
 

@@ -33,6 +33,7 @@ from kit import python
 
 from broker_tck.bench.loopback import Cluster
 from broker_tck.implementations.jvm.jars import FOLDER as JARS
+from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.executors.session import JVM, archive, java
 
 FATAL, RESIDENT, JAVA, PLUGIN = SUBJECTS = (
@@ -106,10 +107,14 @@ def worker_of(cluster: Cluster, process: Process) -> Popen[bytes]:
 @pytest.fixture
 def variables(tmp_path: Path) -> dict[str, str]:
     """The variables by which an executor finds what the driver has, if nothing is shipped."""
+    jars = tmp_path / "jars"
+    jars.mkdir()
+    for path in [*resolve_unloaded(JAVA).files, furnished(tmp_path) / "kit.jar"]:
+        (jars / path.name).symlink_to(path)
     known = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     options = archive(java())
     quick = options if "SharedArchiveFile" in options else ""
-    return {"PYTHONPATH": known, JARS: str(tmp_path), "JDK_JAVA_OPTIONS": f"{JVM} {quick}"}
+    return {"PYTHONPATH": known, JARS: str(jars), "JDK_JAVA_OPTIONS": f"{JVM} {quick}"}
 
 
 @pytest.fixture
@@ -129,7 +134,7 @@ def cluster(spark: None, ground: Path, tmp_path: Path, variables: dict[str, str]
 def test_whatever_dies_hangs_or_differs_changes_nothing(
     cluster: Cluster, variables: dict[str, str], start: Start, tmp_path: Path
 ) -> None:
-    folder, store, bare = cluster.folder, furnished(tmp_path) / "store", tmp_path / "bare" / "bin" / "python"
+    folder, store, bare = cluster.folder, tmp_path / "store", tmp_path / "bare" / "bin" / "python"
     assert python("-m", "venv", "--without-pip", str(tmp_path / "bare")).returncode == 0
     driver = start(*campaign("--ship", *on(cluster, bare)))
     kill([eventually(lambda: walking(folder), "a shard")[0].pid])
