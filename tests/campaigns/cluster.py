@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 120.0
+PATIENCE = 180.0
 """Seconds after which a wait fails."""
 ROUNDS, SHARDS, OPERATIONS, SEED = 3, 2, 12_000, 11
 ELSEWHERE = '''
