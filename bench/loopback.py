@@ -16,7 +16,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from broker_tck.properties.errors import Failed
-from broker_tck.spark_fuzz.executors.session import java, need_spark
+from broker_tck.spark_fuzz.executors.session import JVM, archive, java, need_spark
 
 HOST = "127.0.0.1"
 PATIENCE = 60.0
@@ -30,10 +30,11 @@ class Parts:
 
     def __init__(self, folder: Path) -> None:
         need_spark()
-        java()
+        classes = archive(java())
         import pyspark
 
         self.home = Path(pyspark.__file__).parent
+        self.options = f"{JVM} {classes}" if "SharedArchiveFile" in classes else JVM  # only drivers write the archive
         self.folder = folder
         self.parts: list[subprocess.Popen[bytes]] = []
         folder.mkdir(parents=True, exist_ok=True)
@@ -57,7 +58,8 @@ class Parts:
 
     def start(self, name: str, *command: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a part by a command of Spark's folder ``bin``."""
-        environment = {**os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": HOST, **(variables or {})}
+        given = {"SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": HOST, "JDK_JAVA_OPTIONS": self.options}
+        environment = {**os.environ, **given, **(variables or {})}
         with (self.folder / f"{name}.log").open("wb") as log:
             part = subprocess.Popen(
                 [str(self.home / "bin" / command[0]), *command[1:]],

@@ -78,6 +78,9 @@ CLUSTER = {
     "spark.speculation.minTaskRuntime": "10s",
     "spark.speculation.interval": "1s",
     "spark.speculation.efficiency.enabled": "false",
+    # A host that hangs also keeps what its tasks have made: it is given up after a minute, and they run again elsewhere.
+    "spark.network.timeout": "60s",
+    "spark.network.timeoutInterval": "10s",
 }
 
 
