@@ -153,10 +153,13 @@ class Cluster(Parts):
 
 
 class ConnectServer(Parts):
-    """A Connect server, with a master of its own and settings; sessions cannot change most of these."""
+    """A Connect server, with a master, settings and variables of its own; sessions cannot change most of these."""
 
-    def __init__(self, folder: Path, master: str = "local[2]", settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, master: str = "local[2]", settings: Mapping[str, str] | None = None, **variables: str
+    ) -> None:
         super().__init__(folder)
+        self.variables = {"SPARK_CONNECT_MODE": "0", **variables}
         self.port = free_port()
         self.url = f"sc://{HOST}:{self.port}"
         local = {"spark.ui.enabled": "false", "spark.driver.host": HOST, "spark.driver.bindAddress": HOST}
@@ -166,8 +169,7 @@ class ConnectServer(Parts):
     def bring_up(self) -> None:
         """Start the server, and wait until it accepts connections."""
         chosen = [word for name, value in self.settings.items() for word in ("--conf", f"{name}={value}")]
-        variables = {"SPARK_CONNECT_MODE": "0"}
-        server = self.start("connect", "spark-submit", "--class", CONNECT, *chosen, variables=variables)
+        server = self.start("connect", "spark-submit", "--class", CONNECT, *chosen, variables=self.variables)
         self.wait(lambda: server.poll() is not None or self.accepts(), "the Connect server")
         if server.poll() is not None:
             raise Failed(f"the Connect server ended with status {server.returncode}; {self.folder} has its log")

@@ -12,6 +12,7 @@ import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
@@ -59,7 +60,8 @@ def write(found: Mapping[str, Path], into: Path) -> None:
     except OSError as error:
         raise BadInput(f"{into}: cannot be written: {error.strerror}") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 def files(subjects: Iterable[str]) -> Files:
