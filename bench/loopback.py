@@ -16,7 +16,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from broker_tck.properties.errors import Failed
-from broker_tck.spark_fuzz.executors.session import java, need_spark
+from broker_tck.spark_fuzz.executors.session import JVM, archive, java, need_spark
 
 HOST = "127.0.0.1"
 PATIENCE = 60.0
@@ -30,10 +30,11 @@ class Parts:
 
     def __init__(self, folder: Path) -> None:
         need_spark()
-        java()
+        classes = archive(java())
         import pyspark
 
         self.home = Path(pyspark.__file__).parent
+        self.options = f"{JVM} {classes}" if "SharedArchiveFile" in classes else JVM  # only drivers write the archive
         self.folder = folder
         self.parts: list[subprocess.Popen[bytes]] = []
         folder.mkdir(parents=True, exist_ok=True)
@@ -57,7 +58,8 @@ class Parts:
 
     def start(self, name: str, *command: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a part by a command of Spark's folder ``bin``."""
-        environment = {**os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": HOST, **(variables or {})}
+        given = {"SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": HOST, "JDK_JAVA_OPTIONS": self.options}
+        environment = {**os.environ, **given, **(variables or {})}
         with (self.folder / f"{name}.log").open("wb") as log:
             part = subprocess.Popen(
                 [str(self.home / "bin" / command[0]), *command[1:]],
@@ -151,10 +153,13 @@ class Cluster(Parts):
 
 
 class ConnectServer(Parts):
-    """A Connect server, with a master of its own and settings; sessions cannot change most of these."""
+    """A Connect server, with a master, settings and variables of its own; sessions cannot change most of these."""
 
-    def __init__(self, folder: Path, master: str = "local[2]", settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, master: str = "local[2]", settings: Mapping[str, str] | None = None, **variables: str
+    ) -> None:
         super().__init__(folder)
+        self.variables = {"SPARK_CONNECT_MODE": "0", **variables}
         self.port = free_port()
         self.url = f"sc://{HOST}:{self.port}"
         local = {"spark.ui.enabled": "false", "spark.driver.host": HOST, "spark.driver.bindAddress": HOST}
@@ -164,8 +169,7 @@ class ConnectServer(Parts):
     def bring_up(self) -> None:
         """Start the server, and wait until it accepts connections."""
         chosen = [word for name, value in self.settings.items() for word in ("--conf", f"{name}={value}")]
-        variables = {"SPARK_CONNECT_MODE": "0"}
-        server = self.start("connect", "spark-submit", "--class", CONNECT, *chosen, variables=variables)
+        server = self.start("connect", "spark-submit", "--class", CONNECT, *chosen, variables=self.variables)
         self.wait(lambda: server.poll() is not None or self.accepts(), "the Connect server")
         if server.poll() is not None:
             raise Failed(f"the Connect server ended with status {server.returncode}; {self.folder} has its log")
