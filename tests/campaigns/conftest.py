@@ -18,8 +18,8 @@ def missing(*names: str) -> bool:
 
 # These tests need the extras `fuzz` and `report`; without them they are not even imported.
 collect_ignore_glob = ["*.py"] if missing("pyarrow", "deltalake") else []
-# Those of Spark need the extras `spark` and `jvm` as well.
-collect_ignore = ["test_cluster.py"] if missing("pyspark", "jpype", "jgo") else []
+# Those of Spark need the extras `connect` and `jvm` as well.
+collect_ignore = ["test_spark.py"] if missing("pyspark", "grpc", "jpype", "jgo") else []
 
 if not collect_ignore_glob:
     from campaigns.cluster import PROCESSES, Command, Ended, campaign, guarded

@@ -116,6 +116,22 @@ def test_bench_measures_every_way(bench: Any, cli: Cli, monkeypatch: pytest.Monk
     assert told["size"]["states"] > 100
 
 
+def test_without_java_processes_run_the_campaign_unless_spark_is_asked_for(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    limits = ("--subject", "time-bucket", "--operations", 2_000, "--rounds", 1, "--shards", 1)
+    for asked in (("--executor", "spark"), ("--master", "local[2]")):
+        status, out, err = cli("fuzz", "--store", tmp_path / "s", *limits, *asked)
+        assert (status, out) == (2, "")
+        assert "Java 17 or later, and there is none; `sudo apt-get install openjdk-17-jre-headless` installs" in err
+        assert list(tmp_path.iterdir()) == []
+    status, out, err = cli("fuzz", "--store", tmp_path / "s", *limits)
+    assert "time-bucket" in out
+    (line,) = err.splitlines()
+    assert line.endswith("Java 17 or later, and there is none; processes of this machine run the campaign")
+
+
 # ---- Totals
 
 

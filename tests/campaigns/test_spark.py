@@ -29,10 +29,12 @@ from campaigns.cluster import (
     walking,
     whole,
 )
-from campaigns.conftest import Start
+from campaigns.cluster import ROUNDS as DISTURBED
+from campaigns.cluster import campaign as disturbed
+from campaigns.conftest import Run, Start
 from kit import python
 
-from broker_tck.bench.loopback import Cluster
+from broker_tck.bench.loopback import Cluster, ConnectServer
 from broker_tck.implementations.jvm.jars import FOLDER as JARS
 from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.executors.session import JVM, archive, java
@@ -177,3 +179,35 @@ def test_whatever_dies_hangs_or_differs_changes_nothing(
     found = outcome(store)["findings"]
     assert {subject for subject in SUBJECTS if any(subject in row for row in found)} == {FATAL, PLUGIN}
     eventually(lambda: not processes(folder, "broker_tck"), "the end of what the dead had started")
+
+
+def test_session_whose_java_dies_is_a_line_and_processes_go_on(
+    spark: None, reference: Path, start: Start, run: Run, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    driver = start(*disturbed("store", "--master", "local[2]"))
+    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after a round")
+    kill([process.pid for process in processes(tmp_path, "SparkSubmit")])
+    ended = driver.end()
+    assert (ended.status, ended.out) == (3, "")
+    (line,) = ended.err.splitlines()
+    assert line.startswith("broker-tck: ")
+    assert line.endswith("; `broker-tck fuzz resume store` goes on after the last whole round")
+    assert not processes(tmp_path)
+    assert whole(store) < DISTURBED
+    assert run("fuzz", "resume", "store", *PROCESSES).status == FOUND
+    same(store, reference)
+
+
+def test_campaign_of_processes_goes_on_by_spark_connect(
+    spark: None, reference: Path, variables: dict[str, str], start: Start, run: Run, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    driver = start(*disturbed("store", *PROCESSES))
+    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after a round")
+    driver.kill()
+    assert whole(store) < DISTURBED
+    with ConnectServer(tmp_path / "server", PYSPARK_PYTHON=sys.executable, **variables) as server:
+        ended = run("fuzz", "resume", "store", "--remote", server.url)
+    assert (ended.status, ended.err) == (FOUND, "")
+    same(store, reference)
