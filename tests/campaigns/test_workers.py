@@ -32,7 +32,7 @@ from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, UNFIT, Row, tr
 from broker_tck.spark_fuzz.store.tables import Store
 from broker_tck.spark_fuzz.worker import process as worker_process
 from broker_tck.spark_fuzz.worker.shard import shard_rows, shard_seed
-from broker_tck.spark_fuzz.worker.task import Worker, batch_of, machine, row_of
+from broker_tck.spark_fuzz.worker.task import SCHEMA, Worker, batch_of, machine, row_of
 
 PLAIN = Lane("time-bucket", "timebucket-ideal")
 HOURS = 10**12
@@ -271,7 +271,7 @@ def test_executor_without_the_kit_says_so_and_fails_the_next_time(monkeypatch: p
     (row,) = rows.to_pylist()
     assert (row["kind"], row["key"], row["shard"], row["count"]) == (REFUSED, "shard 7", 7, 1)
     assert row["name"].startswith(f"the executor on {gethostname()}, {sys.executable}: ")
-    assert rows.schema == batch_of([], 0).schema
+    assert rows.schema == SCHEMA
     with pytest.raises(RuntimeError, match=re.escape(row["name"])):
         [*task(b"", 0, [7], frozenset([row["name"]]))(iter(batches))]
 
