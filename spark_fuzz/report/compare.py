@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
-
-from broker_tck.spark_fuzz.report.data import Lane, Report, report_of
+from broker_tck.spark_fuzz.report.data import Lane, Report, Source, report_of
 from broker_tck.spark_fuzz.report.figures import LaneKey
-from broker_tck.spark_fuzz.report.grouping import COLUMNS, Entry, Place, entries, owners
+from broker_tck.spark_fuzz.report.grouping import Entry, Place, grouped, owners, shapes
 from broker_tck.spark_fuzz.report.rendering import rendered
-from broker_tck.spark_fuzz.report.source import Source
 from broker_tck.spark_fuzz.report.stories import told
-from broker_tck.spark_fuzz.report.words import counted, moment, one_in, rounded
+from broker_tck.spark_fuzz.report.words import counted, moment, rounded
 
 THRESHOLD = 0.10
 """A smaller change of speed is not told from chance."""
@@ -75,12 +72,12 @@ class Comparison:
     @property
     def slower(self) -> list[LaneKey]:
         """The lanes that have become slower."""
-        return [old.name for old, new in self.lanes if speed_change(old, new) < -THRESHOLD]
+        return [old.name for old, new in self.lanes if faster(old, new) < -THRESHOLD]
 
     @property
     def unexercised(self) -> list[tuple[LaneKey, str]]:
         """The rules that the later campaign never exercised, and the earlier one did."""
-        return [(old.name, number) for old, new in self.lanes for number in new.never if number not in old.never]
+        return [(old.name, number) for old, new in self.lanes for number in new.never if number not in old.missing]
 
     @property
     def verdict(self) -> str:
@@ -100,11 +97,10 @@ class Comparison:
 
 def compare(a: Source, b: Source, names: tuple[str, str]) -> Comparison:
     """Compare two campaigns. What the diagnosis left open is settled for both alike, so that entries match."""
-    tables = [source.findings().select(COLUMNS.names).cast(COLUMNS) for source in (a, b)]
-    owned = owners(pa.concat_tables(tables))
-    before, after = ({entry.place: entry for entry in entries(table, owned)} for table in tables)
-    places = sorted({*before, *after})
-    changes = [Change(place, before.get(place), after.get(place)) for place in places]
+    found = [shapes(source.findings()) for source in (a, b)]
+    owned = owners([*found[0], *found[1]])
+    before, after = ({entry.place: entry for entry in grouped(each, owned)} for each in found)
+    changes = [Change(place, before.get(place), after.get(place)) for place in sorted({*before, *after})]
     return Comparison(names, report_of(a, names[0]), report_of(b, names[1]), changes)
 
 
@@ -117,94 +113,60 @@ def compare_html(a: Source, b: Source, names: tuple[str, str]) -> str:
     """The comparison as one HTML file, with what is new in full."""
     comparison = compare(a, b, names)
     new = [change.after for change in comparison.new if change.after]
-    stories = told(b, new)
-    return rendered(
-        "compare.html",
-        comparison=comparison,
-        sections=list(sections(comparison)),
-        stories=stories,
-        unlisted=len(new) - len(stories),
-    )
+    stories, tables = told(b, new), list(sections(comparison))
+    left = len(new) - len(stories)
+    return rendered("compare.html", comparison=comparison, sections=tables, stories=stories, unlisted=left)
 
 
-def sections(comparison: Comparison) -> Iterator[Section]:
+def sections(both: Comparison) -> Iterator[Section]:
     """The tables of a comparison."""
-    yield findings("New", "Found in the later campaign only.", comparison, comparison.new)
-    yield findings("Gone", "Found in the earlier campaign only.", comparison, comparison.gone)
-    yield findings("In both", "Found in both campaigns.", comparison, comparison.still)
-    yield speeds(comparison)
-    yield rules(comparison)
-    yield states(comparison)
-    yield campaigns(comparison)
+    head, columns = ["rule", "subject", "profile", "before", "after", "which means"], (3, 4)
+    for title, says, changes in (
+        ("New", "Found in the later campaign only.", both.new),
+        ("Gone", "Found in the earlier campaign only.", both.gone),
+        ("In both", "Found in both campaigns.", both.still),
+    ):
+        yield Section(title, says, head, [finding_row(both, change) for change in changes], columns)
+    head = ["subject", "profile", "before", "after", "change", ""]
+    says = f"Operations a second of one shard. A change of {THRESHOLD * 100:.0f} % or less may be chance."
+    yield Section("Speed", says, head, [speed_row(*lanes) for lanes in both.lanes], (2, 3, 4))
+    head = ["rule", "subject", "profile", "before", "after", ""]
+    says = "Rules that no counted walk of a campaign exercised; in brackets, how many were counted."
+    yield Section("Rules not exercised", says, head, [*rule_rows(both)], columns)
+    states = [(old.name, old.figures.states, new.figures.states) for old, new in both.lanes]
+    rows = [[*lane, f"{old:,}", f"{new:,}", signed(f"{new - old:+,}")] for lane, old, new in states]
+    says = "Abstract states reached. A longer campaign reaches more."
+    yield Section("States", says, ["subject", "profile", "before", "after", "difference"], rows, (2, 3, 4))
+    says = "The earlier campaign and the later one. Versions are listed if they differ."
+    yield Section("What was run", says, ["", *both.names], [*run_rows(both)])
 
 
-def campaigns(comparison: Comparison) -> Section:
-    """What was run."""
-    pair = comparison.before, comparison.after
-    rows = [
-        ["seed", *(str(each.manifest.seed) for each in pair)],
-        ["walks", *(f"{each.walks:,}" for each in pair)],
-        ["operations", *(f"{each.operations:,}" for each in pair)],
-        ["rounds", *(f"{each.rounds:,}" for each in pair)],
-        ["shards", *(str(each.manifest.shards) for each in pair)],
-        ["started", *(moment(each.manifest.started) for each in pair)],
-        *versions(*pair),
-    ]
-    says = "The earlier campaign and the later one; versions are listed where they differ."
-    return Section("What was run", says, ["", *comparison.names], rows)
+def finding_row(both: Comparison, change: Change) -> list[str]:
+    """An entry, how often it failed in each campaign, and what that means."""
+    *lane, rule = change.place
+    before, after = walks_of(both.before, lane), walks_of(both.after, lane)
+    often = frequency(before, change.before), frequency(after, change.after)
+    return [rule, *lane, *often, judged(both, change, before, after)]
 
 
-def versions(before: Report, after: Report) -> Iterator[list[str]]:
-    """The versions in which the campaigns differ."""
-    old, new = (libraries(each) for each in (before, after))
-    for name in [*dict.fromkeys([*old, *new])]:
-        if old.get(name) != new.get(name):
-            yield [name, old.get(name) or "-", new.get(name) or "-"]
-
-
-def libraries(report: Report) -> dict[str, str]:
-    """What ran, with its version."""
-    code = report.manifest.code
-    return {"broker-tck": code.kit, "rulebook": code.rulebook, "Python": code.python, **code.libraries}
-
-
-def findings(title: str, says: str, comparison: Comparison, changes: Sequence[Change]) -> Section:
-    """The entries of one kind, with how often they failed in each campaign and what that means."""
-    rows = [
-        [
-            change.place.rule,
-            change.place.subject,
-            change.place.profile,
-            *frequencies(comparison, change),
-            judged(comparison, change),
-        ]
-        for change in changes
-    ]
-    return Section(title, says, ["rule", "subject", "profile", "before", "after", "which means"], rows, (3, 4))
-
-
-def frequencies(comparison: Comparison, change: Change) -> list[str]:
-    """How often an entry failed, before and after."""
-    pairs = (comparison.before, change.before), (comparison.after, change.after)
-    return [frequency(walks_of(report, change.place[:2]), entry) for report, entry in pairs]
+def walks_of(report: Report, lane: Sequence[str]) -> int:
+    """The walks of a lane; 0 if the campaign did not run it."""
+    return next((each.figures.walks for each in report.lanes if each.name == tuple(lane)), 0)
 
 
 def frequency(walks: int, entry: Entry | None) -> str:
     """How often an entry failed in so many walks."""
-    if not walks:
-        return "not run"
-    return f"{entry.walks:,} of {walks:,}" if entry else f"0 of {walks:,}"
+    return f"{entry.walks if entry else 0:,} of {walks:,}" if walks else "not run"
 
 
-def judged(comparison: Comparison, change: Change) -> str:
-    """Whether a difference can be chance, in words."""
-    before = walks_of(comparison.before, change.place[:2])
-    after = walks_of(comparison.after, change.place[:2])
+def judged(both: Comparison, change: Change, before: int, after: int) -> str:
+    """Whether a difference can be chance, in words; ``before`` and ``after`` are the walks of the lane."""
     if not (before and after):
-        return f"this lane is not in {comparison.names[0 if not before else 1]}"
+        return f"this lane is not in {both.names[0 if not before else 1]}"
     if change.before and change.after:
         return ratio(change.before.walks / before, change.after.walks / after)
-    found, here, there = (change.after, after, before) if change.after else (change.before, before, after)
+    found = change.after or change.before
+    here, there = (after, before) if change.after else (before, after)
     expected = found.walks / here * there if found else 0.0
     if expected >= EXPECTED:
         return f"not chance: at that rate {counted(round(expected), 'walk')} would have failed"
@@ -220,81 +182,55 @@ def ratio(before: float, after: float) -> str:
     return "about as often"
 
 
-def speeds(comparison: Comparison) -> Section:
-    """Operations a second, by lane."""
-    rows = [
-        [
-            *old.name,
-            f"{old.figures.speed:,.0f}",
-            f"{new.figures.speed:,.0f}",
-            percent(speed_change(old, new)),
-            speed_says(old, new),
-        ]
-        for old, new in comparison.lanes
-    ]
-    says = f"Operations a second of one shard; a change of {THRESHOLD * 100:.0f} % or less is not told from chance."
-    return Section("Speed", says, ["subject", "profile", "before", "after", "change", ""], rows, (2, 3, 4))
+def speed_row(old: Lane, new: Lane) -> list[str]:
+    """Operations a second of a lane, and the change in a word."""
+    change = faster(old, new)
+    says = "slower" if change < -THRESHOLD else "faster" if change > THRESHOLD else "the same"
+    rates = (f"{lane.figures.speed:,.0f}" for lane in (old, new))
+    return [*old.name, *rates, signed(f"{change * 100:+.0f} %"), says]
 
 
-def speed_change(old: Lane, new: Lane) -> float:
-    """By which share a lane has become faster; negative where it has become slower."""
+def faster(old: Lane, new: Lane) -> float:
+    """By which share a lane has become faster; negative if it has become slower."""
     return new.figures.speed / old.figures.speed - 1 if old.figures.speed else 0.0
 
 
-def speed_says(old: Lane, new: Lane) -> str:
-    """A change of speed, in a word."""
-    change = speed_change(old, new)
-    return "slower" if change < -THRESHOLD else "faster" if change > THRESHOLD else "the same"
+def signed(change: str) -> str:
+    """A change with its sign as it is printed."""
+    return "0" if change == "+0" else change.replace("-", MINUS)
 
 
-def percent(change: float) -> str:
-    """A change with its sign."""
-    return f"{change * 100:+.0f} %".replace("-", MINUS)
+def rule_rows(both: Comparison) -> Iterator[list[str]]:
+    """The rules that one of the campaigns did not exercise."""
+    for old, new in both.lanes:
+        for number in sorted({*old.missing, *new.missing}):
+            says = "no longer exercised" if number not in old.missing else "exercised now"
+            if number in new.missing and (number in old.missing or new.figures.small):
+                says = "not exercised in either" if number in old.missing else "not counted yet"
+            yield [number, *old.name, met(old, number), met(new, number), says]
 
 
-def rules(comparison: Comparison) -> Section:
-    """The rules that one campaign exercised and the other did not."""
-    rows = []
-    for old, new in comparison.lanes:
-        for number in sorted({*old.never, *new.never}):
-            then, now = (reach(lane, number) for lane in (old, new))
-            says = (
-                "never exercised in either"
-                if then == now
-                else "no longer exercised"
-                if number in new.never
-                else "exercised now"
-            )
-            rows.append([number, *old.name, then, now, says])
-    head = ["rule", "subject", "profile", "before", "after", ""]
-    return Section("Rules not exercised", "Rules that a campaign says nothing of.", head, rows, (3, 4))
+def met(lane: Lane, number: str) -> str:
+    """In how many of its counted walks a lane met a rule."""
+    return f"{lane.figures.met.get(number, 0):,} of {lane.figures.counted:,}"
 
 
-def reach(lane: Lane, number: str) -> str:
-    """In how many walks a lane met a rule."""
-    return "never" if number in lane.never else one_in(lane.figures.reach(number)) + " walks"
+def run_rows(both: Comparison) -> Iterator[list[str]]:
+    """What was run, and the versions in which the campaigns differ."""
+    pair = both.before, both.after
+    yield ["seed", *(str(each.manifest.seed) for each in pair)]
+    yield ["walks", *(f"{each.walks:,}" for each in pair)]
+    yield ["operations", *(f"{each.operations:,}" for each in pair)]
+    yield ["rounds", *(f"{each.figures.rounds:,}" for each in pair)]
+    yield ["shards", *(f"{each.manifest.shards:,}" for each in pair)]
+    yield ["started", *(moment(each.manifest.started) for each in pair)]
+    old, new = map(versions, pair)
+    for name in [*dict.fromkeys([*old, *new])]:
+        if old.get(name) != new.get(name):
+            yield [name, old.get(name) or "-", new.get(name) or "-"]
 
 
-def states(comparison: Comparison) -> Section:
-    """Abstract states reached, by lane."""
-    rows = [
-        [
-            *old.name,
-            f"{old.figures.states:,}",
-            f"{new.figures.states:,}",
-            signed(new.figures.states - old.figures.states),
-        ]
-        for old, new in comparison.lanes
-    ]
-    says = "Abstract states reached; a longer campaign reaches more."
-    return Section("States", says, ["subject", "profile", "before", "after", "difference"], rows, (2, 3, 4))
-
-
-def signed(change: int) -> str:
-    """A difference with its sign."""
-    return f"{change:+,}".replace("-", MINUS) if change else "0"
-
-
-def walks_of(report: Report, lane: Sequence[str]) -> int:
-    """The walks of a lane; 0 where the campaign did not run it."""
-    return next((each.figures.walks for each in report.lanes if each.name == tuple(lane)), 0)
+def versions(report: Report) -> dict[str, str]:
+    """What ran, with its version."""
+    code = report.manifest.code
+    return {"broker-tck": code.kit, "rulebook": code.rulebook, "Python": code.python, **code.libraries}

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from broker_tck.spark_fuzz.report.data import Lane, Report, report_of
+from broker_tck.spark_fuzz.report.data import Lane, Report, Source, report_of
 from broker_tck.spark_fuzz.report.grouping import Entry
-from broker_tck.spark_fuzz.report.source import Source
 from broker_tck.spark_fuzz.report.stories import Story, story_of
 from broker_tck.spark_fuzz.report.words import counted, visible
 
@@ -17,53 +15,63 @@ MOST_STORIES = 1_000
 
 
 def junit_xml(source: Source) -> str:
-    """The campaign as JUnit XML: a finding is a failure, a rule that was never exercised is skipped."""
+    """The campaign as JUnit XML: a finding is a failure, a rule that was not exercised is skipped."""
     report = report_of(source, "")
-    told = stories(source, report.entries)
+    told = stories(source, report.entries[:MOST_STORIES])
     root = Element("testsuites", name="broker-tck")
     for lane in report.lanes:
-        root.append(suite(report, lane, told))
-    for name in ("tests", "failures", "skipped"):
-        root.set(name, str(sum(int(each.get(name, 0)) for each in root)))
+        add_lane(root, report, lane, told)
+    if report.unfinished:
+        add_unfinished(root, report)
+    for each in (*root, root):
+        each.set("tests", str(len([*each.iter("testcase")])))
+        each.set("failures", str(len([*each.iter("failure")])))
+        each.set("skipped", str(len([*each.iter("skipped")])))
     indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
 def stories(source: Source, entries: Sequence[Entry]) -> dict[Entry, Story]:
     """The story of the most frequent shape of each entry."""
-    some = list(islice(entries, MOST_STORIES))
-    texts = source.texts([entry.common[0].key for entry in some])
-    read = ((entry, story_of(entry.common[0], texts)) for entry in some)
+    texts = source.texts([entry.common[0].key for entry in entries])
+    read = ((entry, story_of(entry.common[0], texts)) for entry in entries)
     return {entry: story for entry, story in read if story}
 
 
-def suite(report: Report, lane: Lane, told: Mapping[Entry, Story]) -> Element:
-    """A lane."""
-    name = ".".join((report.manifest.contract, *lane.name))
-    seconds = f"{lane.figures.milliseconds / 1000:.3f}"
-    found = Element("testsuite", name=visible(name), time=seconds, timestamp=report.manifest.started)
+def add_lane(root: Element, report: Report, lane: Lane, told: Mapping[Entry, Story]) -> None:
+    """Add a lane: a test case for each of its rules."""
+    name, milliseconds = ".".join(lane.name), lane.figures.milliseconds
+    suite = add_suite(root, report, name, milliseconds)
     by_rule = {entry.place.rule: entry for entry in lane.entries}
-    never = set(lane.never)
     for number in sorted({*(each.rule.number for each in lane.rules), *by_rule}):
-        case = SubElement(found, "testcase", classname=visible(name), name=case_name(report, number))
+        case = add_case(suite, f"{number} {report.rules[number].sentence}" if number in report.rules else number)
         if number in by_rule:
-            fail(case, by_rule[number], told.get(by_rule[number]))
-        elif number in never:
-            SubElement(case, "skipped", message=f"never exercised in {counted(lane.figures.counted, 'counted walk')}")
-    found.set("tests", str(len(found)))
-    found.set("failures", str(len(found.findall("testcase/failure"))))
-    found.set("skipped", str(len(found.findall("testcase/skipped"))))
-    return found
+            entry = by_rule[number]
+            says = f"{counted(entry.walks, 'walk')} failed, in {counted(entry.shapes, 'shape')}"
+            fail(case, "finding", f"{says}; first in round {entry.first}", told[entry].text if entry in told else says)
+        elif number in lane.missing:
+            says = "not counted yet" if lane.figures.small else "never exercised"
+            SubElement(case, "skipped", message=f"{says} in {counted(lane.figures.counted, 'counted walk')}")
 
 
-def case_name(report: Report, number: str) -> str:
-    """A rule by number and sentence."""
-    known = report.rules.get(number)
-    return visible(f"{number} {known.sentence}" if known else number)
+def add_unfinished(root: Element, report: Report) -> None:
+    """Add the shards that no machine finished, each as a test case that failed."""
+    suite = add_suite(root, report, "shards", 0)
+    for each in report.unfinished:
+        fail(add_case(suite, each.which), "unfinished", visible(each.why), visible(each.why))
 
 
-def fail(case: Element, entry: Entry, story: Story | None) -> None:
-    """Put a finding into a test case."""
-    summary = f"{counted(entry.walks, 'walk')} failed, in {counted(entry.shapes, 'shape')}"
-    failure = SubElement(case, "failure", type="finding", message=f"{summary}; first in round {entry.first}")
-    failure.text = story.text if story else summary
+def add_suite(root: Element, report: Report, name: str, milliseconds: int) -> Element:
+    """Add an empty suite."""
+    name, seconds = visible(f"{report.manifest.contract}.{name}"), f"{milliseconds / 1000:.3f}"
+    return SubElement(root, "testsuite", name=name, time=seconds, timestamp=report.manifest.started)
+
+
+def add_case(suite: Element, name: str) -> Element:
+    """Add a test case that passed."""
+    return SubElement(suite, "testcase", classname=suite.get("name", ""), name=visible(name))
+
+
+def fail(case: Element, kind: str, message: str, text: str) -> None:
+    """Have a test case fail."""
+    SubElement(case, "failure", type=kind, message=message).text = text

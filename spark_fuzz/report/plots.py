@@ -9,24 +9,13 @@ from io import StringIO
 from itertools import groupby
 from typing import Any
 
-from broker_tck.spark_fuzz.report.figures import Curve, Speed
-
 INK, SOFT, LINE = "#010101", "#020202", "#030303"
 """Colours that stand for the page's own: matplotlib writes them, `own_colours` replaces them."""
 LANES = [f"#0400{number:02x}" for number in range(8)]
 VARIABLES = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)"} | {
     colour: f"var(--c{number})" for number, colour in enumerate(LANES)
 }
-DASHES: list[Any] = [
-    "-",
-    (0, (6, 2)),
-    (0, (2, 1.5)),
-    (0, (8, 2, 2, 2)),
-    "-",
-    (0, (6, 2)),
-    (0, (2, 1.5)),
-    (0, (8, 2, 2, 2)),
-]
+DASHES: Any = ["-", (0, (6, 2)), (0, (2, 1.5)), (0, (8, 2, 2, 2))] * 2
 SIZE = 5.6, 3.1
 """Inches of 72 units: as wide as half a desk's page, and still readable on a phone's."""
 LEVELS = (0.0, 0.01, 0.1, 0.5)
@@ -54,43 +43,27 @@ SETTINGS: Any = {
 }
 
 
-def states_plot(curves: Sequence[Curve], description: str) -> str:
-    """States over operations, a line for each lane, numbered at its end."""
+Line = tuple[Sequence[float], Sequence[float]]
+"""The x and the y of the points of a line."""
+
+
+def lines_plot(name: str, title: str, x_axis: str, lines: Sequence[Line], description: str) -> str:
+    """An SVG element with at most eight lines, each with its number at its end if there are several."""
+    ends = [(x[-1], y[-1]) for x, y in lines]
+    most, widest = max(max(y) for _, y in lines) or 1, max(x for x, _ in ends) or 1
 
     def draw(axes: Any) -> None:
-        ends = []
-        for number, curve in enumerate(curves):
-            axes.plot(curve.operations, curve.states, color=LANES[number], linestyle=DASHES[number], linewidth=1.8)
-            ends.append((curve.operations[-1], curve.states[-1]))
-        most = max((y for _, y in ends), default=0) or 1
-        widest = max((x for x, _ in ends), default=0) or 1
-        axes.set(xlabel="operations", xlim=(0, widest * 1.0), ylim=(0, most * 1.08))
-        for number, (x, _), y in zip(range(len(ends)), ends, apart([y for _, y in ends], most * 0.075), strict=True):
-            axes.annotate(
-                str(number + 1), (x, y), xytext=(5, 0), textcoords="offset points", va="center", annotation_clip=False
-            )
+        for (x, y), colour, dashes in zip(lines, LANES, DASHES, strict=False):
+            axes.plot(x, y, color=colour, linestyle=dashes, linewidth=1.8, marker="o" if len(x) == 1 else "")
+        axes.set(xlabel=x_axis, xlim=(0, widest), ylim=(0, most * 1.08))
+        for number, (x, y) in enumerate(
+            zip([x for x, _ in ends], apart([y for _, y in ends], most * 0.075), strict=True)
+        ):
+            if len(lines) > 1:
+                place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
+                axes.annotate(str(number + 1), (x, y), annotation_clip=False, **place)
 
-    return drawn("states", "Abstract states reached over operations", description, draw)
-
-
-def speeds_plot(speeds: Sequence[Speed], description: str) -> str:
-    """Operations a second of the shards over the rounds: from the slowest to the fastest, and all of them."""
-
-    def draw(axes: Any) -> None:
-        rounds = [speed.round for speed in speeds]
-        slowest, fastest = [speed.slowest for speed in speeds], [speed.fastest for speed in speeds]
-        axes.fill_between(rounds, slowest, fastest, color=LANES[0], alpha=0.22, linewidth=0)
-        axes.plot(
-            rounds,
-            [speed.mean for speed in speeds],
-            color=LANES[0],
-            linewidth=1.8,
-            marker="o" if len(rounds) == 1 else "",
-        )
-        axes.set(xlabel="round", ylim=(0, max(fastest, default=0) * 1.08 or 1))
-        axes.xaxis.get_major_locator().set_params(integer=True)
-
-    return drawn("speed", "Operations a second of a shard, over the rounds", description, draw)
+    return drawn(name, title, description, draw)
 
 
 def drawn(name: str, title: str, description: str, draw: Callable[[Any], None]) -> str:
@@ -129,11 +102,10 @@ def inline(svg: str, name: str, title: str, description: str) -> str:
 
 
 def apart(values: Sequence[float], gap: float) -> list[float]:
-    """The values moved so that no two are nearer than the gap, in their order and as little as this needs."""
-    order = sorted(range(len(values)), key=lambda i: (-values[i], i))
+    """The values moved down so that no two are nearer than the gap, in their order and as little as this needs."""
     moved = list(values)
     ceiling = float("inf")
-    for i in order:
+    for i in sorted(range(len(values)), key=lambda i: (-values[i], i)):
         moved[i] = min(moved[i], ceiling)
         ceiling = moved[i] - gap
     return moved

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from broker_tck.properties.findings.document import read
 from broker_tck.properties.findings.story import config_text, story
-from broker_tck.spark_fuzz.report.grouping import Entry, Shape
-from broker_tck.spark_fuzz.report.source import Key, Source
+from broker_tck.spark_fuzz.report.data import Source
+from broker_tck.spark_fuzz.report.grouping import Entry, Key, Shape
 from broker_tck.spark_fuzz.report.words import clipped, visible
 
 MOST_ENTRIES = 60

@@ -74,20 +74,18 @@ def duration(milliseconds: float) -> str:
 
 
 def one_in(rate: float) -> str:
-    """A small rate as one in so many, rounded towards the larger rate so that it never promises too much."""
-    if rate <= 0:
-        return "never"
+    """A bound as one in so many, rounded towards the larger rate so that it never promises too much."""
     many = 1 / rate
     if many < 10:
-        return f"1 in {many:.1f}"
+        return f"1 in {math.floor(many * 10 + 1e-9) / 10:.1f}"
     size = 10 ** (math.floor(math.log10(many) + 1e-12) - 1)
     return f"1 in {math.floor(many / size + 1e-9) * size:,}"
 
 
-def small(rate: float) -> str:
-    """A rate as a number, rounded up to two digits."""
+def at_most(rate: float) -> str:
+    """A bound as a number of two digits that count, never smaller than the bound."""
     if rate <= 0 or rate >= 1:
-        return f"{rate:.0f}"
+        return f"{math.ceil(rate)}"
     places = 1 - math.floor(math.log10(rate))
     return f"{math.ceil(rate * 10**places - 1e-9) / 10**places:.{places}f}".rstrip("0")
 
