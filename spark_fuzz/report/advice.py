@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from broker_tck.spark_fuzz.report.data import Lane, Report
-from broker_tck.spark_fuzz.report.figures import FEW, LaneKey
+from broker_tck.spark_fuzz.report.data import FEW, Lane, LaneKey, Report
 from broker_tck.spark_fuzz.report.words import counted, listed, rounded, share
 
 
@@ -45,12 +44,12 @@ def after_findings(report: Report, replays: Mapping[int, str]) -> Iterator[Step]
 
 def after_never(report: Report) -> Iterator[Step]:
     """Find out why rules were never exercised, though enough walks were counted."""
-    numbers = sorted({number for _, number in report.never})
-    nowhere = [number for number in numbers if not meeting(report, number)]
+    best = {number: max(report.lanes, key=lambda lane: reach(lane, number)) for number in report.never}
+    nowhere = [number for number, lane in best.items() if not reach(lane, number)]
     lane = next((lane for lane in report.lanes if {*lane.never} - {*nowhere}), None)
     if lane:
         mine = [number for number in lane.never if number not in nowhere]
-        other = max(meeting(report, mine[0]), key=lambda each: reach(each, mine[0]))
+        other = best[mine[0]]
         why = (
             f"{named(other.name)} exercises {mine[0]} in {share(reach(other, mine[0]))} of its walks, so such walks "
             f"are generated. Look at the configurations and capabilities that {lane.name[0]} declares."
@@ -63,20 +62,15 @@ def after_never(report: Report) -> Iterator[Step]:
         yield Step(f"See whether any walk can exercise {listed(nowhere)}", why, command)
 
 
-def meeting(report: Report, rule: str) -> list[Lane]:
-    """The lanes that exercised a rule."""
-    return [lane for lane in report.lanes if lane.figures.met.get(rule)]
-
-
 def reach(lane: Lane, rule: str) -> float:
     """The share of a lane's counted walks that met a rule."""
-    return lane.figures.met[rule] / max(1, lane.figures.counted)
+    return lane.met.get(rule, 0) / max(1, lane.counted)
 
 
 def go_on(report: Report) -> Iterator[Step]:
     """Go on with this seed, or with another one if its walks reach little that is new."""
     growing = [lane for lane in report.lanes if lane.growing]
-    if not report.walks:
+    if not report.total("walks"):
         yield Step("Run the campaign", "No walk was run yet.", resume(report))
     elif report.small:
         why = (
@@ -85,11 +79,11 @@ def go_on(report: Report) -> Iterator[Step]:
         )
         yield Step("Run a larger campaign", why, resume(report, report.enough_rounds))
     elif growing:
-        most = max(growing, key=lambda lane: lane.figures.curve.last or 0.0)
-        part = share(most.figures.curve.last or 0.0)
+        most = max(growing, key=lambda lane: lane.curve.last or 0.0)
+        part = share(most.curve.last or 0.0)
         why = f"{named(most.name)} reached {part} of its states in the last tenth of its operations: there are more."
         yield Step("Go on with this campaign", why, resume(report, 2 * report.figures.rounds))
-    elif any(lane.figures.curve.last is None for lane in report.lanes):
+    elif any(lane.curve.last is None for lane in report.lanes):
         why = "Twice the walks exclude failures that are half as frequent."
         yield Step("Go on with this campaign", why, resume(report, 2 * report.figures.rounds))
     else:

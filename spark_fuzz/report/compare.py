@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from broker_tck.spark_fuzz.report.data import Lane, Report, Source, report_of
-from broker_tck.spark_fuzz.report.figures import LaneKey
+from broker_tck.spark_fuzz.report.data import Lane, LaneKey, Report, Source, report_of
 from broker_tck.spark_fuzz.report.grouping import Entry, Place, grouped, owners, shapes
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.stories import told
@@ -46,22 +45,12 @@ class Comparison:
     names: tuple[str, str]
     before: Report
     after: Report
-    changes: Sequence[Change]
-
-    @property
-    def new(self) -> list[Change]:
-        """Found in the later campaign only."""
-        return [each for each in self.changes if not each.before]
-
-    @property
-    def gone(self) -> list[Change]:
-        """Found in the earlier campaign only."""
-        return [each for each in self.changes if not each.after]
-
-    @property
-    def still(self) -> list[Change]:
-        """Found in both."""
-        return [each for each in self.changes if each.before and each.after]
+    new: Sequence[Change]
+    """Found in the later campaign only."""
+    gone: Sequence[Change]
+    """Found in the earlier campaign only."""
+    still: Sequence[Change]
+    """Found in both."""
 
     @property
     def lanes(self) -> list[tuple[Lane, Lane]]:
@@ -100,8 +89,9 @@ def compare(a: Source, b: Source, names: tuple[str, str]) -> Comparison:
     found = [shapes(source.findings()) for source in (a, b)]
     owned = owners([*found[0], *found[1]])
     before, after = ({entry.place: entry for entry in grouped(each, owned)} for each in found)
-    changes = [Change(place, before.get(place), after.get(place)) for place in sorted({*before, *after})]
-    return Comparison(names, report_of(a, names[0]), report_of(b, names[1]), changes)
+    places = after.keys() - before, before.keys() - after, before.keys() & after
+    changes = [[Change(place, before.get(place), after.get(place)) for place in sorted(each)] for each in places]
+    return Comparison(names, report_of(a, names[0]), report_of(b, names[1]), *changes)
 
 
 def compare_text(a: Source, b: Source, names: tuple[str, str]) -> list[Section]:
@@ -133,7 +123,7 @@ def sections(both: Comparison) -> Iterator[Section]:
     head = ["rule", "subject", "profile", "before", "after", ""]
     says = "Rules that no counted walk of a campaign exercised; in brackets, how many were counted."
     yield Section("Rules not exercised", says, head, [*rule_rows(both)], columns)
-    states = [(old.name, old.figures.states, new.figures.states) for old, new in both.lanes]
+    states = [(old.name, old.curve.states[-1], new.curve.states[-1]) for old, new in both.lanes]
     rows = [[*lane, f"{old:,}", f"{new:,}", signed(f"{new - old:+,}")] for lane, old, new in states]
     says = "Abstract states reached. A longer campaign reaches more."
     yield Section("States", says, ["subject", "profile", "before", "after", "difference"], rows, (2, 3, 4))
@@ -151,7 +141,7 @@ def finding_row(both: Comparison, change: Change) -> list[str]:
 
 def walks_of(report: Report, lane: Sequence[str]) -> int:
     """The walks of a lane; 0 if the campaign did not run it."""
-    return next((each.figures.walks for each in report.lanes if each.name == tuple(lane)), 0)
+    return next((each.walks for each in report.lanes if each.name == tuple(lane)), 0)
 
 
 def frequency(walks: int, entry: Entry | None) -> str:
@@ -186,13 +176,13 @@ def speed_row(old: Lane, new: Lane) -> list[str]:
     """Operations a second of a lane, and the change in a word."""
     change = faster(old, new)
     says = "slower" if change < -THRESHOLD else "faster" if change > THRESHOLD else "the same"
-    rates = (f"{lane.figures.speed:,.0f}" for lane in (old, new))
+    rates = (f"{lane.speed:,.0f}" for lane in (old, new))
     return [*old.name, *rates, signed(f"{change * 100:+.0f} %"), says]
 
 
 def faster(old: Lane, new: Lane) -> float:
     """By which share a lane has become faster; negative if it has become slower."""
-    return new.figures.speed / old.figures.speed - 1 if old.figures.speed else 0.0
+    return new.speed / old.speed - 1 if old.speed else 0.0
 
 
 def signed(change: str) -> str:
@@ -205,22 +195,22 @@ def rule_rows(both: Comparison) -> Iterator[list[str]]:
     for old, new in both.lanes:
         for number in sorted({*old.missing, *new.missing}):
             says = "no longer exercised" if number not in old.missing else "exercised now"
-            if number in new.missing and (number in old.missing or new.figures.small):
+            if number in new.missing and (number in old.missing or new.small):
                 says = "not exercised in either" if number in old.missing else "not counted yet"
             yield [number, *old.name, met(old, number), met(new, number), says]
 
 
 def met(lane: Lane, number: str) -> str:
     """In how many of its counted walks a lane met a rule."""
-    return f"{lane.figures.met.get(number, 0):,} of {lane.figures.counted:,}"
+    return f"{lane.met.get(number, 0):,} of {lane.counted:,}"
 
 
 def run_rows(both: Comparison) -> Iterator[list[str]]:
     """What was run, and the versions in which the campaigns differ."""
     pair = both.before, both.after
     yield ["seed", *(str(each.manifest.seed) for each in pair)]
-    yield ["walks", *(f"{each.walks:,}" for each in pair)]
-    yield ["operations", *(f"{each.operations:,}" for each in pair)]
+    yield ["walks", *(f"{each.total('walks'):,}" for each in pair)]
+    yield ["operations", *(f"{each.total('operations'):,}" for each in pair)]
     yield ["rounds", *(f"{each.figures.rounds:,}" for each in pair)]
     yield ["shards", *(f"{each.manifest.shards:,}" for each in pair)]
     yield ["started", *(moment(each.manifest.started) for each in pair)]

@@ -12,9 +12,15 @@ from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.report.figures import FEW, TELLING, Figures, LaneFigures, LaneKey, Machine, Unfinished, rate
+from broker_tck.spark_fuzz.report.figures import LANE, TELLING, Curve, Figures, Machine, Unfinished, rate
 from broker_tck.spark_fuzz.report.grouping import Entry, Key, entries
 
+LaneKey = tuple[str, str]
+"""A subject and its profile."""
+FEW = 30
+"""With fewer counted walks a lane is small. So many meet, with 95 % certainty, any rule that one walk in ten meets."""
+COUNTS = ("walks", "operations", "counted", "failing", "milliseconds")
+"""Figures of a lane."""
 GROWING = 0.01
 """If the last tenth of the operations added more of the states than this, a lane still finds new ones."""
 SLOW = 0.75
@@ -63,16 +69,35 @@ class RuleFigures:
 
 @dataclass(frozen=True)
 class Lane:
-    """A lane with its rules and its findings."""
+    """What is known of a lane."""
 
-    figures: LaneFigures
+    name: LaneKey
+    walks: int
+    operations: int
+    counted: int
+    failing: int
+    milliseconds: int
+    curve: Curve
+    met: Mapping[str, int]
+    """In how many counted walks the condition of each rule was met."""
     rules: Sequence[RuleFigures]
+    """Those that it has to exercise."""
     entries: Sequence[Entry]
 
     @property
-    def name(self) -> LaneKey:
-        """Subject and profile."""
-        return self.figures.lane
+    def speed(self) -> float:
+        """Operations a second of one shard."""
+        return rate(self.operations, self.milliseconds)
+
+    @property
+    def residual(self) -> float:
+        """With 95 % confidence, fewer than this share of walks fail in another way than was seen."""
+        return residual(self.walks - self.failing)
+
+    @property
+    def small(self) -> bool:
+        """Whether so few walks were counted that a rule which none met may just have been missed."""
+        return self.counted < FEW
 
     @property
     def missing(self) -> list[str]:
@@ -82,17 +107,17 @@ class Lane:
     @property
     def never(self) -> list[str]:
         """The rules that enough counted walks never exercised."""
-        return [] if self.figures.small else self.missing
+        return [] if self.small else self.missing
 
     @property
     def growing(self) -> bool:
         """Whether new states still turn up often."""
-        return (self.figures.curve.last or 0.0) > GROWING
+        return (self.curve.last or 0.0) > GROWING
 
     @property
     def unexplained(self) -> int:
         """Failing walks that no finding stands for."""
-        return max(0, self.figures.failing - sum(entry.walks for entry in self.entries))
+        return max(0, self.failing - sum(entry.walks for entry in self.entries))
 
     @property
     def weakest(self) -> RuleFigures | None:
@@ -113,58 +138,47 @@ class Report:
     machines: Sequence[Machine]
     unfinished: Sequence[Unfinished]
 
-    @property
-    def walks(self) -> int:
-        """All walks."""
-        return sum(lane.figures.walks for lane in self.lanes)
-
-    @property
-    def operations(self) -> int:
-        """All operations."""
-        return sum(lane.figures.operations for lane in self.lanes)
-
-    @property
-    def failing(self) -> int:
-        """All failing walks."""
-        return sum(lane.figures.failing for lane in self.lanes)
+    def total(self, name: str) -> int:
+        """What ``walks``, ``operations``, ``failing`` or ``unexplained`` of all lanes add up to."""
+        return sum(getattr(lane, name) for lane in self.lanes)
 
     @property
     def broken(self) -> bool:
         """Whether something failed, or a shard could not be finished."""
-        return bool(self.entries or self.failing or self.unfinished)
+        return bool(self.entries or self.total("failing") or self.unfinished)
 
     @property
     def residual(self) -> float:
         """With 95 % confidence, fewer than this share of walks fail otherwise than was seen, in every lane."""
-        return max((lane.figures.residual for lane in self.lanes), default=1.0)
+        return max((lane.residual for lane in self.lanes), default=1.0)
 
     @property
-    def never(self) -> list[tuple[LaneKey, str]]:
-        """The rules that enough counted walks never exercised, with their lane."""
-        return [(lane.name, number) for lane in self.lanes for number in lane.never]
+    def never(self) -> list[str]:
+        """The rules that enough counted walks of some lane never exercised."""
+        return sorted({number for lane in self.lanes for number in lane.never})
 
     @property
     def small(self) -> Lane | None:
         """The lane of fewest counted walks, if it is small; then so is the campaign."""
-        least = min(self.lanes, key=lambda lane: lane.figures.counted, default=None)
-        return least if least and least.figures.small else None
+        least = min(self.lanes, key=lambda lane: lane.counted, default=None)
+        return least if least and least.small else None
 
     @property
     def enough_rounds(self) -> int:
-        """In how many rounds the smallest lane would no longer be small, if they are as those so far."""
-        counted = max(1, min((lane.figures.counted for lane in self.lanes), default=1))
+        """In how many rounds no lane would be small, if they are as those so far."""
+        counted = max(1, min((lane.counted for lane in self.lanes), default=1))
         return max(ceil(self.figures.rounds * FEW / counted), 2 * self.figures.rounds, 1)
 
     @property
     def weakest(self) -> tuple[Lane, RuleFigures] | None:
         """The rule that fewest counted walks met, with its lane; small lanes are left out."""
-        each = [(lane, lane.weakest) for lane in self.lanes if lane.weakest and not lane.figures.small]
+        each = [(lane, lane.weakest) for lane in self.lanes if lane.weakest and not lane.small]
         return min(each, key=lambda pair: pair[1].met, default=None)
 
     @property
     def speed(self) -> float:
         """Operations a second, by the clock."""
-        return rate(self.operations, sum(self.figures.milliseconds))
+        return rate(self.total("operations"), sum(self.figures.milliseconds))
 
     @property
     def slow(self) -> dict[str, float]:
@@ -177,20 +191,32 @@ class Report:
 def report_of(source: Source, where: str) -> Report:
     """Compute all that the report on a store says; ``where`` is how the store is named in commands."""
     manifest, found = source.manifest, entries(source.findings())
-    declared = [(lane.subject, lane.profile) for lane in manifest.lanes]
-    figures = Figures(source.figures(), len(declared))
-    lanes = [lane_of(manifest.contract, each, found) for each in figures.lanes(declared)]
-    rules = facts.rules(manifest.contract)
+    figures, rules = Figures(source.figures(), len(manifest.lanes)), facts.rules(manifest.contract)
+    lanes = lanes_of(manifest, figures, found)
     return Report(manifest, where, rules, lanes, found, figures, figures.machines(), figures.unfinished())
 
 
-def lane_of(contract: str, figures: LaneFigures, found: Sequence[Entry]) -> Lane:
-    """A lane, with the entries that are its own."""
-    mine = [entry for entry in found if entry.place[:2] == figures.lane]
-    walks = {entry.place.rule: entry.walks for entry in mine}
-    known, other = facts.rules(contract), facts.replaced(contract, figures.lane[1])
-    rules = [
-        RuleFigures(known[number], figures.met.get(number, 0), number in other, walks.get(number, 0))
-        for number in facts.required(contract, *figures.lane)
+def lanes_of(manifest: Manifest, figures: Figures, found: Sequence[Entry]) -> list[Lane]:
+    """Each lane of the manifest, with the entries that are its own."""
+    counts, met = (figures.sums(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
+    curves, lanes = figures.curves(), []
+    for name in ((lane.subject, lane.profile) for lane in manifest.lanes):
+        own = {
+            each: counts.get((*name, each), 0) for each in ("walks", "operations", "counted", "failing", "milliseconds")
+        }
+        mine = [entry for entry in found if entry.place[:2] == name]
+        by_rule = {rule: count for (*key, rule), count in met.items() if tuple(key) == name}
+        rules = rules_of(manifest.contract, name, by_rule, mine)
+        curve = curves.get(name, Curve([0], [0], None))
+        lanes.append(Lane(name, **own, curve=curve, met=by_rule, rules=rules, entries=mine))
+    return lanes
+
+
+def rules_of(contract: str, lane: LaneKey, met: Mapping[str, int], found: Sequence[Entry]) -> list[RuleFigures]:
+    """What a lane says of each rule that it has to exercise."""
+    walks, known = {entry.place.rule: entry.walks for entry in found}, facts.rules(contract)
+    replaced = facts.replaced(contract, lane[1])
+    return [
+        RuleFigures(known[number], met.get(number, 0), number in replaced, walks.get(number, 0))
+        for number in facts.required(contract, *lane)
     ]
-    return Lane(figures, rules, mine)

@@ -2,71 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from broker_tck.properties.engine.run import residual
-
-LaneKey = tuple[str, str]
-"""A subject and its profile."""
 TELLING = 10
 """In fewer rounds than this, the last tenth of the operations says nothing; in fewer shards, nor does a speed."""
-FEW = 30
-"""With fewer counted walks a lane is small. So many meet, with 95 % certainty, any rule that one walk in ten meets."""
 MAX_CELLS = 720
 """The cells in one row of the heat maps of all lanes together."""
 LEAST_COLUMNS, MOST_COLUMNS = 12, 60
+LANE = "subject", "profile"
+Heat = dict[tuple[str, ...], list[float | None]]
+"""The share of counted walks that met a rule, by subject, profile and rule, then by column; None: none was counted."""
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """States over operations, both summed up to the end of each column of rounds, from nothing on."""
 
     operations: Sequence[int]
     states: Sequence[int]
     last: float | None
     """The share of the states that the last tenth of the operations added; None: too few rounds to tell."""
-
-
-@dataclass(frozen=True)
-class LaneFigures:
-    """What was counted of one lane."""
-
-    lane: LaneKey
-    walks: int
-    operations: int
-    counted: int
-    failing: int
-    milliseconds: int
-    met: Mapping[str, int]
-    """In how many counted walks the condition of each rule was met."""
-    curve: Curve
-
-    @property
-    def states(self) -> int:
-        """All states that were reached."""
-        return self.curve.states[-1]
-
-    @property
-    def speed(self) -> float:
-        """Operations a second of one shard."""
-        return rate(self.operations, self.milliseconds)
-
-    @property
-    def residual(self) -> float:
-        """With 95 % confidence, fewer than this share of walks fail in another way than was seen."""
-        return residual(self.walks - self.failing)
-
-    @property
-    def small(self) -> bool:
-        """Whether so few walks were counted that a rule which none met may just have been missed."""
-        return self.counted < FEW
 
 
 @dataclass(frozen=True)
@@ -89,8 +50,7 @@ class Machine:
         return rate(self.operations, self.milliseconds)
 
 
-@dataclass(frozen=True)
-class Unfinished:
+class Unfinished(NamedTuple):
     """A shard that no machine finished."""
 
     round: int
@@ -103,9 +63,10 @@ class Figures:
 
     def __init__(self, table: Any, lanes: int) -> None:
         span = pc.min_max(table["round"]).as_py()
-        self.first, self.rounds = (0, 0) if span["min"] is None else (span["min"], span["max"] - span["min"] + 1)
-        columns = max(LEAST_COLUMNS, min(MOST_COLUMNS, MAX_CELLS // max(lanes, 1)))
-        self.columns = min(columns, self.rounds)
+        self.first: int = span["min"] or 0
+        self.rounds: int = 0 if span["max"] is None else span["max"] - self.first + 1
+        room = max(LEAST_COLUMNS, min(MOST_COLUMNS, MAX_CELLS // max(lanes, 1)))
+        self.columns = min(room, self.rounds)
         since = pc.subtract(pc.cast(table["round"], pa.int64()), self.first)
         column = pc.divide(pc.multiply(since, self.columns), max(self.rounds, 1))
         self.table = table.append_column("column", column)
@@ -123,59 +84,52 @@ class Figures:
         keys = zip(*(sums[name].to_pylist() for name in by), strict=True)
         return dict(zip(keys, sums["count_sum"].to_pylist(), strict=True))
 
-    def lanes(self, declared: Iterable[LaneKey]) -> list[LaneFigures]:
-        """The figures of each lane: first the declared ones, in their order, then what else there is."""
-        figures = self.sums("figure", "subject", "profile", "name")
-        met = self.sums("rule_walks", "subject", "profile", "name")
-        operations, states = (self.sums(kind, "subject", "profile", "name", "column") for kind in ("figure", "states"))
-        lanes = []
-        for lane in dict.fromkeys([*declared, *(key[:2] for key in figures)]):
-            names = ("walks", "operations", "counted", "failing", "milliseconds")
-            own = {name: figures.get((*lane, name), 0) for name in names}
-            rules = {rule: count for (*key, rule), count in met.items() if tuple(key) == lane}
-            curve = self.curve(self.by_column(operations, *lane, "operations"), self.by_column(states, *lane, ""))
-            lanes.append(LaneFigures(lane, **own, met=rules, curve=curve))
-        return lanes
-
-    def curve(self, operations: Sequence[int], states: Sequence[int]) -> Curve:
-        """How states grew with operations; both are by column."""
-        done, found = [0, *accumulate(operations)], [0, *accumulate(states)]
-        return Curve(done, found, late_share(done, found) if self.rounds >= TELLING else None)
-
-    def by_column(self, sums: Mapping[tuple[Any, ...], int], *key: str) -> list[int]:
-        """The sums of one key, by column."""
-        return [sums.get((*key, column), 0) for column in range(self.columns)]
-
-    def heat(self) -> dict[tuple[LaneKey, str], list[float | None]]:
-        """The share of counted walks that met each rule, by column; None: no walk was counted."""
-        counted = self.sums("figure", "subject", "profile", "name", "column")
-        met = self.sums("rule_walks", "subject", "profile", "name", "column")
-        rows = {}
-        for lane, rule in dict.fromkeys((key[:2], key[2]) for key in met):
-            pairs = zip(self.by_column(met, *lane, rule), self.by_column(counted, *lane, "counted"), strict=True)
-            rows[lane, rule] = [count / of if of else None for count, of in pairs]
+    def by_column(self, kind: str, *by: str) -> dict[tuple[str, ...], list[int]]:
+        """The same, each as a list of the sums by column of rounds."""
+        rows: dict[tuple[str, ...], list[int]] = {}
+        for (*key, column), count in self.sums(kind, *by, "column").items():
+            rows.setdefault(tuple(key), [0] * self.columns)[column] = count
         return rows
+
+    def curves(self) -> dict[tuple[str, ...], Curve]:
+        """How the states of each lane grew with its operations."""
+        operations, states = self.by_column("figure", *LANE, "name"), self.by_column("states", *LANE)
+        curves = {}
+        for *lane, name in operations:
+            if name == "operations":
+                done = [0, *accumulate(operations[*lane, name])]
+                found = [0, *accumulate(states.get(tuple(lane), [0] * self.columns))]
+                curves[tuple(lane)] = Curve(done, found, late_share(done, found) if self.rounds >= TELLING else None)
+        return curves
+
+    def heat(self) -> Heat:
+        """How many of the counted walks met each rule that some did."""
+        counted, met = (self.by_column(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
+        shares: Heat = {}
+        for key, counts in met.items():
+            of = counted.get((*key[:2], "counted"), [0] * self.columns)
+            shares[key] = [count / walks if walks else None for count, walks in zip(counts, of, strict=True)]
+        return shares
 
     @cached_property
     def milliseconds(self) -> list[int]:
         """How long the rounds took by the clock, by column."""
-        return self.by_column(self.sums("round", "name", "column"), "milliseconds")
+        return self.by_column("round", "name").get(("milliseconds",), [0] * self.columns)
 
     def speeds(self) -> list[float]:
         """Operations a second by the clock, by column."""
-        operations = self.by_column(self.sums("figure", "name", "column"), "operations")
+        operations = self.by_column("figure", "name").get(("operations",), [0] * self.columns)
         return [*map(rate, operations, self.milliseconds)]
 
     def machines(self) -> list[Machine]:
         """What each machine did, the one that did most first."""
-        sums, columns = self.sums("machine", "key", "name"), self.sums("machine", "key", "name", "column")
-        whole = sum(count for (_, name), count in sums.items() if name == "operations")
+        did = self.by_column("machine", "key", "name")
+        whole = sum(sum(counts) for (_, name), counts in did.items() if name == "operations")
         machines = []
-        for host in dict.fromkeys(host for host, _ in sums):
-            own = {name: sums.get((host, name), 0) for name in ("shards", "operations", "milliseconds")}
-            speeds = map(rate, self.by_column(columns, host, "operations"), self.milliseconds)
-            share = own["operations"] / whole if whole else 0.0
-            machines.append(Machine(host, **own, share=share, speeds=[*speeds]))
+        for host in dict.fromkeys(host for host, _ in did):
+            shards, operations, time = (sum(did[host, name]) for name in ("shards", "operations", "milliseconds"))
+            speeds = [*map(rate, did[host, "operations"], self.milliseconds)]
+            machines.append(Machine(host, shards, operations, time, operations / max(whole, 1), speeds))
         return sorted(machines, key=lambda machine: -machine.operations)
 
     def unfinished(self) -> list[Unfinished]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ class Place(NamedTuple):
     rule: str
 
 
-class Shape(NamedTuple):
+@dataclass(frozen=True)
+class Shape:
     """Findings that are alike but for their numbers: a row of the store's findings."""
 
     subject: str
@@ -40,7 +41,7 @@ class Shape(NamedTuple):
     @property
     def key(self) -> Key:
         """What its text is found by."""
-        return self[:4]
+        return self.subject, self.profile, self.rules, self.shape
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Listed(NamedTuple):
 
 def shapes(findings: Any) -> list[Shape]:
     """The rows of a table of findings."""
-    return [*map(Shape, *(findings[name].to_pylist() for name in Shape._fields))]
+    return [*map(Shape, *(findings[field.name].to_pylist() for field in fields(Shape)))]
 
 
 def entries(findings: Any) -> list[Entry]:
@@ -80,7 +81,7 @@ def grouped(found: Iterable[Shape], owned: Mapping[Named, str]) -> list[Entry]:
     """The entries of findings, as `owners` settled which rule each is told under."""
     groups: dict[Place, list[Shape]] = defaultdict(list)
     for each in found:
-        groups[Place(each.subject, each.profile, owned[each[:3]])].append(each)
+        groups[Place(each.subject, each.profile, owned[each.key[:3]])].append(each)
     return sorted((entry(place, group) for place, group in groups.items()), key=lambda e: (-e.walks, e.place))
 
 
@@ -95,7 +96,7 @@ def owners(found: Iterable[Shape]) -> dict[Named, str]:
     """The rule that each list of rules is told under."""
     counts: dict[Named, list[int]] = defaultdict(list)
     for each in found:
-        counts[each[:3]].append(each.count)
+        counts[each.key[:3]].append(each.count)
     lanes: dict[tuple[str, str], list[Listed]] = defaultdict(list)
     for (subject, profile, rules), walks in counts.items():
         lanes[subject, profile].append(Listed(rules, sum(walks), len(walks)))

@@ -40,7 +40,7 @@ def stories(source: Source, entries: Sequence[Entry]) -> dict[Entry, Story]:
 
 def add_lane(root: Element, report: Report, lane: Lane, told: Mapping[Entry, Story]) -> None:
     """Add a lane: a test case for each of its rules."""
-    name, milliseconds = ".".join(lane.name), lane.figures.milliseconds
+    name, milliseconds = ".".join(lane.name), lane.milliseconds
     suite = add_suite(root, report, name, milliseconds)
     by_rule = {entry.place.rule: entry for entry in lane.entries}
     for number in sorted({*(each.rule.number for each in lane.rules), *by_rule}):
@@ -50,8 +50,8 @@ def add_lane(root: Element, report: Report, lane: Lane, told: Mapping[Entry, Sto
             says = f"{counted(entry.walks, 'walk')} failed, in {counted(entry.shapes, 'shape')}"
             fail(case, "finding", f"{says}; first in round {entry.first}", told[entry].text if entry in told else says)
         elif number in lane.missing:
-            says = "not counted yet" if lane.figures.small else "never exercised"
-            SubElement(case, "skipped", message=f"{says} in {counted(lane.figures.counted, 'counted walk')}")
+            says = "not counted yet" if lane.small else "never exercised"
+            SubElement(case, "skipped", message=f"{says} in {counted(lane.counted, 'counted walk')}")
 
 
 def add_unfinished(root: Element, report: Report) -> None:

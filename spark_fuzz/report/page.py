@@ -7,8 +7,8 @@ from typing import Any
 
 from broker_tck.spark_fuzz.report import plots, words
 from broker_tck.spark_fuzz.report.advice import named, resume, steps
-from broker_tck.spark_fuzz.report.data import Lane, Report, RuleFigures, Source, report_of
-from broker_tck.spark_fuzz.report.figures import FEW
+from broker_tck.spark_fuzz.report.data import FEW, Lane, Report, RuleFigures, Source, report_of
+from broker_tck.spark_fuzz.report.figures import Heat
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.stories import told
 
@@ -29,7 +29,7 @@ def report_html(source: Source, where: str) -> str:
     replays = {i: each.stories[0].replay for i, each in enumerate(stories) if each.stories}
     mapped = first(report.lanes, MAPS, lambda lane: not lane.never)
     heat = report.figures.heat()
-    drawn = first(report.lanes, LINES, lambda lane: -(lane.figures.curve.last or 0.0))
+    drawn = first(report.lanes, LINES, lambda lane: -(lane.curve.last or 0.0))
     return rendered(
         "report.html",
         report=report,
@@ -41,9 +41,8 @@ def report_html(source: Source, where: str) -> str:
         unlisted=max(0, len(report.entries) - len(stories) - MOST_ROWS),
         unfinished=report.unfinished[:MOST_UNFINISHED],
         steps=steps(report, replays),
-        maps=[HeatMap(lane, report.figures.spans, heat) for lane in mapped],
+        maps=[(lane, heat_map(lane, heat)) for lane in mapped],
         unmapped=[lane for lane in report.lanes if lane not in mapped],
-        rounds_a_column=rounds_a_column(report),
         states=states_plot(drawn),
         drawn=drawn,
         speeds=speeds_plot(report),
@@ -54,44 +53,37 @@ def report_html(source: Source, where: str) -> str:
 
 def headline(report: Report) -> str:
     """The verdict in one line."""
-    unfinished = f"{words.counted(len(report.unfinished), 'shard')} not finished" if report.unfinished else ""
-    if report.entries:
-        subjects = {entry.place.subject for entry in report.entries}
+    if report.broken:
+        subjects, failing = {entry.place.subject for entry in report.entries}, report.total("failing")
         said = f"{words.counted(len(report.entries), 'finding')} in {words.counted(len(subjects), 'subject')}"
-        return f"{said}, {unfinished}" if unfinished else said
-    if report.failing:
-        return f"{words.counted(report.failing, 'failing walk')}, and no finding"
-    if unfinished:
-        return f"No finding, but {unfinished}"
-    if not report.walks:
+        if not subjects:
+            said = f"{words.counted(failing, 'failing walk')}, and no finding" if failing else "No finding"
+        return f"{said}, {words.counted(len(report.unfinished), 'shard')} not finished" if report.unfinished else said
+    if not report.total("walks"):
         return "No walk was run"
     bound = f"residual < {words.at_most(report.residual)}"
     if report.never:
-        rules = {number for _, number in report.never}
-        return f"No finding, but {words.counted(len(rules), 'rule')} never exercised; {bound}"
+        return f"No finding, but {words.counted(len(report.never), 'rule')} never exercised; {bound}"
     return f"No finding in a small campaign; {bound}" if report.small else f"No finding; {bound}"
 
 
-class HeatMap:
-    """The rules of a lane over the rounds."""
+def heat_map(lane: Lane, heat: Heat) -> list[tuple[RuleFigures, str, str]]:
+    """The rules of a lane, each with its row of the heat map and what is said of it."""
+    rows = []
+    for each in lane.rules:
+        cells = heat.get((*lane.name, each.rule.number), [0.0])
+        title = f"{each.rule.number}: met in {each.met:,} of {words.counted(lane.counted, 'counted walk')}"
+        rows.append((each, plots.strip(cells, title), says(lane, each)))
+    return rows
 
-    def __init__(self, lane: Lane, spans: Sequence[Any], heat: Any) -> None:
-        self.lane, self.spans, self.heat = lane, spans, heat
-        self.rows = [(each, self.strip(each), self.says(each)) for each in lane.rules]
 
-    def strip(self, each: RuleFigures) -> str:
-        """The row of a rule as a picture."""
-        cells = self.heat.get((self.lane.name, each.rule.number)) if each.met else None
-        cells = cells or [0.0] * len(self.spans)
-        return plots.strip(cells, f"{each.rule.number} by round: {spread(cells)}")
-
-    def says(self, each: RuleFigures) -> str:
-        """What the walks say of a rule, in few words."""
-        if each.walks:
-            return "broken"
-        if each.missing:
-            return "not counted yet" if self.lane.figures.small else "never exercised"
-        return words.one_in(each.bound) if each.met else "deviation"
+def says(lane: Lane, each: RuleFigures) -> str:
+    """What a lane says of a rule, in few words."""
+    if each.walks:
+        return "broken"
+    if each.missing:
+        return "not counted yet" if lane.small else "never exercised"
+    return words.one_in(each.bound) if each.met else "deviation"
 
 
 def first(lanes: Sequence[Lane], most: int, order: Any) -> Sequence[Lane]:
@@ -99,29 +91,12 @@ def first(lanes: Sequence[Lane], most: int, order: Any) -> Sequence[Lane]:
     return lanes if len(lanes) <= most else sorted(lanes, key=order)[:most]
 
 
-def spread(cells: Sequence[float | None]) -> str:
-    """From which share to which the columns of a row go."""
-    shares = [cell for cell in cells if cell is not None]
-    if not shares:
-        return "not counted"
-    low, high = words.share(min(shares)), words.share(max(shares))
-    return f"{low} of the walks" if low == high else f"{low} to {high} of the walks"
-
-
-def rounds_a_column(report: Report) -> str:
-    """What a column of the heat maps is."""
-    sizes = sorted({high - low + 1 for low, high in report.figures.spans})
-    if sizes in ([], [1]):
-        return "one round"
-    return f"{sizes[0]} rounds" if len(sizes) == 1 else f"{sizes[0]} or {sizes[-1]} rounds"
-
-
 def states_plot(lanes: Sequence[Lane]) -> str:
     """The plot of the states; empty if there are none."""
-    if not any(lane.figures.states for lane in lanes):
+    if not any(lane.curve.states[-1] for lane in lanes):
         return ""
-    says = "; ".join(f"{n} {named(lane.name)}: {lane.figures.states:,} states" for n, lane in enumerate(lanes, 1))
-    curves = [(lane.figures.curve.operations, lane.figures.curve.states) for lane in lanes]
+    says = "; ".join(f"{n} {named(lane.name)}: {lane.curve.states[-1]:,} states" for n, lane in enumerate(lanes, 1))
+    curves = [lane.curve[:2] for lane in lanes]
     title = "Abstract states reached over operations"
     return plots.lines_plot("states", title, "operations", curves, words.visible(says))
 

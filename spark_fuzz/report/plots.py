@@ -21,28 +21,16 @@ SIZE = 5.6, 3.1
 LEVELS = (0.0, 0.01, 0.1, 0.5)
 """Shares of walks above which a cell of the heat map is darker."""
 SETTINGS: Any = {
-    "svg.fonttype": "none",
-    "font.size": 11,
-    "font.family": "sans-serif",
+    **dict.fromkeys(["axes.edgecolor", "grid.color", "xtick.color", "ytick.color"], LINE),
+    **dict.fromkeys(["axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"], SOFT),
+    **dict.fromkeys(["axes.spines.top", "axes.spines.right", "axes.spines.left"], False),
+    **dict.fromkeys(["axes.facecolor", "figure.facecolor"], "none"),
+    **dict.fromkeys(["font.size", "axes.labelsize"], 11),
     "text.color": INK,
-    "axes.edgecolor": LINE,
-    "axes.labelcolor": SOFT,
-    "axes.labelsize": 11,
-    "axes.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "figure.facecolor": "none",
-    "grid.color": LINE,
     "grid.linewidth": 0.8,
-    "xtick.color": LINE,
-    "ytick.color": LINE,
-    "xtick.labelcolor": SOFT,
-    "ytick.labelcolor": SOFT,
     "ytick.major.size": 0,
+    "svg.fonttype": "none",
 }
-
-
 Line = tuple[Sequence[float], Sequence[float]]
 """The x and the y of the points of a line."""
 
@@ -50,18 +38,19 @@ Line = tuple[Sequence[float], Sequence[float]]
 def lines_plot(name: str, title: str, x_axis: str, lines: Sequence[Line], description: str) -> str:
     """An SVG element with at most eight lines, each with its number at its end if there are several."""
     ends = [(x[-1], y[-1]) for x, y in lines]
-    most, widest = max(max(y) for _, y in lines) or 1, max(x for x, _ in ends) or 1
+    most = max(max(y) for _, y in lines) or 1
+    left, right = min(x[0] for x, _ in lines), max(x for x, _ in ends)
 
     def draw(axes: Any) -> None:
         for (x, y), colour, dashes in zip(lines, LANES, DASHES, strict=False):
             axes.plot(x, y, color=colour, linestyle=dashes, linewidth=1.8, marker="o" if len(x) == 1 else "")
-        axes.set(xlabel=x_axis, xlim=(0, widest), ylim=(0, most * 1.08))
-        for number, (x, y) in enumerate(
-            zip([x for x, _ in ends], apart([y for _, y in ends], most * 0.075), strict=True)
-        ):
-            if len(lines) > 1:
-                place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
-                axes.annotate(str(number + 1), (x, y), annotation_clip=False, **place)
+        axes.set(
+            xlabel=x_axis, xlim=(left, right) if left < right else (left - 0.5, right + 0.5), ylim=(0, most * 1.08)
+        )
+        heights = apart([y for _, y in ends], most * 0.075) if len(lines) > 1 else []
+        for number, ((at, _), height) in enumerate(zip(ends, heights, strict=False), 1):
+            place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
+            axes.annotate(str(number), (at, height), annotation_clip=False, **place)
 
     return drawn(name, title, description, draw)
 
@@ -78,7 +67,7 @@ def drawn(name: str, title: str, description: str, draw: Callable[[Any], None]) 
         axes.set_axisbelow(True)
         draw(axes)
         for axis in (axes.xaxis, axes.yaxis):
-            axis.get_major_locator().set_params(nbins=5)
+            axis.get_major_locator().set_params(nbins=5, integer=True)
             axis.set_major_formatter(lambda value, _: brief(value))
         out = StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})

@@ -74,10 +74,10 @@ def duration(milliseconds: float) -> str:
 
 
 def one_in(rate: float) -> str:
-    """A bound as one in so many, rounded towards the larger rate so that it never promises too much."""
+    """A bound as one in so many, or in per cent if it is large; never smaller than it is."""
+    if rate > 0.1:
+        return f"{math.ceil(rate * 100 - 1e-9)} %"
     many = 1 / rate
-    if many < 10:
-        return f"1 in {math.floor(many * 10 + 1e-9) / 10:.1f}"
     size = 10 ** (math.floor(math.log10(many) + 1e-12) - 1)
     return f"1 in {math.floor(many / size + 1e-9) * size:,}"
 
