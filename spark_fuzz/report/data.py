@@ -114,16 +114,6 @@ class Lane:
         """Whether new states still turn up often."""
         return (self.curve.last or 0.0) > GROWING
 
-    @property
-    def unexplained(self) -> int:
-        """Failing walks that no finding stands for."""
-        return max(0, self.failing - sum(entry.walks for entry in self.entries))
-
-    @property
-    def weakest(self) -> RuleFigures | None:
-        """The rule that fewest counted walks met, of those that some met and none broke."""
-        return min((each for each in self.rules if each.met and not each.walks), key=lambda e: e.met, default=None)
-
 
 @dataclass(frozen=True)
 class Report:
@@ -139,7 +129,7 @@ class Report:
     unfinished: Sequence[Unfinished]
 
     def total(self, name: str) -> int:
-        """What ``walks``, ``operations``, ``failing`` or ``unexplained`` of all lanes add up to."""
+        """What ``walks``, ``operations`` or ``failing`` of all lanes add up to."""
         return sum(getattr(lane, name) for lane in self.lanes)
 
     @property
@@ -171,9 +161,9 @@ class Report:
 
     @property
     def weakest(self) -> tuple[Lane, RuleFigures] | None:
-        """The rule that fewest counted walks met, with its lane; small lanes are left out."""
-        each = [(lane, lane.weakest) for lane in self.lanes if lane.weakest and not lane.small]
-        return min(each, key=lambda pair: pair[1].met, default=None)
+        """The rule that fewest counted walks met, if none broke it, with its lane; small lanes are left out."""
+        told = [(lane, rule) for lane in self.lanes if not lane.small for rule in lane.rules]
+        return min((each for each in told if each[1].met and not each[1].walks), key=lambda e: e[1].met, default=None)
 
     @property
     def speed(self) -> float:

@@ -14,6 +14,8 @@ Key = tuple[str, str, str, str]
 """A finding's subject, profile, rules and shape."""
 Named = tuple[str, str, str]
 """A subject, a profile, and the rules that a diagnosis names, with commas."""
+Counts = tuple[int, int]
+"""How many walks failed so, in how many shapes."""
 
 
 class Place(NamedTuple):
@@ -58,14 +60,6 @@ class Entry:
     """The most frequent shapes."""
 
 
-class Listed(NamedTuple):
-    """How often the diagnosis named exactly these rules."""
-
-    rules: str
-    walks: int
-    shapes: int
-
-
 def shapes(findings: Any) -> list[Shape]:
     """The rows of a table of findings."""
     return [*map(Shape, *(findings[field.name].to_pylist() for field in fields(Shape)))]
@@ -94,27 +88,24 @@ def entry(place: Place, group: list[Shape]) -> Entry:
 
 def owners(found: Iterable[Shape]) -> dict[Named, str]:
     """The rule that each list of rules is told under."""
-    counts: dict[Named, list[int]] = defaultdict(list)
+    lanes: dict[tuple[str, str], dict[str, Counts]] = defaultdict(dict)
     for each in found:
-        counts[each.key[:3]].append(each.count)
-    lanes: dict[tuple[str, str], list[Listed]] = defaultdict(list)
-    for (subject, profile, rules), walks in counts.items():
-        lanes[subject, profile].append(Listed(rules, sum(walks), len(walks)))
+        lists = lanes[each.subject, each.profile]
+        walks, shapes = lists.get(each.rules, (0, 0))
+        lists[each.rules] = walks + each.count, shapes + 1
     return {(*lane, rules): rule for lane, lists in lanes.items() for rules, rule in cover(lists).items()}
 
 
-def cover(lists: Iterable[Listed]) -> dict[str, str]:
+def cover(lists: Mapping[str, Counts]) -> dict[str, str]:
     """The fewest rules that account for all lists, greedily: each takes what names it and is not taken yet."""
     taken: dict[str, str] = {}
-    left = list(lists)
-    while left:
-        best = min({rule for each in left for rule in each.rules.split(",")}, key=lambda rule: weight(rule, left))
-        taken |= {each.rules: best for each in left if best in each.rules.split(",")}
-        left = [each for each in left if each.rules not in taken]
+    while left := {rules: counts for rules, counts in lists.items() if rules not in taken}:
+        best = min({rule for rules in left for rule in rules.split(",")}, key=lambda rule: weight(rule, left))
+        taken |= {rules: best for rules in left if best in rules.split(",")}
     return taken
 
 
-def weight(rule: str, lists: Iterable[Listed]) -> tuple[int, int, str]:
+def weight(rule: str, lists: Mapping[str, Counts]) -> tuple[int, int, str]:
     """Sorts rules: in most failing walks first, then in most shapes, then by number."""
-    naming = [each for each in lists if rule in each.rules.split(",")]
-    return -sum(each.walks for each in naming), -sum(each.shapes for each in naming), rule
+    naming = [counts for rules, counts in lists.items() if rule in rules.split(",")]
+    return -sum(walks for walks, _ in naming), -sum(shapes for _, shapes in naming), rule

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from broker_tck.properties.findings.story import story
 from broker_tck.spark_fuzz.report.data import Lane, Report, Source, report_of
 from broker_tck.spark_fuzz.report.grouping import Entry
 from broker_tck.spark_fuzz.report.stories import Story, story_of
@@ -48,7 +49,12 @@ def add_lane(root: Element, report: Report, lane: Lane, told: Mapping[Entry, Sto
         if number in by_rule:
             entry = by_rule[number]
             says = f"{counted(entry.walks, 'walk')} failed, in {counted(entry.shapes, 'shape')}"
-            fail(case, "finding", f"{says}; first in round {entry.first}", told[entry].text if entry in told else says)
+            fail(
+                case,
+                "finding",
+                f"{says}; first in round {entry.first}",
+                visible(story(told[entry].found)) if entry in told else says,
+            )
         elif number in lane.missing:
             says = "not counted yet" if lane.small else "never exercised"
             SubElement(case, "skipped", message=f"{says} in {counted(lane.counted, 'counted walk')}")

@@ -16,10 +16,6 @@ LINES = 8
 """A plot has at most so many lines."""
 MAPS = 24
 """So many lanes have a heat map: of more, first those that never exercised some rule."""
-MOST_ROWS = 1_500
-"""The longest list of further entries."""
-MOST_UNFINISHED, MOST_MACHINES = 40, 200
-"""So many unfinished shards, and machines, are listed."""
 
 
 def report_html(source: Source, where: str) -> str:
@@ -37,16 +33,12 @@ def report_html(source: Source, where: str) -> str:
         few=FEW,
         larger=resume(report, report.enough_rounds),
         stories=stories,
-        others=report.entries[len(stories) :][:MOST_ROWS],
-        unlisted=max(0, len(report.entries) - len(stories) - MOST_ROWS),
-        unfinished=report.unfinished[:MOST_UNFINISHED],
         steps=steps(report, replays),
-        maps=[(lane, heat_map(lane, heat)) for lane in mapped],
+        maps=[(lane, [(each, strip(lane, each, heat)) for each in lane.rules]) for lane in mapped],
         unmapped=[lane for lane in report.lanes if lane not in mapped],
         states=states_plot(drawn),
         drawn=drawn,
         speeds=speeds_plot(report),
-        machines=report.machines[:MOST_MACHINES],
         curves=min(len(report.machines), LINES - 1) if len(report.machines) > 1 else 0,
     )
 
@@ -67,23 +59,10 @@ def headline(report: Report) -> str:
     return f"No finding in a small campaign; {bound}" if report.small else f"No finding; {bound}"
 
 
-def heat_map(lane: Lane, heat: Heat) -> list[tuple[RuleFigures, str, str]]:
-    """The rules of a lane, each with its row of the heat map and what is said of it."""
-    rows = []
-    for each in lane.rules:
-        cells = heat.get((*lane.name, each.rule.number), [0.0])
-        title = f"{each.rule.number}: met in {each.met:,} of {words.counted(lane.counted, 'counted walk')}"
-        rows.append((each, plots.strip(cells, title), says(lane, each)))
-    return rows
-
-
-def says(lane: Lane, each: RuleFigures) -> str:
-    """What a lane says of a rule, in few words."""
-    if each.walks:
-        return "broken"
-    if each.missing:
-        return "not counted yet" if lane.small else "never exercised"
-    return words.one_in(each.bound) if each.met else "deviation"
+def strip(lane: Lane, each: RuleFigures, heat: Heat) -> str:
+    """The row of a rule in the heat map of a lane."""
+    title = f"{each.rule.number}: met in {each.met:,} of {words.counted(lane.counted, 'counted walk')}"
+    return plots.strip(heat.get((*lane.name, each.rule.number), [0.0]), title)
 
 
 def first(lanes: Sequence[Lane], most: int, order: Any) -> Sequence[Lane]:

@@ -59,6 +59,7 @@ def drawn(name: str, title: str, description: str, draw: Callable[[Any], None]) 
     """An SVG element with what is drawn on its axes."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
 
     with rc_context({**SETTINGS, "svg.hashsalt": f"broker-tck {name}"}):
         figure = Figure(figsize=SIZE, layout="constrained")
@@ -68,7 +69,7 @@ def drawn(name: str, title: str, description: str, draw: Callable[[Any], None]) 
         draw(axes)
         for axis in (axes.xaxis, axes.yaxis):
             axis.get_major_locator().set_params(nbins=5, integer=True)
-            axis.set_major_formatter(lambda value, _: brief(value))
+            axis.set_major_formatter(EngFormatter(sep=""))
         out = StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return inline(out.getvalue(), name, title, description)
@@ -98,14 +99,6 @@ def apart(values: Sequence[float], gap: float) -> list[float]:
         moved[i] = min(moved[i], ceiling)
         ceiling = moved[i] - gap
     return moved
-
-
-def brief(value: float) -> str:
-    """A number at an axis: 250k, 1.5M."""
-    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{letter}"
-    return f"{value:g}"
 
 
 def strip(shares: Iterable[float | None], says: str) -> str:

@@ -7,6 +7,7 @@ from inspect import getmembers, isfunction
 from pathlib import Path
 from typing import Any
 
+from broker_tck.properties.findings.story import config_text
 from broker_tck.spark_fuzz.report import words
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -20,6 +21,7 @@ def environment() -> Any:
     settings: Any = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, **settings)
     made.filters.update(getmembers(words, isfunction), number="{:,.0f}".format)
+    made.globals["config_text"] = config_text
     return made
 
 

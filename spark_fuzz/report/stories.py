@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from broker_tck.properties.findings.document import read
-from broker_tck.properties.findings.story import config_text, story
+from broker_tck.properties.findings.document import Document, read
 from broker_tck.spark_fuzz.report.data import Source
 from broker_tck.spark_fuzz.report.grouping import Entry, Key, Shape
 from broker_tck.spark_fuzz.report.words import clipped, visible
@@ -35,19 +34,22 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Story:
-    """A finding in words, as its JSON text has it."""
+    """A finding as its document tells it, with those of its lines that are shown."""
 
     shape: Shape
-    rules: Sequence[str]
-    sentences: Sequence[str]
-    diagnosis: str
-    note: str
-    """Why it is not as findings are, if so: it was not reduced, or not to the end."""
-    config: str
+    found: Document
     lines: Sequence[Line]
-    found_after: int
-    replay: str
-    text: str
+
+    @property
+    def replay(self) -> str:
+        """The command that shows it again."""
+        return visible(self.found.replay)
+
+    @property
+    def diagnosis(self) -> str:
+        """What went wrong; then why it is not as findings are, if it was not reduced, or not to the end."""
+        said = (self.found.what, self.found.diagnosis, self.found.note or self.found.unfinished)
+        return visible(clipped(" ".join(filter(None, said)), 2000))
 
     @property
     def room(self) -> int:
@@ -95,18 +97,7 @@ def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
     if shape.key not in texts:
         return None
     found = read(texts[shape.key])
-    return Story(
-        shape,
-        [visible(rule) for rule in found.rules],
-        [visible(sentence) for sentence in found.sentences],
-        visible(clipped(f"{found.what} {found.diagnosis}".strip(), 1000)),
-        visible(clipped(found.note or found.unfinished, 1000)),
-        visible(config_text(found.config)),
-        lines_of(found.lines),
-        found.found_after,
-        visible(found.replay),
-        visible(story(found)),
-    )
+    return Story(shape, found, lines_of(found.lines))
 
 
 def lines_of(lines: Sequence[Sequence[str]]) -> list[Line]:
