@@ -20,12 +20,7 @@ class Step(NamedTuple):
 
 def steps(report: Report, replays: Mapping[int, str]) -> list[Step]:
     """What to do, most urgent first; ``replays`` has the replay line of some entries, by their place in the report."""
-    return [
-        *after_findings(report, replays),
-        *after_never(report),
-        *go_on(report),
-        *after_speed(report),
-    ]
+    return [*after_findings(report, replays), *after_never(report), *go_on(report), *after_speed(report)]
 
 
 def after_findings(report: Report, replays: Mapping[int, str]) -> Iterator[Step]:
@@ -87,11 +82,11 @@ def go_on(report: Report) -> Iterator[Step]:
         why = "Twice the walks exclude failures that are half as frequent."
         yield Step("Go on with this campaign", why, resume(report, 2 * report.figures.rounds))
     else:
-        other, both = beside(report, next_seed(report)), beside(report, "merged")
+        command, other = another(report)
         why = "The curves of the states are flat, so this seed reaches little that is new. Another seed may."
-        yield Step("Begin with another seed", why, another(report))
-        command = f"broker-tck fuzz merge {shlex.join([report.where, other, '--into', both])}"
-        yield Step("Then merge both campaigns", "You get one report on all walks.", command)
+        yield Step("Begin with another seed", why, command)
+        merge = shlex.join([report.where, other, "--into", beside(report, "merged")])
+        yield Step("Then merge both campaigns", "You get one report on all walks.", f"broker-tck fuzz merge {merge}")
 
 
 def after_speed(report: Report) -> Iterator[Step]:
@@ -106,24 +101,20 @@ def after_speed(report: Report) -> Iterator[Step]:
 def resume(report: Report, rounds: int | None = None) -> str:
     """The command that goes on, to so many rounds in all; a merged campaign goes on with another seed."""
     if report.manifest.merged:
-        return another(report)
+        return another(report)[0]
     return f"broker-tck fuzz resume {shlex.quote(report.where)}{f' --rounds {rounds}' if rounds else ''}"
 
 
-def another(report: Report) -> str:
-    """The command that begins with a seed of its own."""
-    seed = next_seed(report)
-    return f"broker-tck fuzz --seed {seed} --store {shlex.quote(beside(report, seed))}"
+def another(report: Report) -> tuple[str, str]:
+    """The command that begins with a seed that no campaign in the store had; and its store."""
+    seed = max([report.manifest.seed, *(int(each["seed"]) for each in report.manifest.merged)]) + 1
+    store = beside(report, seed)
+    return f"broker-tck fuzz --seed {seed} --store {shlex.quote(store)}", store
 
 
 def beside(report: Report, name: object) -> str:
     """A store beside the one that is reported."""
     return f"{report.where.rstrip('/')}-{name}"
-
-
-def next_seed(report: Report) -> int:
-    """A seed that no campaign in the store had."""
-    return max([report.manifest.seed, *(int(each["seed"]) for each in report.manifest.merged)]) + 1
 
 
 def named(lane: LaneKey) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from broker_tck.spark_fuzz.report.data import Lane, LaneKey, Report, Source, report_of
@@ -21,7 +21,6 @@ KINDS = {
     GONE: "Found in the earlier campaign only.",
     STILL: "Found in both campaigns.",
 }
-SIZES = ("seed", "walks", "operations", "rounds", "shards", "started")
 
 
 @dataclass(frozen=True)
@@ -40,14 +39,9 @@ class Change:
     """An entry of one campaign or both, of the later one if it is there, with counts of the earlier and the later."""
 
     entry: Entry
-    failed: tuple[int, int]
-    walks: tuple[int, int]
+    failed: Sequence[int]
+    walks: Sequence[int]
     """Of the lane; 0 in a campaign that did not run it."""
-
-    @property
-    def kind(self) -> str:
-        """Where it was found."""
-        return STILL if all(self.failed) else NEW if self.failed[1] else GONE
 
 
 @dataclass(frozen=True)
@@ -57,11 +51,8 @@ class Comparison:
     names: tuple[str, str]
     before: Report
     after: Report
-    changes: Sequence[Change]
-
-    def of(self, kind: str) -> list[Change]:
-        """The changes of a kind."""
-        return [change for change in self.changes if change.kind == kind]
+    changes: Mapping[str, Sequence[Change]]
+    """Those of each kind."""
 
     @property
     def lanes(self) -> list[tuple[Lane, Lane]]:
@@ -82,7 +73,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """The comparison in one line."""
-        said = [f"{len(self.of(kind))} {kind[0].lower()}{kind[1:]}" for kind in KINDS]
+        said = [f"{len(self.changes[kind])} {kind[0].lower()}{kind[1:]}" for kind in KINDS]
         if self.slower:
             said.append(f"{counted(len(self.slower), 'lane')} slower")
         if self.unexercised:
@@ -92,7 +83,7 @@ class Comparison:
     @property
     def worse(self) -> bool:
         """Whether the later campaign found something new, or no longer exercises a rule."""
-        return bool(self.of(NEW) or self.unexercised)
+        return bool(self.changes[NEW] or self.unexercised)
 
 
 def compare(a: Source, b: Source, names: tuple[str, str]) -> Comparison:
@@ -102,11 +93,12 @@ def compare(a: Source, b: Source, names: tuple[str, str]) -> Comparison:
     owned = owners([*found[0], *found[1]])
     old, new = ({entry.place: entry for entry in grouped(each, owned)} for each in found)
     ran = [{lane.name: lane.walks for lane in report.lanes} for report in (before, after)]
-    changes = []
+    changes: dict[str, list[Change]] = {kind: [] for kind in KINDS}
     for place, entry in sorted((old | new).items()):
         failed = [each[place].walks if place in each else 0 for each in (old, new)]
         walks = [each.get(place[:2], 0) for each in ran]
-        changes.append(Change(entry, (failed[0], failed[1]), (walks[0], walks[1])))
+        kind = STILL if all(failed) else NEW if failed[1] else GONE
+        changes[kind].append(Change(entry, failed, walks))
     return Comparison(names, before, after, changes)
 
 
@@ -118,7 +110,7 @@ def compare_text(a: Source, b: Source, names: tuple[str, str]) -> list[Section]:
 def compare_html(a: Source, b: Source, names: tuple[str, str]) -> str:
     """The comparison as one HTML file, with what is new in full."""
     both = compare(a, b, names)
-    new = [change.entry for change in both.of(NEW)]
+    new = [change.entry for change in both.changes[NEW]]
     stories, tables = told(b, new), [*sections(both)]
     left = len(new) - len(stories)
     return rendered("compare.html", comparison=both, sections=tables, stories=stories, unlisted=left)
@@ -128,14 +120,14 @@ def sections(both: Comparison) -> Iterator[Section]:
     """The tables of a comparison."""
     head = ["rule", "subject", "profile", "before", "after", "which means"]
     for kind, says in KINDS.items():
-        yield Section(kind, says, head, [finding_row(both, change) for change in both.of(kind)], (3, 4))
+        yield Section(kind, says, head, [finding_row(both, change) for change in both.changes[kind]], (3, 4))
     says = f"Operations a second of one shard. A change of {THRESHOLD * 100:.0f} % or less may be chance."
     yield figures("Speed", says, both, lambda lane: lane.speed)
     says = "Rules that no counted walk of a campaign exercised: in how many counted walks each was met."
     yield Section("Rules not exercised", says, [*head[:-1], ""], [*rule_rows(both)], (3, 4))
     says = "Abstract states reached. A longer campaign reaches more."
     yield figures("States", says, both, lambda lane: lane.curve.states[-1])
-    says = "The earlier campaign and the later one. Versions are listed if they differ."
+    says = "What differs between the earlier campaign and the later one."
     yield Section("What was run", says, ["", *both.names], [*run_rows(both)])
 
 
@@ -152,7 +144,7 @@ def judged(both: Comparison, change: Change) -> str:
     if 0 in change.walks:
         return f"this lane is not in {both.names[change.walks.index(0)]}"
     before, after = (failed / walks for failed, walks in zip(change.failed, change.walks, strict=True))
-    if change.kind != STILL:
+    if 0 in change.failed:
         expected = max(before, after) * change.walks[change.failed.index(0)]
         if expected >= EXPECTED:
             return f"not chance: at that rate {counted(round(expected), 'walk')} would have failed"
@@ -184,17 +176,17 @@ def rule_rows(both: Comparison) -> Iterator[list[str]]:
 
 
 def run_rows(both: Comparison) -> Iterator[list[str]]:
-    """What was run, and the versions in which the campaigns differ."""
+    """In what the campaigns differ."""
     before, after = map(run, (both.before, both.after))
     for name in dict.fromkeys([*before, *after]):
-        if name in SIZES or before.get(name) != after.get(name):
+        if before.get(name) != after.get(name):
             yield [name, before.get(name) or "-", after.get(name) or "-"]
 
 
 def run(report: Report) -> dict[str, str]:
-    """What ran: its sizes, then its versions."""
+    """What was run: how much, then the versions."""
     manifest, code = report.manifest, report.manifest.code
-    counts = report.total("walks"), report.total("operations"), report.figures.rounds, manifest.shards
-    sizes = [str(manifest.seed), *(f"{count:,}" for count in counts), moment(manifest.started)]
-    versions = {"broker-tck": code.kit, "rulebook": code.rulebook, "Python": code.python, **code.libraries}
-    return dict(zip(SIZES, sizes, strict=True)) | versions
+    counts = {name: f"{report.total(name):,}" for name in ("walks", "operations")}
+    counts |= {"rounds": f"{report.figures.rounds:,}", "shards": f"{manifest.shards:,}"}
+    began = {"seed": str(manifest.seed), "started": moment(manifest.started)}
+    return began | counts | {"broker-tck": code.kit, "rulebook": code.rulebook, "Python": code.python} | code.libraries

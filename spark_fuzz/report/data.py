@@ -12,7 +12,7 @@ from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.report.figures import LANE, TELLING, Curve, Figures, Machine, Unfinished, rate
+from broker_tck.spark_fuzz.report.figures import LANE, NOTHING, TELLING, Curve, Figures, rate
 from broker_tck.spark_fuzz.report.grouping import Entry, Key, entries
 
 LaneKey = tuple[str, str]
@@ -78,8 +78,6 @@ class Lane:
     failing: int
     milliseconds: int
     curve: Curve
-    met: Mapping[str, int]
-    """In how many counted walks the condition of each rule was met."""
     rules: Sequence[RuleFigures]
     """Those that it has to exercise."""
     entries: Sequence[Entry]
@@ -98,6 +96,11 @@ class Lane:
     def small(self) -> bool:
         """Whether so few walks were counted that a rule which none met may just have been missed."""
         return self.counted < FEW
+
+    @property
+    def met(self) -> dict[str, int]:
+        """In how many counted walks the condition of each rule was met."""
+        return {each.rule.number: each.met for each in self.rules}
 
     @property
     def missing(self) -> list[str]:
@@ -121,12 +124,14 @@ class Report:
 
     manifest: Manifest
     where: str
-    rules: Mapping[str, Rule]
     lanes: Sequence[Lane]
     entries: Sequence[Entry]
     figures: Figures
-    machines: Sequence[Machine]
-    unfinished: Sequence[Unfinished]
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """All rules of the contract, by number."""
+        return facts.rules(self.manifest.contract)
 
     def total(self, name: str) -> int:
         """What ``walks``, ``operations`` or ``failing`` of all lanes add up to."""
@@ -135,7 +140,7 @@ class Report:
     @property
     def broken(self) -> bool:
         """Whether something failed, or a shard could not be finished."""
-        return bool(self.entries or self.total("failing") or self.unfinished)
+        return bool(self.entries or self.total("failing") or self.figures.unfinished)
 
     @property
     def residual(self) -> float:
@@ -166,14 +171,9 @@ class Report:
         return min((each for each in told if each[1].met and not each[1].walks), key=lambda e: e[1].met, default=None)
 
     @property
-    def speed(self) -> float:
-        """Operations a second, by the clock."""
-        return rate(self.total("operations"), sum(self.figures.milliseconds))
-
-    @property
     def slow(self) -> dict[str, float]:
         """The machines that are much slower than most, with their share of the median speed."""
-        told = [machine for machine in self.machines if machine.shards >= TELLING]
+        told = [machine for machine in self.figures.machines if machine.shards >= TELLING]
         usual = median(machine.speed for machine in told) if told else 0.0
         return {machine.host: machine.speed / usual for machine in told if machine.speed < usual * SLOW}
 
@@ -181,32 +181,21 @@ class Report:
 def report_of(source: Source, where: str) -> Report:
     """Compute all that the report on a store says; ``where`` is how the store is named in commands."""
     manifest, found = source.manifest, entries(source.findings())
-    figures, rules = Figures(source.figures(), len(manifest.lanes)), facts.rules(manifest.contract)
-    lanes = lanes_of(manifest, figures, found)
-    return Report(manifest, where, rules, lanes, found, figures, figures.machines(), figures.unfinished())
+    figures = Figures(source.figures(), len(manifest.lanes))
+    return Report(manifest, where, lanes_of(manifest, figures, found), found, figures)
 
 
 def lanes_of(manifest: Manifest, figures: Figures, found: Sequence[Entry]) -> list[Lane]:
     """Each lane of the manifest, with the entries that are its own."""
     counts, met = (figures.sums(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
-    curves, lanes = figures.curves(), []
+    known, curves, lanes = facts.rules(manifest.contract), figures.curves(), []
     for name in ((lane.subject, lane.profile) for lane in manifest.lanes):
-        own = {
-            each: counts.get((*name, each), 0) for each in ("walks", "operations", "counted", "failing", "milliseconds")
-        }
+        own = {each: counts.get((*name, each), 0) for each in COUNTS}
         mine = [entry for entry in found if entry.place[:2] == name]
-        by_rule = {rule: count for (*key, rule), count in met.items() if tuple(key) == name}
-        rules = rules_of(manifest.contract, name, by_rule, mine)
-        curve = curves.get(name, Curve([0], [0], None))
-        lanes.append(Lane(name, **own, curve=curve, met=by_rule, rules=rules, entries=mine))
+        broken, replaced = {e.place.rule: e.walks for e in mine}, facts.replaced(manifest.contract, name[1])
+        rules = [
+            RuleFigures(known[rule], met.get((*name, rule), 0), rule in replaced, broken.get(rule, 0))
+            for rule in facts.required(manifest.contract, *name)
+        ]
+        lanes.append(Lane(name, **own, curve=curves.get(name, NOTHING), rules=rules, entries=mine))
     return lanes
-
-
-def rules_of(contract: str, lane: LaneKey, met: Mapping[str, int], found: Sequence[Entry]) -> list[RuleFigures]:
-    """What a lane says of each rule that it has to exercise."""
-    walks, known = {entry.place.rule: entry.walks for entry in found}, facts.rules(contract)
-    replaced = facts.replaced(contract, lane[1])
-    return [
-        RuleFigures(known[number], met.get(number, 0), number in replaced, walks.get(number, 0))
-        for number in facts.required(contract, *lane)
-    ]

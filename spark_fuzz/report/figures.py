@@ -30,6 +30,9 @@ class Curve(NamedTuple):
     """The share of the states that the last tenth of the operations added; None: too few rounds to tell."""
 
 
+NOTHING = Curve([0], [0], None)
+
+
 @dataclass(frozen=True)
 class Machine:
     """What one machine did."""
@@ -39,8 +42,6 @@ class Machine:
     operations: int
     milliseconds: int
     """How long its shards took, one after the other."""
-    share: float
-    """Of the operations of all machines."""
     speeds: Sequence[float]
     """Operations a second by the clock, by column of rounds."""
 
@@ -48,14 +49,6 @@ class Machine:
     def speed(self) -> float:
         """Operations a second of one of its shards."""
         return rate(self.operations, self.milliseconds)
-
-
-class Unfinished(NamedTuple):
-    """A shard that no machine finished."""
-
-    round: int
-    which: str
-    why: str
 
 
 class Figures:
@@ -116,25 +109,27 @@ class Figures:
         """How long the rounds took by the clock, by column."""
         return self.by_column("round", "name").get(("milliseconds",), [0] * self.columns)
 
+    @cached_property
     def speeds(self) -> list[float]:
         """Operations a second by the clock, by column."""
         operations = self.by_column("figure", "name").get(("operations",), [0] * self.columns)
         return [*map(rate, operations, self.milliseconds)]
 
+    @cached_property
     def machines(self) -> list[Machine]:
         """What each machine did, the one that did most first."""
         did = self.by_column("machine", "key", "name")
-        whole = sum(sum(counts) for (_, name), counts in did.items() if name == "operations")
         machines = []
         for host in dict.fromkeys(host for host, _ in did):
             shards, operations, time = (sum(did[host, name]) for name in ("shards", "operations", "milliseconds"))
             speeds = [*map(rate, did[host, "operations"], self.milliseconds)]
-            machines.append(Machine(host, shards, operations, time, operations / max(whole, 1), speeds))
+            machines.append(Machine(host, shards, operations, time, speeds))
         return sorted(machines, key=lambda machine: -machine.operations)
 
-    def unfinished(self) -> list[Unfinished]:
-        """The shards that no machine finished."""
-        return [Unfinished(*key) for key in self.sums("unfinished", "round", "key", "name")]
+    @cached_property
+    def unfinished(self) -> list[tuple[str, str]]:
+        """The shards that no machine finished, and why, in the order of rounds."""
+        return [(which, why) for _, which, why in self.sums("unfinished", "round", "key", "name")]
 
 
 def rate(operations: int, milliseconds: int) -> float:

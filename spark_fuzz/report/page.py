@@ -39,7 +39,7 @@ def report_html(source: Source, where: str) -> str:
         states=states_plot(drawn),
         drawn=drawn,
         speeds=speeds_plot(report),
-        curves=min(len(report.machines), LINES - 1) if len(report.machines) > 1 else 0,
+        curves=curves(report),
     )
 
 
@@ -50,7 +50,11 @@ def headline(report: Report) -> str:
         said = f"{words.counted(len(report.entries), 'finding')} in {words.counted(len(subjects), 'subject')}"
         if not subjects:
             said = f"{words.counted(failing, 'failing walk')}, and no finding" if failing else "No finding"
-        return f"{said}, {words.counted(len(report.unfinished), 'shard')} not finished" if report.unfinished else said
+        return (
+            f"{said}, {words.counted(len(report.figures.unfinished), 'shard')} not finished"
+            if report.figures.unfinished
+            else said
+        )
     if not report.total("walks"):
         return "No walk was run"
     bound = f"residual < {words.at_most(report.residual)}"
@@ -80,9 +84,17 @@ def states_plot(lanes: Sequence[Lane]) -> str:
     return plots.lines_plot("states", title, "operations", curves, words.visible(says))
 
 
+def curves(report: Report) -> int:
+    """How many machines have a line in the plot of speeds; a single one is all machines."""
+    return min(len(report.figures.machines), LINES - 1) if len(report.figures.machines) > 1 else 0
+
+
 def speeds_plot(report: Report) -> str:
     """The plot of the operations a second by the clock: all, then by machine; empty if there are none."""
-    speeds, machines = report.figures.speeds(), report.machines[: LINES - 1] if len(report.machines) > 1 else []
+    speeds, machines = (
+        report.figures.speeds,
+        report.figures.machines[: LINES - 1] if len(report.figures.machines) > 1 else [],
+    )
     if not any(speeds):
         return ""
     rounds = [(low + high) / 2 for low, high in report.figures.spans]

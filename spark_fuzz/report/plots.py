@@ -102,10 +102,11 @@ def apart(values: Sequence[float], gap: float) -> list[float]:
 
 
 def strip(shares: Iterable[float | None], says: str) -> str:
-    """One row of the heat map: the darker, the more of the walks met the rule."""
+    """One row of the heat map: the darker, the more of the walks met the rule; no colour if none was counted."""
     runs: dict[int, str] = {}
     at = 0
-    for level, cells in groupby(map(level_of, shares)):
+    levels = (None if share is None else sum(share > least for least in LEVELS) for share in shares)
+    for level, cells in groupby(levels):
         width = len(list(cells))
         if level is not None:
             runs[level] = runs.get(level, "") + f"M{at} 0h{width}v1h-{width}z"
@@ -113,8 +114,3 @@ def strip(shares: Iterable[float | None], says: str) -> str:
     paths = "".join(f'<path class="h{level}" d="{path}"/>' for level, path in sorted(runs.items()))
     head = f'<svg class="strip" viewBox="0 0 {at or 1} 1" preserveAspectRatio="none" role="img">'
     return f"{head}<title>{escape(says)}</title>{paths}</svg>"
-
-
-def level_of(share: float | None) -> int | None:
-    """How dark a cell is, 0 for a rule that no walk met; None where no walk was counted."""
-    return None if share is None else sum(share > least for least in LEVELS)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from broker_tck.properties.findings.document import Document, read
@@ -74,7 +74,8 @@ class Told:
 def told(source: Source, entries: Sequence[Entry]) -> list[Told]:
     """The first entries with their stories: the most frequent shape of each before the second of any."""
     shown = entries[:MOST_ENTRIES]
-    wanted = list(in_turns(shown))[:MOST_STORIES]
+    in_turns = (shape for turn in zip_longest(*(entry.common for entry in shown)) for shape in turn if shape)
+    wanted = [*islice(in_turns, MOST_STORIES)]
     texts = source.texts([shape.key for shape in wanted])
     chosen: dict[Key, Story] = {}
     room = ROOM
@@ -84,12 +85,6 @@ def told(source: Source, entries: Sequence[Entry]) -> list[Told]:
             chosen[shape.key] = story
             room -= story.room
     return [Told(e, [chosen[s.key] for s in e.common if s.key in chosen]) for e in shown]
-
-
-def in_turns(entries: Sequence[Entry]) -> Iterator[Shape]:
-    """The first shape of each entry, then the second of each."""
-    for turn in zip_longest(*(entry.common for entry in entries)):
-        yield from (shape for shape in turn if shape)
 
 
 def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
@@ -103,11 +98,6 @@ def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
 def lines_of(lines: Sequence[Sequence[str]]) -> list[Line]:
     """The lines of a story; of a long one, its beginning and its end."""
     numbered = [Line(n, *(visible(clipped(part, CELL)) for part in line)) for n, line in enumerate(lines, 1)]
-    if len(numbered) <= HEAD + TAIL + 1:
-        return numbered
     left = len(numbered) - HEAD - TAIL
-    return [
-        *numbered[:HEAD],
-        Line(0, f"{left} operations left out; the replay line has them all", "", ""),
-        *numbered[-TAIL:],
-    ]
+    gap = Line(0, f"{left} operations left out; the replay line has them all", "", "")
+    return [*numbered[:HEAD], gap, *numbered[-TAIL:]] if left > 1 else numbered
