@@ -67,7 +67,7 @@ def go_on(report: Report) -> Iterator[Step]:
     growing = [lane for lane in report.lanes if lane.growing]
     if not report.total("walks"):
         yield Step("Run the campaign", "No walk was run yet.", resume(report))
-    elif report.small:
+    elif report.least.small:
         why = (
             f"A rule counts as never exercised once {FEW} walks of its lane were counted. "
             f"This takes about {report.enough_rounds} rounds in all."

@@ -55,6 +55,8 @@ class RuleFigures:
     """The profile has another clause in its place."""
     walks: int
     """Failing walks that are told under this rule."""
+    shares: Sequence[float | None]
+    """The share of counted walks that met it, by column of rounds; None: no walk was counted."""
 
     @property
     def missing(self) -> bool:
@@ -145,7 +147,7 @@ class Report:
     @property
     def residual(self) -> float:
         """With 95 % confidence, fewer than this share of walks fail otherwise than was seen, in every lane."""
-        return max((lane.residual for lane in self.lanes), default=1.0)
+        return max(lane.residual for lane in self.lanes)
 
     @property
     def never(self) -> list[str]:
@@ -153,16 +155,14 @@ class Report:
         return sorted({number for lane in self.lanes for number in lane.never})
 
     @property
-    def small(self) -> Lane | None:
-        """The lane of fewest counted walks, if it is small; then so is the campaign."""
-        least = min(self.lanes, key=lambda lane: lane.counted, default=None)
-        return least if least and least.small else None
+    def least(self) -> Lane:
+        """The lane of fewest counted walks; if it is small, so is the campaign."""
+        return min(self.lanes, key=lambda lane: lane.counted)
 
     @property
     def enough_rounds(self) -> int:
         """In how many rounds no lane would be small, if they are as those so far."""
-        counted = max(1, min((lane.counted for lane in self.lanes), default=1))
-        return max(ceil(self.figures.rounds * FEW / counted), 2 * self.figures.rounds, 1)
+        return max(ceil(self.figures.rounds * FEW / max(1, self.least.counted)), 2 * self.figures.rounds)
 
     @property
     def weakest(self) -> tuple[Lane, RuleFigures] | None:
@@ -188,14 +188,14 @@ def report_of(source: Source, where: str) -> Report:
 def lanes_of(manifest: Manifest, figures: Figures, found: Sequence[Entry]) -> list[Lane]:
     """Each lane of the manifest, with the entries that are its own."""
     counts, met = (figures.sums(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
-    known, curves, lanes = facts.rules(manifest.contract), figures.curves(), []
+    known, curves, heat, lanes = facts.rules(manifest.contract), figures.curves(), figures.heat(), []
     for name in ((lane.subject, lane.profile) for lane in manifest.lanes):
         own = {each: counts.get((*name, each), 0) for each in COUNTS}
         mine = [entry for entry in found if entry.place[:2] == name]
         broken, replaced = {e.place.rule: e.walks for e in mine}, facts.replaced(manifest.contract, name[1])
-        rules = [
-            RuleFigures(known[rule], met.get((*name, rule), 0), rule in replaced, broken.get(rule, 0))
-            for rule in facts.required(manifest.contract, *name)
-        ]
+        rules = []
+        for rule in facts.required(manifest.contract, *name):
+            count, shares = met.get((*name, rule), 0), heat.get((*name, rule), [0.0])
+            rules.append(RuleFigures(known[rule], count, rule in replaced, broken.get(rule, 0), shares))
         lanes.append(Lane(name, **own, curve=curves.get(name, NOTHING), rules=rules, entries=mine))
     return lanes

@@ -17,8 +17,6 @@ MAX_CELLS = 720
 """The cells in one row of the heat maps of all lanes together."""
 LEAST_COLUMNS, MOST_COLUMNS = 12, 60
 LANE = "subject", "profile"
-Heat = dict[tuple[str, ...], list[float | None]]
-"""The share of counted walks that met a rule, by subject, profile and rule, then by column; None: none was counted."""
 
 
 class Curve(NamedTuple):
@@ -95,10 +93,10 @@ class Figures:
                 curves[tuple(lane)] = Curve(done, found, late_share(done, found) if self.rounds >= TELLING else None)
         return curves
 
-    def heat(self) -> Heat:
-        """How many of the counted walks met each rule that some did."""
+    def heat(self) -> dict[tuple[str, ...], list[float | None]]:
+        """The share of counted walks that met a rule, by subject, profile and rule; None: no walk was counted."""
         counted, met = (self.by_column(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
-        shares: Heat = {}
+        shares = {}
         for key, counts in met.items():
             of = counted.get((*key[:2], "counted"), [0] * self.columns)
             shares[key] = [count / walks if walks else None for count, walks in zip(counts, of, strict=True)]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from broker_tck.spark_fuzz.report import plots, words
 from broker_tck.spark_fuzz.report.advice import named, resume, steps
 from broker_tck.spark_fuzz.report.data import FEW, Lane, Report, RuleFigures, Source, report_of
-from broker_tck.spark_fuzz.report.figures import Heat
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.stories import told
 
@@ -23,9 +21,9 @@ def report_html(source: Source, where: str) -> str:
     report = report_of(source, where)
     stories = told(source, report.entries)
     replays = {i: each.stories[0].replay for i, each in enumerate(stories) if each.stories}
-    mapped = first(report.lanes, MAPS, lambda lane: not lane.never)
-    heat = report.figures.heat()
-    drawn = first(report.lanes, LINES, lambda lane: -(lane.curve.last or 0.0))
+    mapped = sorted(report.lanes, key=lambda lane: not lane.never)[:MAPS]
+    growing = sorted(report.lanes, key=lambda lane: -(lane.curve.last or 0.0))[:LINES]
+    drawn = [lane for lane in report.lanes if lane in growing]
     return rendered(
         "report.html",
         report=report,
@@ -34,12 +32,13 @@ def report_html(source: Source, where: str) -> str:
         larger=resume(report, report.enough_rounds),
         stories=stories,
         steps=steps(report, replays),
-        maps=[(lane, [(each, strip(lane, each, heat)) for each in lane.rules]) for lane in mapped],
+        maps=mapped,
+        strip=strip,
         unmapped=[lane for lane in report.lanes if lane not in mapped],
         states=states_plot(drawn),
         drawn=drawn,
         speeds=speeds_plot(report),
-        curves=curves(report),
+        lines=LINES,
     )
 
 
@@ -47,31 +46,24 @@ def headline(report: Report) -> str:
     """The verdict in one line."""
     if report.broken:
         subjects, failing = {entry.place.subject for entry in report.entries}, report.total("failing")
-        said = f"{words.counted(len(report.entries), 'finding')} in {words.counted(len(subjects), 'subject')}"
+        said = [f"{words.counted(len(report.entries), 'finding')} in {words.counted(len(subjects), 'subject')}"]
         if not subjects:
-            said = f"{words.counted(failing, 'failing walk')}, and no finding" if failing else "No finding"
-        return (
-            f"{said}, {words.counted(len(report.figures.unfinished), 'shard')} not finished"
-            if report.figures.unfinished
-            else said
-        )
+            said = [words.counted(failing, "failing walk")] * bool(failing) + ["no finding"]
+        if report.figures.unfinished:
+            said.append(f"{words.counted(len(report.figures.unfinished), 'shard')} not finished")
+        return ", ".join(said).capitalize()
     if not report.total("walks"):
         return "No walk was run"
     bound = f"residual < {words.at_most(report.residual)}"
     if report.never:
         return f"No finding, but {words.counted(len(report.never), 'rule')} never exercised; {bound}"
-    return f"No finding in a small campaign; {bound}" if report.small else f"No finding; {bound}"
+    return f"No finding in a small campaign; {bound}" if report.least.small else f"No finding; {bound}"
 
 
-def strip(lane: Lane, each: RuleFigures, heat: Heat) -> str:
+def strip(lane: Lane, each: RuleFigures) -> str:
     """The row of a rule in the heat map of a lane."""
     title = f"{each.rule.number}: met in {each.met:,} of {words.counted(lane.counted, 'counted walk')}"
-    return plots.strip(heat.get((*lane.name, each.rule.number), [0.0]), title)
-
-
-def first(lanes: Sequence[Lane], most: int, order: Any) -> Sequence[Lane]:
-    """All lanes, or the first so many in an order."""
-    return lanes if len(lanes) <= most else sorted(lanes, key=order)[:most]
+    return plots.strip(each.shares, title)
 
 
 def states_plot(lanes: Sequence[Lane]) -> str:
@@ -84,20 +76,13 @@ def states_plot(lanes: Sequence[Lane]) -> str:
     return plots.lines_plot("states", title, "operations", curves, words.visible(says))
 
 
-def curves(report: Report) -> int:
-    """How many machines have a line in the plot of speeds; a single one is all machines."""
-    return min(len(report.figures.machines), LINES - 1) if len(report.figures.machines) > 1 else 0
-
-
 def speeds_plot(report: Report) -> str:
     """The plot of the operations a second by the clock: all, then by machine; empty if there are none."""
-    speeds, machines = (
-        report.figures.speeds,
-        report.figures.machines[: LINES - 1] if len(report.figures.machines) > 1 else [],
-    )
+    speeds, machines = report.figures.speeds, report.figures.machines
     if not any(speeds):
         return ""
     rounds = [(low + high) / 2 for low, high in report.figures.spans]
-    lines = [(rounds, speeds), *((rounds, machine.speeds) for machine in machines)]
+    several = [machine.speeds for machine in machines[: LINES - 1]] if len(machines) > 1 else []
     says = f"Between {min(speeds):,.0f} and {max(speeds):,.0f} operations a second."
+    lines = [(rounds, each) for each in (speeds, *several)]
     return plots.lines_plot("speed", "Operations a second, over the rounds", "round", lines, says)
