@@ -69,7 +69,7 @@ def go_on(report: Report) -> Iterator[Step]:
         yield Step("Run the campaign", "No walk was run yet.", resume(report))
     elif report.least.small:
         why = (
-            f"A rule counts as never exercised once {FEW} walks of its lane were counted. "
+            f"Too few walks were counted to judge rules: each lane needs {FEW}. "
             f"This takes about {report.enough_rounds} rounds in all."
         )
         yield Step("Run a larger campaign", why, resume(report, report.enough_rounds))
