@@ -12,7 +12,7 @@ from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.report.figures import LANE, NOTHING, TELLING, Curve, Figures, rate
+from broker_tck.spark_fuzz.report.figures import LANE, TELLING, Curve, Figures, rate
 from broker_tck.spark_fuzz.report.grouping import Entry, Key, entries
 
 LaneKey = tuple[str, str]
@@ -126,14 +126,10 @@ class Report:
 
     manifest: Manifest
     where: str
+    rules: Mapping[str, Rule]
     lanes: Sequence[Lane]
     entries: Sequence[Entry]
     figures: Figures
-
-    @property
-    def rules(self) -> Mapping[str, Rule]:
-        """All rules of the contract, by number."""
-        return facts.rules(self.manifest.contract)
 
     def total(self, name: str) -> int:
         """What ``walks``, ``operations`` or ``failing`` of all lanes add up to."""
@@ -143,11 +139,6 @@ class Report:
     def broken(self) -> bool:
         """Whether something failed, or a shard could not be finished."""
         return bool(self.entries or self.total("failing") or self.figures.unfinished)
-
-    @property
-    def residual(self) -> float:
-        """With 95 % confidence, fewer than this share of walks fail otherwise than was seen, in every lane."""
-        return max(lane.residual for lane in self.lanes)
 
     @property
     def never(self) -> list[str]:
@@ -182,7 +173,8 @@ def report_of(source: Source, where: str) -> Report:
     """Compute all that the report on a store says; ``where`` is how the store is named in commands."""
     manifest, found = source.manifest, entries(source.findings())
     figures = Figures(source.figures(), len(manifest.lanes))
-    return Report(manifest, where, lanes_of(manifest, figures, found), found, figures)
+    rules = facts.rules(manifest.contract)
+    return Report(manifest, where, rules, lanes_of(manifest, figures, found), found, figures)
 
 
 def lanes_of(manifest: Manifest, figures: Figures, found: Sequence[Entry]) -> list[Lane]:
@@ -197,5 +189,5 @@ def lanes_of(manifest: Manifest, figures: Figures, found: Sequence[Entry]) -> li
         for rule in facts.required(manifest.contract, *name):
             count, shares = met.get((*name, rule), 0), heat.get((*name, rule), [0.0])
             rules.append(RuleFigures(known[rule], count, rule in replaced, broken.get(rule, 0), shares))
-        lanes.append(Lane(name, **own, curve=curves.get(name, NOTHING), rules=rules, entries=mine))
+        lanes.append(Lane(name, **own, curve=curves.get(name, Curve([0], [0], None)), rules=rules, entries=mine))
     return lanes

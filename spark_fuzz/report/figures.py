@@ -28,9 +28,6 @@ class Curve(NamedTuple):
     """The share of the states that the last tenth of the operations added; None: too few rounds to tell."""
 
 
-NOTHING = Curve([0], [0], None)
-
-
 @dataclass(frozen=True)
 class Machine:
     """What one machine did."""

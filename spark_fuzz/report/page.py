@@ -54,7 +54,7 @@ def headline(report: Report) -> str:
         return ", ".join(said).capitalize()
     if not report.total("walks"):
         return "No walk was run"
-    bound = f"residual < {words.at_most(report.residual)}"
+    bound = f"residual < {words.at_most(max(lane.residual for lane in report.lanes))}"
     if report.never:
         return f"No finding, but {words.counted(len(report.never), 'rule')} never exercised; {bound}"
     return f"No finding in a small campaign; {bound}" if report.least.small else f"No finding; {bound}"

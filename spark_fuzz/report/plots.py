@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from io import StringIO
 from itertools import groupby
 from typing import Any
 
 INK, SOFT, LINE = "#010101", "#020202", "#030303"
-"""Colours that stand for the page's own: matplotlib writes them, `own_colours` replaces them."""
+"""Colours that stand for the page's own: matplotlib writes them, `inline` replaces them."""
 LANES = [f"#0400{number:02x}" for number in range(8)]
 VARIABLES = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)"} | {
     colour: f"var(--c{number})" for number, colour in enumerate(LANES)
@@ -31,48 +31,40 @@ SETTINGS: Any = {
     "ytick.major.size": 0,
     "svg.fonttype": "none",
 }
-Line = tuple[Sequence[float], Sequence[float]]
-"""The x and the y of the points of a line."""
 
 
-def lines_plot(name: str, title: str, x_axis: str, lines: Sequence[Line], description: str) -> str:
-    """An SVG element with at most eight lines, each with its number at its end if there are several."""
-    ends = [(x[-1], y[-1]) for x, y in lines]
-    most = max(max(y) for _, y in lines) or 1
-    left, right = min(x[0] for x, _ in lines), max(x for x, _ in ends)
-
-    def draw(axes: Any) -> None:
-        for (x, y), colour, dashes in zip(lines, LANES, DASHES, strict=False):
-            axes.plot(x, y, color=colour, linestyle=dashes, linewidth=1.8, marker="o" if len(x) == 1 else "")
-        axes.set(
-            xlabel=x_axis, xlim=(left, right) if left < right else (left - 0.5, right + 0.5), ylim=(0, most * 1.08)
-        )
-        heights = apart([y for _, y in ends], most * 0.075) if len(lines) > 1 else []
-        for number, ((at, _), height) in enumerate(zip(ends, heights, strict=False), 1):
-            place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
-            axes.annotate(str(number), (at, height), annotation_clip=False, **place)
-
-    return drawn(name, title, description, draw)
-
-
-def drawn(name: str, title: str, description: str, draw: Callable[[Any], None]) -> str:
-    """An SVG element with what is drawn on its axes."""
+def lines_plot(name: str, title: str, x_axis: str, lines: Sequence[Sequence[Any]], description: str) -> str:
+    """An SVG element with at most eight lines, each of its x and its y."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 
     with rc_context({**SETTINGS, "svg.hashsalt": f"broker-tck {name}"}):
         figure = Figure(figsize=SIZE, layout="constrained")
-        axes: Any = figure.add_subplot()
+        axes: Any = figure.add_subplot(xlabel=x_axis)
         axes.grid(axis="y")
         axes.set_axisbelow(True)
-        draw(axes)
+        draw(axes, lines)
         for axis in (axes.xaxis, axes.yaxis):
             axis.get_major_locator().set_params(nbins=5, integer=True)
             axis.set_major_formatter(EngFormatter(sep=""))
         out = StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return inline(out.getvalue(), name, title, description)
+
+
+def draw(axes: Any, lines: Sequence[Sequence[Any]]) -> None:
+    """Draw the lines; if there are several, each has its number at its end."""
+    for (x, y), colour, dashes in zip(lines, LANES, DASHES, strict=False):
+        axes.plot(x, y, color=colour, linestyle=dashes, linewidth=1.8, marker="o" if len(x) == 1 else "")
+    ends = [(x[-1], y[-1]) for x, y in lines]
+    left, right, most = min(x[0] for x, _ in lines), max(x for x, _ in ends), max(max(y) for _, y in lines) or 1
+    margin = 0 if left < right else 0.5
+    axes.set(xlim=(left - margin, right + margin), ylim=(0, most * 1.08))
+    heights = apart([y for _, y in ends], most * 0.075) if len(lines) > 1 else []
+    for number, ((at, _), height) in enumerate(zip(ends, heights, strict=False), 1):
+        place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(str(number), (at, height), annotation_clip=False, **place)
 
 
 def inline(svg: str, name: str, title: str, description: str) -> str:

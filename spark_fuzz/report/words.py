@@ -11,7 +11,6 @@ HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 """Characters that are not seen, that turn the line around, or that XML forbids; a subject may put them in a message."""
-
 UP, DOWN = (Context(prec=2, rounding=towards) for towards in (ROUND_CEILING, ROUND_FLOOR))
 
 
