@@ -67,7 +67,7 @@ def go_on(report: Report) -> Iterator[Step]:
     growing = [lane for lane in report.lanes if lane.growing]
     if not report.total("walks"):
         yield Step("Run the campaign", "No walk was run yet.", resume(report))
-    elif report.least.small:
+    elif report.small:
         why = (
             f"Too few walks were counted to judge rules: each lane needs {FEW}. "
             f"This takes about {report.enough_rounds} rounds in all."

@@ -146,14 +146,16 @@ class Report:
         return sorted({number for lane in self.lanes for number in lane.never})
 
     @property
-    def least(self) -> Lane:
-        """The lane of fewest counted walks; if it is small, so is the campaign."""
-        return min(self.lanes, key=lambda lane: lane.counted)
+    def small(self) -> Lane | None:
+        """The smallest of the small lanes; with one, the campaign is small. Lanes that fail are left out: they end early."""
+        lanes = [lane for lane in self.lanes if lane.small and not lane.failing]
+        return min(lanes, key=lambda lane: lane.counted, default=None)
 
     @property
     def enough_rounds(self) -> int:
         """In how many rounds no lane would be small, if they are as those so far."""
-        return max(ceil(self.figures.rounds * FEW / max(1, self.least.counted)), 2 * self.figures.rounds)
+        counted, rounds = self.small.counted if self.small else FEW, self.figures.rounds
+        return max(ceil(rounds * FEW / max(1, counted)), 2 * rounds, self.manifest.goal.rounds or 0)
 
     @property
     def weakest(self) -> tuple[Lane, RuleFigures] | None:

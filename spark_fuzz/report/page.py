@@ -57,7 +57,7 @@ def headline(report: Report) -> str:
     bound = f"residual < {words.at_most(max(lane.residual for lane in report.lanes))}"
     if report.never:
         return f"No finding, but {words.counted(len(report.never), 'rule')} never exercised; {bound}"
-    return f"No finding in a small campaign; {bound}" if report.least.small else f"No finding; {bound}"
+    return f"No finding in a small campaign; {bound}" if report.small else f"No finding; {bound}"
 
 
 def strip(lane: Lane, each: RuleFigures) -> str:
