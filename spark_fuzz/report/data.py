@@ -147,7 +147,7 @@ class Report:
 
     @property
     def small(self) -> Lane | None:
-        """The smallest of the small lanes; with one, the campaign is small. Lanes that fail are left out: they end early."""
+        """The smallest lane, if it is small: then the campaign is. Lanes that fail are left out, as they end early."""
         lanes = [lane for lane in self.lanes if lane.small and not lane.failing]
         return min(lanes, key=lambda lane: lane.counted, default=None)
 

@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import kit
+import msgspec
 import pytest
 from campaigns.fake_store import (
     BUNDLED,
@@ -31,6 +32,7 @@ from campaigns.fake_store import (
 )
 
 from broker_tck.properties.engine.run import residual
+from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.report.advice import Step, steps
 from broker_tck.spark_fuzz.report.compare import GONE, NEW, STILL, compare, compare_html, compare_text
 from broker_tck.spark_fuzz.report.data import FEW, report_of
@@ -389,7 +391,11 @@ def test_advice_that_few_rounds_cannot_support_is_not_given() -> None:
     assert [(step.what, step.why) for step in few] == [
         ("Go on with this campaign", "Twice the walks exclude failures that are half as frequent.")
     ]
-    assert [step.what for step in advice(tiny())] == ["Run a larger campaign"]
+    first = tiny()
+    goal = msgspec.structs.replace(first.manifest, goal=Goal(rounds=80))
+    asked = [("Run a larger campaign", f"broker-tck fuzz resume store --rounds {rounds}") for rounds in (10, 80)]
+    both = advice(first) + advice(replace(first, manifest=goal))
+    assert [(step.what, step.command) for step in both] == asked
     many = advice(campaign(rounds=10, growing=["heap"], **hosts))
     assert [step.what for step in many] == ["Go on with this campaign", "Look at west"]
     assert "of its states in the last tenth" in many[0].why
