@@ -1,4 +1,4 @@
-"""A standalone cluster of Spark on this machine's loopback: for tests, benches, and to try things out."""
+"""Spark on this machine's loopback: a standalone cluster, a Connect server; for tests, benches, and to try things."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -16,40 +16,32 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from broker_tck.properties.errors import Failed
-from broker_tck.spark_fuzz.executors.session import java, need_spark
+from broker_tck.spark_fuzz.executors.session import JVM, archive, java, need_spark
 
 HOST = "127.0.0.1"
 PATIENCE = 60.0
-"""How many seconds a master or a worker may take to come up."""
+"""How many seconds a master, a worker or a server may take to come up."""
 CLASS = "org.apache.spark.deploy"
+CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
-class Cluster:
-    """A master and workers of one core each, as processes of this one. Failed where they do not come up."""
+class Parts:
+    """Processes of Spark, started by a context and ended with it; what each prints is in a file of the folder."""
 
-    def __init__(self, folder: Path, workers: int = 2, memory: str = "1g") -> None:
+    def __init__(self, folder: Path) -> None:
         need_spark()
-        java()
+        classes = archive(java())
         import pyspark
 
         self.home = Path(pyspark.__file__).parent
+        self.options = f"{JVM} {classes}" if "SharedArchiveFile" in classes else JVM  # only drivers write the archive
         self.folder = folder
-        self.memory = memory
-        self.number = workers
-        self.workers: list[subprocess.Popen[bytes]] = []
-        port, self.page = free_port(), free_port()
-        self.url = f"spark://{HOST}:{port}"
+        self.parts: list[subprocess.Popen[bytes]] = []
         folder.mkdir(parents=True, exist_ok=True)
-        self.master = self.start(
-            "master", f"{CLASS}.master.Master", "--host", HOST, "--port", str(port), "--webui-port", str(self.page)
-        )
 
     def __enter__(self) -> Self:
         try:
-            self.wait(lambda: self.state() is not None, "its master")
-            for _ in range(self.number):
-                self.add_worker()
-            self.wait(lambda: self.alive() >= self.number, "its workers")
+            self.bring_up()
         except BaseException:
             self.end()
             raise
@@ -60,20 +52,17 @@ class Cluster:
     ) -> None:
         self.end()
 
-    def add_worker(self) -> subprocess.Popen[bytes]:
-        """Start one more worker; it registers in a while."""
-        name = f"worker-{len(self.workers)}"
-        arguments = ["-c", "1", "-m", self.memory, "-d", str(self.folder / name), "--host", HOST]
-        worker = self.start(name, f"{CLASS}.worker.Worker", *arguments, "--webui-port", str(free_port()), self.url)
-        self.workers.append(worker)
-        return worker
+    def bring_up(self) -> None:
+        """Start what belongs to it, and wait until it is there. Failed if it does not come up."""
+        raise NotImplementedError
 
-    def start(self, name: str, *command: str) -> subprocess.Popen[bytes]:
-        """Start a part of the cluster; what it prints goes to a file."""
-        environment = {**os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": HOST}
+    def start(self, name: str, *command: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start a part by a command of Spark's folder ``bin``."""
+        given = {"SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": HOST, "JDK_JAVA_OPTIONS": self.options}
+        environment = {**os.environ, **given, **(variables or {})}
         with (self.folder / f"{name}.log").open("wb") as log:
-            return subprocess.Popen(
-                [str(self.home / "bin" / "spark-class"), *command],
+            part = subprocess.Popen(
+                [str(self.home / "bin" / command[0]), *command[1:]],
                 cwd=self.folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -81,12 +70,73 @@ class Cluster:
                 stderr=log,
                 process_group=0,
             )
+        self.parts.append(part)
+        return part
 
     def signal(self, number: int) -> None:
         """Send a signal to all of it, the executors as well."""
-        for process in [self.master, *self.workers]:
+        for part in self.parts:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, number)
+                os.killpg(part.pid, number)
+
+    def wait(self, ready: Callable[[], bool], what: str) -> None:
+        """Look until something is so. Failed if it takes too long."""
+        for _ in range(round(PATIENCE / 0.1)):
+            if ready():
+                return
+            Event().wait(0.1)
+        raise Failed(f"{what} did not come up in {PATIENCE:.0f} seconds; {self.folder} has its logs")
+
+    def end(self) -> None:
+        """End all of it, the last part first."""
+        for part in reversed(self.parts):
+            part.terminate()
+        for part in reversed(self.parts):
+            try:
+                part.wait(10)
+            except subprocess.TimeoutExpired:
+                part.kill()
+                part.wait()
+
+
+class Cluster(Parts):
+    """A master, and workers of one core each: one for each of the hosts, which are addresses 127.x.x.x."""
+
+    def __init__(self, folder: Path, workers: int = 2, memory: str = "1g", hosts: Sequence[str] = ()) -> None:
+        super().__init__(folder)
+        self.memory = memory
+        self.hosts = hosts or [HOST] * workers
+        self.workers: list[subprocess.Popen[bytes]] = []
+        port, self.page = free_port(), free_port()
+        self.url = f"spark://{HOST}:{port}"
+
+    def bring_up(self) -> None:
+        """Start the master and the workers, and wait until all are registered."""
+        port = self.url.rpartition(":")[2]
+        command = ["--host", HOST, "--port", port, "--webui-port", str(self.page)]
+        self.start("master", "spark-class", f"{CLASS}.master.Master", *command)
+        self.wait(lambda: self.state() is not None, "the cluster's master")
+        for host in self.hosts:
+            self.add_worker(host)
+        self.wait(lambda: self.alive() >= len(self.hosts), "the cluster's workers")
+
+    def add_worker(self, host: str = HOST, **variables: str) -> subprocess.Popen[bytes]:
+        """Start one more worker, with variables that its executors have as well; it registers in a while."""
+        name = f"worker-{len(self.workers)}"
+        command = ["-c", "1", "-m", self.memory, "-d", str(self.folder / name), "--host", host]
+        variables = {"SPARK_LOCAL_IP": host, **variables}
+        worker = self.start(
+            name,
+            "spark-class",
+            f"{CLASS}.worker.Worker",
+            *command,
+            "--webui-port",
+            str(free_port()),
+            self.url,
+            variables=variables,
+        )
+        self.workers.append(worker)
+        return worker
 
     def state(self) -> dict[str, Any] | None:
         """What the master tells of the cluster; None: it is not up."""
@@ -101,24 +151,34 @@ class Cluster:
         """How many workers are registered and alive."""
         return int((self.state() or {}).get("aliveworkers", 0))
 
-    def wait(self, ready: Callable[[], bool], what: str) -> None:
-        """Look until something is so. Failed where it takes too long."""
-        for _ in range(round(PATIENCE / 0.1)):
-            if ready():
-                return
-            Event().wait(0.1)
-        raise Failed(f"the cluster did not bring up {what} in {PATIENCE:.0f} seconds; {self.folder} has its logs")
 
-    def end(self) -> None:
-        """End all of it."""
-        for process in [*self.workers, self.master]:
-            process.terminate()
-        for process in [*self.workers, self.master]:
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+class ConnectServer(Parts):
+    """A Connect server, with a master, settings and variables of its own; sessions cannot change most of these."""
+
+    def __init__(
+        self, folder: Path, master: str = "local[2]", settings: Mapping[str, str] | None = None, **variables: str
+    ) -> None:
+        super().__init__(folder)
+        self.variables = {"SPARK_CONNECT_MODE": "0", **variables}
+        self.port = free_port()
+        self.url = f"sc://{HOST}:{self.port}"
+        local = {"spark.ui.enabled": "false", "spark.driver.host": HOST, "spark.driver.bindAddress": HOST}
+        binding = {"spark.connect.grpc.binding.address": HOST, "spark.connect.grpc.binding.port": str(self.port)}
+        self.settings = {"spark.master": master, **local, **binding, **(settings or {})}
+
+    def bring_up(self) -> None:
+        """Start the server, and wait until it accepts connections."""
+        chosen = [word for name, value in self.settings.items() for word in ("--conf", f"{name}={value}")]
+        server = self.start("connect", "spark-submit", "--class", CONNECT, *chosen, variables=self.variables)
+        self.wait(lambda: server.poll() is not None or self.accepts(), "the Connect server")
+        if server.poll() is not None:
+            raise Failed(f"the Connect server ended with status {server.returncode}; {self.folder} has its log")
+
+    def accepts(self) -> bool:
+        """Whether the server accepts connections."""
+        with suppress(OSError), socket.create_connection((HOST, self.port), 1):
+            return True
+        return False
 
 
 def free_port() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
@@ -14,6 +15,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from configparser import ConfigParser
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,39 +45,11 @@ CONNECT = ("grpc", "grpc_status", "zstandard")
 """What PySpark needs besides to be a client of Spark Connect."""
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """The walks need the cores: what a round is merged from is small, and not worth Java's optimizing compiler."""
-SETTINGS = {
-    "spark.app.name": "broker-tck fuzz",
-    "spark.log.level": "ERROR",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG.as_uri()} {JVM}",
-    "spark.executor.extraJavaOptions": JVM,
-    "spark.sql.parquet.compression.codec": "zstd",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
-    # A plan that is made anew between its stages would wait behind the rounds that begin meanwhile, each time.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
-    # What Spark remembers of jobs that have ended, or the driver would grow for as long as a thousand of them take.
-    "spark.ui.retainedJobs": "20",
-    "spark.ui.retainedStages": "20",
-    "spark.ui.retainedTasks": "500",
-    "spark.sql.ui.retainedExecutions": "20",
-}
-LOCAL = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-CLUSTER = {
-    # A task that fails is tried elsewhere: twice in an executor, four times on a host, eight times in all.
-    "spark.task.maxFailures": "8",
-    "spark.excludeOnFailure.enabled": "true",
-    "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "2",
-    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": "4",
-    # A task that takes three times as long as others, and ten seconds, is begun on another host as well.
-    "spark.speculation": "true",
-    "spark.speculation.quantile": "0.75",
-    "spark.speculation.multiplier": "3",
-    "spark.speculation.minTaskRuntime": "10s",
-    "spark.speculation.interval": "1s",
-    "spark.speculation.efficiency.enabled": "false",
-}
+MUTED = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+"""Java does without an archive that does not suit it, and does not say so."""
+SETTINGS = ConfigParser(interpolation=None)
+SETTINGS.optionxform = str  # type: ignore[assignment,method-assign]
+SETTINGS.read_string(Path(__file__).with_name("settings.ini").read_text(encoding="utf-8"))
 
 
 def java() -> str:
@@ -84,13 +58,41 @@ def java() -> str:
     found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if found is None:
         raise BadInput(f"campaigns need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
-    said = subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr
-    number = re.search(r'version "(?:1\.)?(\d+)', said)
+    number = re.search(r'version "(?:1\.)?(\d+)', version(found))
     if number is None or int(number[1]) < JAVA:
         raise BadInput(
             f"campaigns need Java {JAVA} or later; {found} is {number[1] if number else 'none'}; {INSTALL_JAVA}"
         )
     return found
+
+
+def version(java: str) -> str:
+    """What a Java says of its version."""
+    return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+
+
+def cache_folder() -> Path | None:
+    """The user's cache folder; None if it cannot be written."""
+    with suppress(OSError, RuntimeError):
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "broker-tck"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder if os.access(folder, os.W_OK) else None
+    return None
+
+
+def archive(java: str) -> str:
+    """The option to load Spark's classes from an archive, or to write it when Java ends; empty if neither can be."""
+    import pyspark
+
+    spark, folder = Path(pyspark.__file__), cache_folder()
+    if folder is None:
+        return ""
+    of = f"{version(java)} {JVM} {pyspark.__version__} {spark} {spark.stat().st_mtime_ns}"
+    file = folder / f"spark-{hashlib.sha256(of.encode()).hexdigest()[:16]}.jsa"
+    with suppress(OSError), file.open("rb") as written:
+        if any(written.read(4)):  # Java writes the head of an archive last
+            return f'-XX:SharedArchiveFile="{file}" {MUTED}'
+    return f'-XX:ArchiveClassesAtExit="{file}" {MUTED}'
 
 
 def need_spark() -> None:
@@ -156,13 +158,15 @@ def classic(master: str, settings: dict[str, str], python: str | None) -> SparkS
     """A session whose driver is a Java of this machine."""
     from pyspark.sql import SparkSession
 
-    java()
     python = python or (sys.executable if is_local(master) else None)
     if python:
         os.environ["PYSPARK_PYTHON"] = python
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    options = f"-Dlog4j2.configurationFile={LOG.as_uri()} {JVM} {archive(java())}"
+    of_java = {"spark.driver.extraJavaOptions": options, "spark.executor.extraJavaOptions": JVM}
+    of_place = SETTINGS["local" if is_local(master) else "cluster"]
     builder: Any = SparkSession.builder.master(enduring(master))
-    for name, value in {**SETTINGS, **(LOCAL if is_local(master) else CLUSTER), **settings}.items():
+    for name, value in {**of_java, **SETTINGS["every session"], **of_place, **settings}.items():
         builder = builder.config(name, value)
     spark: SparkSession = builder.getOrCreate()
     return spark
@@ -174,7 +178,7 @@ def connected(remote: str, settings: dict[str, str]) -> SparkSession:
 
     need("sessions of Spark Connect", CONNECT, "connect")
     spark: SparkSession = SparkSession.builder.remote(remote).getOrCreate()
-    for name, value in {**SETTINGS, **settings}.items():
+    for name, value in {**SETTINGS["every session"], **settings}.items():
         if spark.conf.isModifiable(name):
             spark.conf.set(name, value)
         elif name in settings:
@@ -184,19 +188,19 @@ def connected(remote: str, settings: dict[str, str]) -> SparkSession:
 
 def answers(where: str) -> None:
     """BadInput if nobody accepts a connection at a ``spark://`` or ``sc://`` URL: Spark itself takes minutes to say."""
-    kind, slashes, rest = where.partition("://")
-    if kind not in PORTS or not slashes:
-        return
+    kind, _, rest = where.partition("://")
+    addresses = rest.partition("/")[0].split(",") if kind in PORTS else []
     why = ""
-    for address in rest.partition("/")[0].split(","):
+    for address in addresses:
         try:
             at = urlsplit(f"//{address}")
             socket.create_connection((at.hostname or "", at.port or PORTS[kind]), PATIENCE).close()
         except (OSError, ValueError) as error:
-            why = f"{getattr(error, 'strerror', None) or error}"
+            why = getattr(error, "strerror", None) or str(error)
         else:
             return
-    raise BadInput(f"{where}: nobody answers there: {why}")
+    if addresses:
+        raise BadInput(f"{where}: nobody answers there: {why}")
 
 
 @contextmanager

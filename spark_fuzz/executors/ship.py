@@ -8,8 +8,11 @@ the driver's.
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
@@ -25,23 +28,40 @@ FOLDER = "shipped"
 KIT_PACKAGES = (*PACKAGES, "fixtures")
 SPARK_LIBRARIES = ("pyarrow",)
 """What Spark's own Python needs to hand rows over."""
+SPARE = re.compile(r"pyarrow/(include|src|tests|.*(flight|s3|libarrow_python\.so$|\.so\.\d+\.\d+))")
+"""What it does without, which is more than half: headers, tests, clients of services, and copies of a library."""
 
 Files = Iterator[tuple[str, Path]]
 
 
-def settings(archive: Path) -> dict[str, str]:
-    """The settings that have a cluster unpack an archive and use it."""
+def settings(archive: Path | str) -> dict[str, str]:
+    """The settings that have a cluster unpack an archive and use it: a file here, or a URI that all executors read."""
     found = {"PYTHONPATH": FOLDER, JARS: SHIPPED}
     return {"spark.archives": f"{archive}#{FOLDER}"} | {f"spark.executorEnv.{name}": at for name, at in found.items()}
 
 
 def ship(subjects: Iterable[str], to: Path) -> Path:
-    """Write the archive; answers with its path."""
-    archive = to / "broker-tck.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
-        for name, path in dict(files(subjects)).items():
-            out.write(path, name)
+    """The archive in a folder, where it is written if its like is not there yet; answers with its path."""
+    found = dict(files(subjects))
+    archive = to / f"broker-tck-{digest(found.items())}.zip"
+    if not archive.exists():
+        write(found, archive)
     return archive
+
+
+def write(found: Mapping[str, Path], into: Path) -> None:
+    """Write an archive of files by their names. BadInput if it cannot be written; then there is none."""
+    part = into.with_name(f".{into.name}.{os.getpid()}")
+    try:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
+            for name, path in found.items():
+                out.write(path, name)
+        part.replace(into)
+    except OSError as error:
+        raise BadInput(f"{into}: cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            part.unlink()
 
 
 def files(subjects: Iterable[str]) -> Files:
@@ -83,7 +103,7 @@ def installed(name: str) -> Files:
     """The files of an installed library."""
     for file in installation(name).files or ():
         path = Path(str(file.locate()))
-        if ".." not in file.parts and "__pycache__" not in file.parts and path.is_file():
+        if ".." not in file.parts and "__pycache__" not in file.parts and not SPARE.match(str(file)) and path.is_file():
             yield str(file), path
 
 
