@@ -38,18 +38,17 @@ def opened(where: str) -> Store:
 
 def watched(executor: Executor, store: Store, goal: Goal) -> Totals:
     """Run a campaign with its progress shown. Failed says how to go on if the executor failed."""
+    go_on = f"`broker-tck fuzz resume {store.where}` goes on after the last whole round"
     try:
         with shown(store.manifest, goal) as tell:
             return run(executor, store, goal, tell, say)
-    except (BadInput, Failed):
+    except BadInput:
         raise
     except KeyboardInterrupt:
-        say(f"`broker-tck fuzz resume {store.where}` goes on after the last whole round")
+        say(go_on)
         raise
     except Exception as error:
-        raise Failed(
-            f"{cause(error)}; `broker-tck fuzz resume {store.where}` goes on after the last whole round"
-        ) from error
+        raise Failed(f"{error if isinstance(error, Failed) else cause(error)}; {go_on}") from error
 
 
 @contextmanager

@@ -1,12 +1,15 @@
-"""What campaigns do without Spark: refuse what cannot run, in one line, and tell one campaign's code from another's."""
+"""What campaigns do before they run: refuse what cannot, in one line, and tell one campaign's code from another's."""
 
 from __future__ import annotations
 
+import re
 import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
@@ -14,7 +17,7 @@ import msgspec
 import pytest
 import refresh
 from conftest import Cli
-from kit import ROOT
+from kit import ROOT, python
 
 from broker_tck.cli.campaigns import clock
 from broker_tck.implementations.bundled import BUNDLED
@@ -22,14 +25,16 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.driver import driving, fingerprint, session
+from broker_tck.spark_fuzz.driver import fingerprint
 from broker_tck.spark_fuzz.driver.fingerprint import subject_digests
-from broker_tck.spark_fuzz.driver.manifest import Code, Lane, Manifest, code_here, decoded, encoded
+from broker_tck.spark_fuzz.driver.manifest import FORMAT, Code, Lane, Manifest, code_here, decoded, encoded
 from broker_tck.spark_fuzz.driver.merging import check as check_mergeable
 from broker_tck.spark_fuzz.driver.merging import merged_manifest
+from broker_tck.spark_fuzz.executors import choosing, session
+from broker_tck.spark_fuzz.executors.choosing import PROCESSES, SPARK, Choice
 from broker_tck.spark_fuzz.executors.ship import KIT_PACKAGES, files, settings, ship
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.store.places import Folder
+from broker_tck.spark_fuzz.store.tables import Store
 
 JAVA_11 = 'openjdk version "11.0.2" 2019-01-15'
 JAVA_8 = 'java version "1.8.0_292"'
@@ -44,14 +49,21 @@ def manifest(**changes: Any) -> Manifest:
 # ---- What has to be there
 
 
-@pytest.mark.parametrize("name", ["pyspark", "pyarrow", "pandas"])
-def test_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch, cli: Cli, tmp_path: Path, name: str) -> None:
-    monkeypatch.setattr(session, "find_spec", lambda wanted: None if wanted == name else wanted)
-    said = (
-        f"broker-tck: campaigns need {name}, and it is not installed; `pip install 'broker-tck[spark]'` installs it\n"
-    )
-    for command in (["fuzz", "--store", tmp_path / "s"], ["watch", tmp_path / "s"], ["fuzz", "resume", tmp_path / "s"]):
-        assert cli(*command) == (2, "", said)
+WITHOUT = """
+import sys
+
+sys.modules[{name!r}] = None
+from broker_tck.cli.main import run
+
+print([run([*words, "store"]) for words in (["fuzz", "--store"], ["watch"], ["fuzz", "resume"])])
+"""
+
+
+@pytest.mark.parametrize("name", ["pyarrow", "deltalake"])
+def test_missing_library_is_one_line(tmp_path: Path, name: str) -> None:
+    ended = python("-c", WITHOUT.format(name=name), cwd=tmp_path)
+    said = f"broker-tck: campaigns need {name}, and it is not installed; `pip install 'broker-tck[fuzz]'` installs it\n"
+    assert (ended.stdout, ended.stderr) == ("[2, 2, 2]\n", 3 * said)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -113,6 +125,7 @@ def test_missing_library_of_reports_is_one_line(monkeypatch: pytest.MonkeyPatch,
         ("fuzz --store s --contract nosuch", "unknown contract 'nosuch'; "),
         ("fuzz --store s --profile nosuch", "unknown profile 'nosuch'"),
         ("fuzz --store s --rounds 0", "Invalid value for '--rounds'"),
+        ("fuzz --store s --executor nosuch", "Invalid value for '--executor'"),
         ("fuzz merge s --into t", "merge takes two stores or more"),
         ("fuzz nosuch", "unknown command 'nosuch'; there are: merge, resume, stop"),
         ("report", "report takes a store with -o FILE or --junit FILE, or --compare A B"),
@@ -134,11 +147,11 @@ def test_bad_input_is_one_line(
 @pytest.mark.parametrize("text", ["spark.a", "a=b", "=b"])
 def test_setting_of_spark_is_a_name_and_a_value(text: str) -> None:
     with pytest.raises(BadInput, match=r"a setting is written spark.name=value"):
-        driving.setting(text)
+        choosing.setting(text)
 
 
 def test_setting_may_have_equals_signs() -> None:
-    assert driving.setting("spark.a=b=c") == ("spark.a", "b=c")
+    assert choosing.setting("spark.a=b=c") == ("spark.a", "b=c")
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(0, "0:00"), (61, "1:01"), (3599.6, "1:00:00"), (7322, "2:02:02")])
@@ -160,8 +173,11 @@ def test_manifest_is_read_as_it_was_written() -> None:
         ("[1]", "s: not the store of a campaign: its manifest cannot be read"),
         ('{"seed": 1}', "s: not the store of a campaign: its manifest cannot be read"),
         (encoded(manifest())[:90], "s: not the store of a campaign: its manifest cannot be read"),
-        (encoded(manifest(format=2)), "s: a store of format 2; this kit reads and writes format 1"),
-        ('{"format": 1, "seed": "x"}', "s: not the manifest of a campaign: "),
+        (
+            encoded(manifest(format=FORMAT + 1)),
+            f"s: a store of format {FORMAT + 1}; this kit reads and writes format {FORMAT}",
+        ),
+        (f'{{"format": {FORMAT}, "seed": "x"}}', "s: not the manifest of a campaign: "),
     ],
 )
 def test_manifest_that_is_none_is_one_line(text: str, line: str) -> None:
@@ -233,20 +249,20 @@ def test_files_of_the_kits_own_subjects_are_told(monkeypatch: pytest.MonkeyPatch
 )
 def test_campaigns_that_do_not_go_together_are_told(other: Manifest, line: str) -> None:
     with pytest.raises(BadInput) as raised:
-        check_mergeable([Folder("a"), Folder("b")], [manifest(), other])
+        check_mergeable([Store("a"), Store("b")], [manifest(), other])
     assert str(raised.value).startswith(line)
 
 
 def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
     others = [manifest(seed=8), manifest(lanes=[Lane("time-bucket", "timebucket-ideal")])]
-    check_mergeable([Folder("a"), Folder("b"), Folder("c")], [manifest(), *others])
+    check_mergeable([Store("a"), Store("b"), Store("c")], [manifest(), *others])
     merged = merged_manifest([manifest(), *others])
     assert len(merged.merged) == 3
     assert [lane.subject for lane in merged.lanes] == ["heap", "time-bucket"]
     again = merged_manifest([merged, manifest(seed=9)])
     assert [part["seed"] for part in again.merged] == [7, 8, 7, 9]
     with pytest.raises(BadInput, match="has walks of a"):
-        check_mergeable([Folder("a"), Folder("b")], [merged, manifest(seed=8)])
+        check_mergeable([Store("a"), Store("b")], [merged, manifest(seed=8)])
 
 
 def test_files_of_subjects_are_shipped_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -298,21 +314,72 @@ def test_folder_without_a_name_is_not_shipped(monkeypatch: pytest.MonkeyPatch, t
         ship(["heap"], tmp_path)
 
 
-def test_nothing_is_sent_where_everything_is_on_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    seen: list[dict[str, str]] = []
+@pytest.fixture
+def sessions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """The arguments of the sessions that were made; they are none."""
+    seen: list[tuple[Any, ...]] = []
 
     @contextmanager
-    def no_session(_master: str, settings: dict[str, str], *_others: Any) -> Iterator[None]:
-        seen.append(settings)
+    def no_session(*arguments: Any) -> Iterator[None]:
+        seen.append(arguments)
         yield
 
-    for name, stand_in in {"session": no_session, "java": str, "need_spark": str}.items():
-        monkeypatch.setattr(driving, name, stand_in)
-    monkeypatch.setattr(driving, "ship", lambda _names, to: to / "broker-tck.zip")
+    monkeypatch.setattr(choosing, "session", no_session)
+    monkeypatch.setattr(choosing, "ship", lambda _names, to: to / "broker-tck.zip")
+    here = SimpleNamespace(processes=lambda number: nullcontext(SimpleNamespace(name=f"{number} processes")))
+    monkeypatch.setitem(sys.modules, "broker_tck.spark_fuzz.executors.processes", here)
+    return seen
+
+
+def chosen(**asked: Any) -> tuple[str, list[str]]:
+    """The name of the executor that a user gets who asked for so much, and what was said of it."""
+    said: list[str] = []
+    with choosing.executor(Choice(**asked), ["heap"], said.append) as made:
+        return made.name, said
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ({"executor": SPARK, "processes": 2}, "choose one executor: "),
+        ({"executor": PROCESSES, "shipped": True}, "choose one executor: "),
+        ({"processes": 2, "master": "local[2]"}, "choose one executor: "),
+        ({"remote": "sc://host", "shipped": True}, "--remote: a Connect server has "),
+        ({"confs": ["a=b"]}, "--conf a=b: a setting is written spark.name=value"),
+    ],
+)
+def test_executor_that_nobody_can_be_is_refused(asked: dict[str, Any], line: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(line)):
+        chosen(**asked)
+
+
+def test_nothing_is_sent_where_everything_is_on_this_machine(sessions: list[tuple[Any, ...]]) -> None:
     for master in ("local[2]", "spark://host:7077"):
-        with driving.driving(str(tmp_path / "store"), master, [], None, ["heap"], driving.check_new):
-            pass
-    assert ["spark.executorEnv.BROKER_TCK_JARS" in settings for settings in seen] == [False, True]
+        assert chosen(master=master, shipped=True) == (f"Spark, {master}", [])
+    assert ["spark.executorEnv.BROKER_TCK_JARS" in settings for _, _, settings, *_ in sessions] == [False, True]
+
+
+def test_spark_is_chosen_if_it_is_here_or_asked_for(
+    sessions: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "lacking", lambda: "")
+    assert chosen() == ("Spark, local[*]", [])
+    monkeypatch.setattr(choosing, "lacking", lambda: "no Java")
+    assert chosen() == ("None processes", ["no Java; processes of this machine run the campaign"])
+    assert chosen(executor=PROCESSES, processes=3) == chosen(processes=3) == ("3 processes", [])
+    assert chosen(executor=SPARK) == ("Spark, local[*]", [])
+    assert chosen(remote="sc://host") == ("Spark, sc://host", [])
+    assert [arguments[:2] for arguments in sessions] == [("local[*]", None)] * 2 + [(None, "sc://host")]
+
+
+@pytest.mark.parametrize("name", ["pyspark", "pandas", "Java"])
+def test_what_spark_lacks_is_told_in_a_few_words(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(choosing, "need_spark", lambda: session.need("campaigns", ("pyspark", "pandas"), "spark"))
+    monkeypatch.setattr(session, "find_spec", lambda wanted: None if wanted == name else wanted)
+    if name == "Java":
+        monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    lacks = f"{name}, and it is not installed" if name != "Java" else "Java 17 or later, and there is none"
+    assert choosing.lacking() == f"campaigns need {lacks}"
 
 
 def test_what_is_shipped_has_the_kit_and_its_libraries(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.executors import Executor
-from broker_tck.spark_fuzz.executors.processes import processes
 from broker_tck.spark_fuzz.executors.session import is_local, java, need_spark, session
 from broker_tck.spark_fuzz.executors.ship import settings as ship_settings
 from broker_tck.spark_fuzz.executors.ship import ship
@@ -51,7 +50,7 @@ def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]
         chosen = PROCESSES
     else:
         chosen = SPARK
-    with processes(choice.processes) if chosen == PROCESSES else spark(choice, subjects) as made:
+    with spark(choice, subjects) if chosen == SPARK else processes_here(choice.processes) as made:
         yield made
 
 
@@ -63,6 +62,13 @@ def lacking() -> str:
     except BadInput as error:
         return str(error).partition(";")[0]
     return ""
+
+
+def processes_here(number: int | None) -> AbstractContextManager[Executor]:
+    """Processes of this machine as the executor."""
+    from broker_tck.spark_fuzz.executors.processes import processes
+
+    return processes(number)
 
 
 @contextmanager

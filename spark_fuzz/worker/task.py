@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
-from threading import Event, Lock, Timer
+from threading import TIMEOUT_MAX, Event, Lock, Timer
 from typing import Any
 
 import msgspec
@@ -48,7 +48,7 @@ class Worker:
             late.set()
             process.kill()
 
-        alarm = Timer(seconds, stop)
+        alarm = Timer(min(seconds, TIMEOUT_MAX), stop)
         alarm.start()
         lines: list[bytes] = []
         try:
@@ -70,7 +70,10 @@ class Worker:
         with self.starting:
             if self.over:
                 raise RuntimeError("its executor has ended")
-            if self.process is None or self.process.poll() is not None:
+            if self.process is not None and self.process.poll() is not None:
+                ended(self.process)
+                self.process = None
+            if self.process is None:
                 self.process = subprocess.Popen(
                     [sys.executable, "-m", "broker_tck.spark_fuzz.worker.process"],
                     stdin=subprocess.PIPE,
@@ -85,8 +88,13 @@ class Worker:
         with self.starting:
             self.over, process, self.process = self.over or for_good, self.process, None
         if process is not None:
-            process.kill()
-            process.communicate()
+            ended(process)
+
+
+def ended(process: subprocess.Popen[bytes]) -> None:
+    """End a process, and close what connected this one with it."""
+    process.kill()
+    process.communicate()
 
 
 def row_of(line: bytes) -> Row:

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 600.0
+PATIENCE = 180.0
 """Seconds after which a wait fails."""
-ROUNDS, SHARDS, OPERATIONS, SEED = 3, 3, 3_000, 11
+ROUNDS, SHARDS, OPERATIONS, SEED = 3, 2, 12_000, 11
 ELSEWHERE = '''
 """A subject in a module of the current folder."""
 
@@ -34,6 +34,7 @@ class OneTooMany(TimeBucketTracker):
     def get_scheduled_messages(self, most):
         return super().get_scheduled_messages(most + 1)
 '''
+PROCESSES = ("--processes", "2")
 SUBJECTS = ("time-bucket", "mutant:strict-rounded-down", "elsewhere:OneTooMany")
 PROGRESS = re.compile(r"^[a-z-]+: \d+ of \d+ rounds, .*\n", re.MULTILINE)
 """A line that says how far a campaign is: how many there are depends on how busy the machine is."""
@@ -73,13 +74,6 @@ def processes(folder: Path, command: str = "") -> list[Process]:
                 parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
                 found.append(Process(int(entry.name), parent, where, words))
     return [process for process in found if command in process.command]
-
-
-def first_of(found: list[Process]) -> Process:
-    """The process that the others are children of: what forks to start a command is seen twice until it does."""
-    pids = {process.pid for process in found}
-    (first,) = (process for process in found if process.parent not in pids)
-    return first
 
 
 def walking(folder: Path) -> list[Process]:
@@ -167,7 +161,7 @@ class Command:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Have the driver stand still during this block, so that its round does not end."""
+        """Have the driver stand still during this block."""
         self.process.send_signal(signal.SIGSTOP)
         yield
         self.process.send_signal(signal.SIGCONT)
@@ -183,20 +177,6 @@ class Command:
         return self.end()
 
 
-def archived(folder: Path) -> str:
-    """The options that have Java load Spark's classes from an archive, in half the time; a small campaign makes it.
-
-    What has other classes than Spark's, as the script that starts it, goes without, and does not say so.
-    """
-    from broker_tck.spark_fuzz.executors.session import JVM
-
-    archive = folder / "classes.jsa"
-    little = ["--subject", "time-bucket", "--rounds", 1, "--operations", 1, "--master", "local[1]"]
-    options = f"{JVM} -XX:ArchiveClassesAtExit={archive}"
-    Command(folder / "archive", "fuzz", "--store", "store", *little, JDK_JAVA_OPTIONS=options).end()
-    return f"-XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
-
-
 # ---- Stores
 
 
@@ -207,44 +187,33 @@ def campaign(store: Any, *arguments: Any, seed: int = SEED, rounds: int = ROUNDS
     return ["fuzz", "--store", store, *subjects, *limits, *arguments]
 
 
-def on(cluster: Any, folder: Path | None, python: Path | str = sys.executable) -> list[Any]:
-    """The options that run a campaign on a cluster. Its executors find the kit and a folder's modules, if there is one.
-
-    They have no ``PYTHONPATH`` but what is set here.
-    """
-    confs = ["executor.memory=512m", "driver.host=127.0.0.1", "cores.max=2"]
-    if folder:
-        confs.append(
-            f"executorEnv.PYTHONPATH={os.pathsep.join(filter(None, [str(folder), os.environ.get('PYTHONPATH')]))}"
-        )
-    return ["--master", cluster.url, "--python", python, *(w for c in confs for w in ("--conf", f"spark.{c}"))]
-
-
 def whole(store: Path) -> int:
     """How many rounds of a store are whole."""
-    from broker_tck.spark_fuzz.store.places import Folder
+    from broker_tck.spark_fuzz.store.tables import Store
 
-    return Folder(str(store)).rounds()
-
-
-def in_shards(store: Path, number: int, folder: Path) -> list[Process]:
-    """The processes below a folder in which shards run while this round is being made; empty where it is not."""
-    return walking(folder) if (store / "rows" / f"round={number}" / "_temporary").exists() else []
+    return Store(str(store)).rounds()
 
 
 def after_rounds(store: Path, number: int, folder: Path) -> list[Process]:
-    """The processes below a folder in which shards run while so many rounds are whole; empty where it is not so."""
-    return walking(folder) if whole(store) == number else []
+    """The processes below a folder in which shards run, if so many rounds are whole, or more."""
+    return walking(folder) if whole(store) >= number else []
 
 
 def outcome(store: Path) -> dict[str, Any]:
     """All that a campaign came to, times aside: every row of its tables."""
-    from broker_tck.spark_fuzz.store.places import Folder
+    from broker_tck.spark_fuzz.store.tables import Store
 
-    known = Folder(str(store))
-    tables = {name: known.table(name).to_pylist() for name in ("summary", "states", "findings")}
-    tables["summary"] = [row for row in tables["summary"] if row["name"] != "milliseconds"]
+    known = Store(str(store))
+    tables = {name: known.read(name).to_pylist() for name in ("figures", "states", "findings")}
+    tables["figures"] = [row for row in tables["figures"] if row["name"] != "milliseconds"]
     return {"rounds": known.rounds(), **{name: sorted(map(str, rows)) for name, rows in tables.items()}}
+
+
+def same(store: Path, reference: Path) -> None:
+    """A campaign came to what the undisturbed run came to: every figure, rule, state and finding."""
+    found, wanted = outcome(store), outcome(reference)
+    for name in wanted:
+        assert found[name] == wanted[name], name
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Campaigns on a real cluster of Spark, and the undisturbed run that all others are compared with."""
+"""What campaigns are run with, and the undisturbed run that others are compared with."""
 
 from __future__ import annotations
 
@@ -10,19 +10,23 @@ from pathlib import Path
 import pytest
 from campaigns.browser import CHROMIUM, Browser, browser
 
-# These tests need the extras `spark` and `report`; where Spark is not installed they are not even imported.
-collect_ignore_glob = [] if find_spec("pyspark") and find_spec("pyarrow") else ["*.py"]
-# Those of Java need the extra `jvm` as well.
-collect_ignore = [] if find_spec("jpype") and find_spec("jgo") else ["test_java.py"]
+
+def missing(*names: str) -> bool:
+    """Whether one of these libraries is not installed."""
+    return None in map(find_spec, names)
+
+
+# These tests need the extras `fuzz` and `report`; without them they are not even imported.
+collect_ignore_glob = ["*.py"] if missing("pyarrow", "deltalake") else []
+# Those of Spark need the extras `connect` and `jvm` as well.
+collect_ignore = ["test_spark.py"] if missing("pyspark", "grpc", "jpype", "jgo") else []
 
 if not collect_ignore_glob:
-    from campaigns.cluster import Command, Ended, archived, campaign, eventually, guarded, on, processes
+    from campaigns.cluster import PROCESSES, Command, Ended, campaign, guarded
 
-    from broker_tck.bench.loopback import Cluster
     from broker_tck.properties.errors import BadInput
-    from broker_tck.spark_fuzz.executors.session import JVM, java
+    from broker_tck.spark_fuzz.executors.session import java
 
-WORKERS = 2
 Start = Callable[..., "Command"]
 Run = Callable[..., "Ended"]
 
@@ -39,31 +43,11 @@ def spark() -> None:
 
 
 @pytest.fixture(scope="session")
-def ground(spark: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder below which all works; whatever still runs there in the end is killed, however the tests end."""
     folder = tmp_path_factory.getbasetemp()
-    with guarded(folder), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", f"{JVM} {archived(folder)}")  # the cluster's own processes as well
+    with guarded(folder):
         yield folder
-
-
-@pytest.fixture(scope="session")
-def standing(ground: Path) -> Iterator[Cluster]:
-    """A cluster on this machine. Its processes know nothing of where the kit lies, unless a campaign tells them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("PYTHONPATH", raising=False)
-        with Cluster(ground / "cluster", WORKERS) as cluster:
-            yield cluster
-
-
-@pytest.fixture
-def cluster(standing: Cluster) -> Cluster:
-    """The cluster with all its workers, whatever the test before has killed, and without executors of others."""
-    for _ in range(standing.alive(), WORKERS):
-        standing.add_worker()
-    eventually(lambda: standing.alive() == WORKERS, "all workers")
-    eventually(lambda: not processes(standing.folder, "CoarseGrainedExecutorBackend"), "the end of all executors")
-    return standing
 
 
 @pytest.fixture
@@ -79,10 +63,10 @@ def run(start: Start) -> Run:
 
 
 @pytest.fixture(scope="session")
-def reference(standing: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The store of the run that nobody disturbed."""
+def reference(ground: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of the run that nobody disturbed, by processes."""
     folder = tmp_path_factory.mktemp("reference")
-    ended = Command(folder, *campaign("store", *on(standing, folder))).end()
+    ended = Command(folder, *campaign("store", *PROCESSES)).end()
     assert (ended.status, ended.err) == (1, "")
     return folder / "store"
 

@@ -1,24 +1,20 @@
-"""The commands of campaigns, from the first round to the report, on local cores."""
+"""The commands of campaigns, from the first round to the report, by processes of this machine."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Cli
 
-from broker_tck.bench import campaign as bench
 from broker_tck.spark_fuzz.driver.campaign import stop, totals_of
 from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.driver.totals import Totals
-from broker_tck.spark_fuzz.store.places import Folder
+from broker_tck.spark_fuzz.store.tables import Store
 
-SMALL = ("--operations", "6000", "--master", "local[2]", "--seed", "5")
-pytestmark = pytest.mark.usefixtures("ground")
+SMALL = ("--operations", "54000", "--shards", "4", "--rounds", "9", "--processes", "2", "--seed", "5")
 FEW = 10_000
 """The fewest operations of a shard that the bench makes."""
 MUTANTS = ("--subject", "mutant:strict-rounded-down", "--subject", "mutant:duplicate-counted")
@@ -30,7 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_campaign_ends_when_enough_is_found(cli: Cli, store: Path) -> None:
-    words = ("--rounds", "9", "--until-findings", "2", "--json")
+    words = ("--until-findings", "2", "--json")
     status, out, err = cli("fuzz", "--store", store, *SMALL, *MUTANTS, "--subject", "heap", *words)
     assert (status, err) == (1, "")
     told = json.loads(out)
@@ -45,15 +41,15 @@ def test_campaign_ends_when_enough_is_found(cli: Cli, store: Path) -> None:
 
 
 def test_goal_that_is_reached_already_needs_no_round(cli: Cli, store: Path) -> None:
-    before = Folder(str(store)).rounds()
-    status, out, _ = cli("fuzz", "resume", store, "--rounds", "1", "--master", "local[1]")
+    before = Store(str(store)).rounds()
+    status, out, _ = cli("fuzz", "resume", store, "--rounds", "1", "--processes", "1")
     assert status == 1
-    assert Folder(str(store)).rounds() == before
+    assert Store(str(store)).rounds() == before
     assert "DD-05 is broken by mutant:strict-rounded-down" in out
 
 
 def test_watch_tells_what_the_store_has(cli: Cli, store: Path) -> None:
-    totals = totals_of(Folder(str(store)))
+    totals = totals_of(Store(str(store)))
     status, out, err = cli("watch", store)
     assert (status, err) == (0, "")
     assert f"{totals.sum('walks'):,} walks" in out
@@ -82,34 +78,33 @@ def test_campaign_is_compared_with_itself(cli: Cli, store: Path, tmp_path: Path)
     assert (tmp_path / "c.html").exists()
 
 
-def test_rule_that_was_never_exercised_is_told(cli: Cli, tmp_path: Path) -> None:
-    arguments = (
-        "--rounds",
-        "1",
-        "--operations",
-        "1",
-        "--master",
-        "local[1]",
-        "--shards",
-        "1",
-        "--subject",
-        "time-bucket",
-    )
-    status, out, _ = cli("fuzz", "--store", tmp_path / "s", *arguments)
-    assert status == 1
+def test_rule_that_was_never_exercised_is_told_if_the_campaign_is_over(cli: Cli, tmp_path: Path) -> None:
+    store, limits = tmp_path / "s", ["--rounds", 2, "--shards", 1, "--operations", 2, "--processes", 1]
+    arguments = ["fuzz", "--store", store, "--subject", "time-bucket", *limits]
+    status, out, err = cli(*arguments)
+    assert (status, err) == (4, "")
     assert "DD-" in next(line for line in out.splitlines() if line.startswith("time-bucket "))
-    stop(Folder(str(tmp_path / "s")))
-    assert cli("fuzz", "stop", tmp_path / "s")[1] == f"{tmp_path}/s: nobody drives this campaign\n"
+    assert cli("fuzz", "resume", store, "--json", "--processes", 1)[0] == 4
+    stop(Store(str(store)))
+    assert cli("fuzz", "stop", store)[1] == f"{store}: nobody drives this campaign\n"
 
 
-def test_bench_makes_rounds_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def bench() -> Any:
+    """The module of the bench."""
+    from broker_tck.bench import campaign
+
+    return campaign
+
+
+def test_bench_makes_rounds_as_long_as_it_is_told(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "CALIBRATION", 1_000)
     assert bench.calibrated(0.001) == FEW, "and never fewer"
     assert bench.calibrated(1_000) > FEW
 
 
 @pytest.mark.deep
-def test_bench_measures_every_way(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_measures_every_way(bench: Any, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """`bench campaign` measures each way of running a campaign, and the size of a store."""
     monkeypatch.setattr(bench, "calibrated", lambda seconds: FEW // 10)
     status, out, err = cli("bench", "campaign", "--seconds", "1", "--rounds", "1", "--turns", "1", "--json")
@@ -119,6 +114,22 @@ def test_bench_measures_every_way(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert all(way["median"] > 0 for way in told["ways"])
     assert told["size"]["rows_a_million"] > 0
     assert told["size"]["states"] > 100
+
+
+def test_without_java_processes_run_the_campaign_unless_spark_is_asked_for(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    limits = ("--subject", "time-bucket", "--operations", 2_000, "--rounds", 1, "--shards", 1)
+    for asked in (("--executor", "spark"), ("--master", "local[2]")):
+        status, out, err = cli("fuzz", "--store", tmp_path / "s", *limits, *asked)
+        assert (status, out) == (2, "")
+        assert "Java 17 or later, and there is none; `sudo apt-get install openjdk-17-jre-headless` installs" in err
+        assert list(tmp_path.iterdir()) == []
+    status, out, err = cli("fuzz", "--store", tmp_path / "s", *limits)
+    assert "time-bucket" in out
+    (line,) = err.splitlines()
+    assert line.endswith("Java 17 or later, and there is none; processes of this machine run the campaign")
 
 
 # ---- Totals
@@ -142,20 +153,6 @@ def test_goal_and_time_left(goal: Goal, rounds: int, seconds: float, reached: bo
     totals = Totals(refresh.manifest([], 1), rounds, round(1000 * seconds))
     assert goal.reached(totals.rounds, totals.seconds) is reached
     assert totals.left(goal) == left
-
-
-def test_session_ends_quietly_where_java_is_gone(tmp_path: Path) -> None:
-    script = """
-import os
-import signal
-from broker_tck.spark_fuzz.executors.session import session
-
-with session("local[1]", {}, None, None) as spark:
-    os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)
-    spark.sparkContext._gateway.proc.wait()
-"""
-    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_compare_writes_a_page(cli: Cli, tmp_path: Path) -> None:

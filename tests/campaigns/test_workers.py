@@ -1,0 +1,260 @@
+"""Shards that are not walked: what becomes of them when workers die, hang or refuse."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+import refresh
+from campaigns.cluster import WORKER, eventually, kill, outcome, processes, walking
+from campaigns.conftest import Start
+from conftest import Cli
+
+from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz.driver.campaign import code_of
+from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
+from broker_tck.spark_fuzz.driver.rounds import TRIES, Rounds
+from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, UNFIT, Row, trouble
+from broker_tck.spark_fuzz.store.tables import Store
+from broker_tck.spark_fuzz.worker import process as worker_process
+from broker_tck.spark_fuzz.worker.shard import shard_rows, shard_seed
+from broker_tck.spark_fuzz.worker.task import Worker, batch_of, machine, row_of
+
+PLAIN = Lane("time-bucket", "timebucket-ideal")
+HOURS = 10**12
+"""Operations that nobody waits for."""
+LEAVES = '''
+import os
+import time
+
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+
+
+class Behind(TimeBucketTracker):
+    """Leaves a process behind that no signal to its group reaches, and goes on for ever."""
+
+    def get_scheduled_messages(self, most):
+        if os.fork() == 0:
+            os.setsid()
+            os.execvp("sleep", ["sleep", "600"])
+        while True:
+            time.sleep(0.01)
+
+
+class Killer(TimeBucketTracker):
+    """Ends the worker that guards it, once it holds so many messages that not every shard comes to it."""
+
+    def get_scheduled_messages(self, most):
+        if self.get_number_of_delayed_messages() >= 40:
+            os.kill(os.getppid(), 9)
+        return super().get_scheduled_messages(most)
+'''
+
+
+def manifest(operations: int = 500, shards: int = 1, *lanes: Lane) -> Manifest:
+    """A campaign of code that is here."""
+    known = refresh.manifest([*lanes] or [PLAIN], operations)
+    return msgspec.structs.replace(known, shards=shards, code=code_of(known.lanes))
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    """A worker."""
+    made = Worker()
+    yield made
+    made.end(for_good=True)
+
+
+def batch(worker: Worker, known: Manifest) -> tuple[list[str], list[str]]:
+    """The kinds of a shard's rows, and why it was not walked."""
+    rows = worker.batch(msgspec.json.encode(known), 0, 3).to_pylist()
+    return sorted({row["kind"] for row in rows}), [row["name"] for row in rows if row["kind"] == UNFINISHED]
+
+
+def soon(do: Callable[[], Any], folder: Path) -> None:
+    """Do something as soon as a shard is walked by a process that works below a folder."""
+    Thread(target=lambda: (eventually(lambda: walking(folder), "a shard"), do())).start()
+
+
+def signalled(worker: Worker, number: int) -> Callable[[], None]:
+    """Sends a worker a signal."""
+    return lambda: os.kill(worker.process.pid, number) if worker.process else None
+
+
+def test_worker_that_is_killed_is_told_and_another_one_walks(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    soon(signalled(worker, signal.SIGKILL), tmp_path)
+    assert batch(worker, manifest(HOURS)) == ([UNFINISHED], ["its process ended with status -9"])
+    assert batch(worker, manifest()) == (["figure", "machine", "rule", "rule_walks", "state"], [])
+    before = worker.process
+    assert batch(worker, manifest())[1] == []
+    assert worker.process is before, "it walks one shard after the other"
+    assert before
+    os.kill(before.pid, signal.SIGKILL)
+    before.wait()
+    assert batch(worker, manifest())[1] == [], "one that ended between two shards is no trouble"
+
+
+def test_worker_that_stands_still_is_ended_after_its_time(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Manifest, "shard_seconds", 2.0)
+    soon(signalled(worker, signal.SIGSTOP), tmp_path)
+    assert batch(worker, manifest(HOURS)) == ([UNFINISHED], ["it took more than 2 seconds"])
+    eventually(lambda: not processes(tmp_path, WORKER), "the end of its fork as well")
+
+
+def test_process_that_a_subject_leaves_behind_holds_nobody_up(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("leaves.py").write_text(LEAVES, encoding="utf-8")
+    known = manifest(HOURS, 1, Lane("leaves:Behind", PLAIN.profile))
+    left: list[int] = []
+
+    def end() -> None:
+        left.extend(process.pid for process in eventually(lambda: processes(tmp_path, "sleep 600"), "a process"))
+        signalled(worker, signal.SIGKILL)()
+
+    Thread(target=end).start()
+    assert batch(worker, known)[1] == ["its process ended with status -9"]
+    assert left
+    kill(left)
+
+
+def test_worker_that_was_ended_for_good_starts_no_other(worker: Worker) -> None:
+    worker.end(for_good=True)
+    assert batch(worker, manifest()) == ([UNFINISHED], ["its executor has ended"])
+
+
+def test_failure_of_the_kit_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(*_: Any) -> Iterator[Row]:
+        yield Row("figure", "a", "b", "walks")
+        raise ZeroDivisionError("of the kit")
+
+    monkeypatch.setattr(worker_process, "shard_rows", fails)
+    answers = io.BytesIO()
+    worker_process.serve(worker_process.Request(manifest(), 0, 0), answers)
+    *lines, last = answers.getvalue().splitlines(keepends=True)
+    assert last == worker_process.LAST
+    with pytest.raises(RuntimeError, match="the kit failed: ZeroDivisionError: of the kit"):
+        [*map(row_of, lines)]
+    assert "in fails" in capsys.readouterr().err
+
+
+# ---- Rounds: what is done about it
+
+
+class Troubled:
+    """Walks shards here; some it does not walk, as a list of what happens to each of them tells."""
+
+    name = "troubled"
+
+    def __init__(self, **happens: list[tuple[str, str]]) -> None:
+        self.happens = {int(name.removeprefix("shard")): [*troubles] for name, troubles in happens.items()}
+        self.asked: list[list[int]] = []
+
+    def run(self, known: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        self.asked.append([*shards])
+        for shard in shards:
+            if left := self.happens.get(shard):
+                yield batch_of([trouble(*left.pop(0), shard)], shard)
+            else:
+                rows = [*shard_rows(known, number, shard)]
+                yield batch_of([*rows, *machine(rows)], shard)
+
+
+def made(folder: Path, executor: Troubled, rounds: int = 1) -> tuple[dict[str, Any], list[str]]:
+    """What rounds of three shards came to, and what was said."""
+    store, said = Store(str(folder)), list[str]()
+    with store.driven(manifest(600, 3)):
+        assert len([*Rounds(executor, store, said.append).made(0, lambda number: number < rounds, 0)]) == rounds
+    return outcome(folder), said
+
+
+@pytest.fixture
+def calm(tmp_path: Path) -> dict[str, Any]:
+    """What two rounds come to that nothing happens to."""
+    return made(tmp_path / "calm", Troubled(), 2)[0]
+
+
+def test_shard_that_was_not_finished_is_tried_again(tmp_path: Path, calm: dict[str, Any]) -> None:
+    often = [(UNFINISHED, "it ended")] * (TRIES - 1)
+    executor = Troubled(shard0=often[1:], shard2=often)
+    assert made(tmp_path / "store", executor, 2) == (calm, [])
+    assert executor.asked == [[0, 1, 2], [0, 2], [2], [0, 1, 2]]
+
+
+def test_executors_that_refuse_are_named_once_and_left_out(tmp_path: Path, calm: dict[str, Any]) -> None:
+    """However many there are: a shard that was refused was not tried."""
+    often = [(REFUSED, f"host {letter}") for letter in "abcde"]
+    executor = Troubled(shard0=often, shard1=often[:1])
+    found, said = made(tmp_path / "store", executor, 2)
+    assert (found, said) == (calm, [f"left out: host {letter}" for letter in "abcde"])
+    assert len(executor.asked) == 1 + len(often) + 1
+
+
+def test_shard_that_nothing_finishes_is_a_figure_and_the_rounds_go_on(tmp_path: Path, calm: dict[str, Any]) -> None:
+    found, said = made(tmp_path / "store", Troubled(shard1=[(UNFINISHED, "it ended")] * TRIES), 2)
+    assert said == ["not finished: it ended"]
+    rows = Store(str(tmp_path / "store")).figures().to_pylist()
+    (row,) = [row for row in rows if row["kind"] == UNFINISHED]
+    seed = shard_seed(manifest(600, 3), 0, 1)
+    assert (row["round"], row["name"], row["key"]) == (0, "it ended", f"round 0, shard 1, seed {seed}")
+    assert row["count"] == 1
+    assert len([row for row in rows if (row["kind"], row["name"]) == ("machine", "shards")]) == 2
+    assert found != calm
+
+
+@pytest.mark.parametrize(
+    ("troubles", "line"),
+    [
+        ([(REFUSED, "host a")] * 9, "host a; `fuzz resume` with --ship sends along what it needs"),
+        ([(UNFIT, "no such class")], "no such class"),
+    ],
+)
+def test_campaign_ends_if_nobody_can_walk_it(tmp_path: Path, troubles: list[tuple[str, str]], line: str) -> None:
+    executor = Troubled(**{f"shard{number}": troubles for number in range(3)})
+    with pytest.raises(BadInput) as raised:
+        made(tmp_path / "store", executor)
+    assert str(raised.value) == f"{tmp_path}/store: {line}"
+    assert len(executor.asked) <= TRIES
+
+
+# ---- Campaigns
+
+
+def test_campaign_goes_on_when_a_worker_stands_still(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Manifest, "shard_seconds", 3.0)
+    limits = ("--rounds", 2, "--shards", 2, "--operations", 60_000, "--processes", 2, "--subject", PLAIN.subject)
+    assert cli("fuzz", "--store", "calm", *limits)[0] == 0
+    soon(lambda: os.kill(walking(tmp_path)[0].pid, signal.SIGSTOP), tmp_path)
+    status, _, err = cli("fuzz", "--store", "store", *limits)
+    assert (status, err) == (0, "")
+    assert outcome(tmp_path / "store") == outcome(tmp_path / "calm")
+
+
+def test_campaign_goes_on_when_workers_always_die(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "leaves.py").write_text(LEAVES, encoding="utf-8")
+    limits = ["--rounds", 2, "--shards", 3, "--operations", 6_000, "--processes", 2, "--json"]
+    ended = start("fuzz", "--store", "store", "--subject", "leaves:Killer", *limits).end()
+    told = json.loads(ended.out)
+    assert (ended.status, told["rounds"], told["findings"]) == (1, 2, [])
+    assert 0 < told["unfinished"] < 6
+    assert ended.err == "broker-tck: not finished: its process ended with status -9\n"
+    text = start("fuzz", "resume", "store", "--processes", 2).end().out
+    assert f"{told['unfinished']} shard" in text
+    assert "not finished; the report says which, and why\n" in text
