@@ -82,7 +82,7 @@ def manifest(lanes: list[Lane], operations: int) -> Manifest:
         walk_memory=512,
         code=Code("", "", "", {}, {}),
         started="",
-        master="",
+        executor="",
         goal=Goal(),
     )
 

@@ -57,7 +57,7 @@ def reduced(rows: DataFrame) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    first, short = f.min(f.struct("shard", "walk")), f.min(f.struct("length", "shard", "walk", "text"))
+    first, short = f.min(f.struct("shard", "walk")), f.min(f.struct("length", "text"))
     groups = rows.groupBy(*KEYS).agg(f.sum("count").alias("count"), first.alias("first"), short.alias("short"))
     # What a window compares stays within Spark's own engine: a group of rows in Python would cost a process more.
     key = f.col("key")
@@ -65,9 +65,7 @@ def reduced(rows: DataFrame) -> DataFrame:
     place = f.row_number().over(Window.partitionBy("kind", "subject", "profile", "name").orderBy(*rank))
     left = (f.col("kind") == FINDING) & (f.col("place") > MOST_SHAPES)
     pooled = groups.withColumn("place", place).withColumn("key", f.when(left, OTHERS).otherwise(key))
-    sums = pooled.groupBy(*KEYS).agg(
-        f.sum("count").alias("count"), f.min("first").alias("first"), f.min("short").alias("short")
-    )
+    sums = pooled.groupBy(*KEYS).agg(f.sum("count").alias("count"), *(f.min(n).alias(n) for n in ("first", "short")))
     return sums.select(*KEYS, "count", "first.walk", "short.length", "short.text", "first.shard").select(*names(ROWS))
 
 

@@ -15,7 +15,7 @@ MOST_SHAPES = 3
 """Of the findings of a lane that name the same rules, a round keeps so many shapes; those left are counted together."""
 OTHERS = ""
 """The shape of those that are left."""
-FIRST, SHORTEST = ("round", "shard", "walk"), ("length", "round", "shard", "walk", "text")
+FIRST, SHORTEST = ("round", "shard", "walk"), ("length", "text")
 Found = dict[str, Any]
 
 

@@ -92,7 +92,7 @@ class Store:
         except TableNotFoundError:
             return None
         except (DeltaError, OSError) as error:
-            raise BadInput(f"{self.where}: cannot be read: {line(error)}") from None
+            raise BadInput(f"{self.where}: table {name} cannot be read: {line(error)}") from None
         return self.opened[name]
 
     def read(self, name: str, columns: Sequence[str] | None = None, predicate: str | None = None) -> pa.Table:
@@ -108,7 +108,7 @@ class Store:
         try:
             return pa.table(table.scan(wanted.names, predicate)).cast(wanted)
         except (DeltaError, OSError, pa.ArrowException) as error:
-            raise BadInput(f"{self.where}: cannot be read: {line(error)}") from None
+            raise BadInput(f"{self.where}: table {name} cannot be read: {line(error)}") from None
 
     def write(self, name: str, rows: pa.Table, number: int, predicate: str | None = None) -> None:
         """Commit rows, with a number; those that the predicate names are replaced.
@@ -128,11 +128,16 @@ class Store:
             seen = self.opened[name].version()
             write_deltalake(self.opened[name], rows, mode=mode, predicate=predicate, commit_properties=properties)
         except (DeltaError, OSError) as error:
-            with suppress(BadInput):
-                now = self.table(name)
-                if now and now.version() != seen:
-                    raise self.overtaken() from None
-            raise Failed(f"{self.where}: cannot be written: {line(error)}") from None
+            if self.version(name) not in (seen, None):
+                raise self.overtaken() from None
+            how = f"; `broker-tck fuzz resume {self.where}` goes on after the last whole round" if self.turn else ""
+            raise Failed(f"{self.where}: table {name} cannot be written: {line(error)}{how}") from None
+
+    def version(self, name: str) -> int | None:
+        """How many commits a table has by now, without the first; None: there is no table, or it cannot be read."""
+        with suppress(BadInput):
+            return table.version() if (table := self.table(name)) else None
+        return None
 
     def overtaken(self, by: str = "another process") -> BadInput:
         """What the second driver of a store is told."""
@@ -178,11 +183,16 @@ class Store:
         return decoded(texts[-1], self.where)
 
     def check_new(self) -> None:
-        """BadInput if the store has a campaign already, unless it is a merge that was interrupted."""
+        """BadInput if no campaign can begin there: there is one, which is no interrupted merge, or no folder can be."""
         if self.events() and not (self.manifest.merged and not self.rounds()):
             raise BadInput(
                 f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` goes on with it"
             )
+        if self.options is None:
+            try:
+                Path(self.root).mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise BadInput(f"{self.where}: cannot be written: {error.strerror}") from None
 
     def check_idle(self) -> list[Event]:
         """The rows of ``campaign``, of a campaign that nobody drives. BadInput if somebody does."""
@@ -201,6 +211,8 @@ class Store:
         begun = [(MANIFEST, encoded(manifest))] if manifest else []
         self.note(events, *begun, (DRIVER, msgspec.json.encode(this_process()).decode()))
         self.turn = len(events) + len(begun)
+        for name in TABLES:
+            self.table(name)
         try:
             yield
         finally:
@@ -301,11 +313,13 @@ class Overtaken(BadInput):
     """Another process has written to a campaign since this one last looked."""
 
 
-NOISE = re.compile(r"\x1b\[\d+m|↳|<[^>]*>")
+NOISE = re.compile(r"\x1b\[\d+m|↳|\n +0: .*", re.DOTALL)
+"""Colours, arrows and addresses of code in the errors of the package `deltalake`."""
 
 
 def line(error: BaseException) -> str:
-    """An error in a line: what it is, and its cause, without what lies between."""
+    """An error in a line: what failed, and why, without what lies above."""
     said = re.search("<Message>(.*?)</Message>", str(error))
-    lines = [" ".join(NOISE.sub("", text).split()) for text in (said[1] if said else str(error)).splitlines()]
-    return next((text for text in reversed(lines) if text), type(error).__name__)[:300]
+    text = said[1] if said else NOISE.sub("", str(error))
+    causes = ": ".join(text.split("\n")).split(": ")
+    return " ".join(": ".join([cause.strip() for cause in causes if cause.strip()][-2:]).split())
