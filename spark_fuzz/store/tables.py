@@ -82,31 +82,36 @@ class Store:
     def table(self, name: str) -> DeltaTable | None:
         """A table as it is now; None if there is none yet."""
         from deltalake import DeltaTable
-        from deltalake.exceptions import DeltaError, TableNotFoundError
+        from deltalake.exceptions import TableNotFoundError
 
-        try:
+        with self.reading(name), suppress(TableNotFoundError):
             if name in self.opened:
                 self.opened[name].update_incremental()
             else:
                 self.opened[name] = DeltaTable(f"{self.root}/{name}", storage_options=self.options)
-        except TableNotFoundError:
-            return None
-        except (DeltaError, OSError) as error:
-            raise BadInput(f"{self.where}: table {name} cannot be read: {line(error)}") from None
-        return self.opened[name]
+            return self.opened[name]
+        return None
 
     def read(self, name: str, columns: Sequence[str] | None = None, predicate: str | None = None) -> pa.Table:
         """Rows of a table, as many as a predicate of SQL lets through; none if there is no table yet."""
         import pyarrow as pa
-        from deltalake.exceptions import DeltaError
 
         schema = arrow_schema(TABLES[name])
         wanted = pa.schema([schema.field(column) for column in columns or schema.names])
         table = self.table(name)
         if table is None:
             return wanted.empty_table()
-        try:
+        with self.reading(name):
             return pa.table(table.scan(wanted.names, predicate)).cast(wanted)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[None]:
+        """A context in which a table is read."""
+        import pyarrow as pa
+        from deltalake.exceptions import DeltaError
+
+        try:
+            yield
         except (DeltaError, OSError, pa.ArrowException) as error:
             raise BadInput(f"{self.where}: table {name} cannot be read: {line(error)}") from None
 
@@ -235,8 +240,11 @@ class Store:
 
     def last_commit(self) -> float:
         """When a round was last written, in seconds of the epoch; 0: never."""
-        table = self.table("figures")
-        return float(table.history(1)[0]["timestamp"]) / 1000 if table else 0.0
+        told: list[dict[str, Any]] = []
+        if table := self.table("figures"):
+            with self.reading("figures"):
+                told = table.history(1)
+        return float(told[0]["timestamp"]) / 1000 if told else 0.0
 
     def last_round(self) -> float:
         """How long the last round took, in seconds."""
