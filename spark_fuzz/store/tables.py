@@ -249,7 +249,7 @@ class Store:
     def last_round(self) -> float:
         """How long the last round took, in seconds."""
         rows = self.read("figures", ["count"], f"kind = '{ROUND}' AND round = {self.rounds() - 1}")
-        return sum(rows["count"].to_pylist()) / 1000
+        return float(sum(rows["count"].to_pylist())) / 1000
 
     def ask_to_stop(self) -> None:
         """Ask the driver to end."""
