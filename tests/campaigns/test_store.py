@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -108,6 +109,7 @@ def test_campaign_on_s3_is_killed_and_resumed_to_the_very_same_rows(reference: P
     where = f"{bucket}/night"
     driver = started(*begun(where))
     eventually(lambda: Store(where).rounds() > 0)
+    driver.send_signal(signal.SIGSTOP)
     refused = (
         rf"broker-tck: {where}: process {driver.pid} on .* drives this campaign; `broker-tck watch {where}` shows it"
     )
