@@ -26,7 +26,6 @@ from broker_tck.spark_fuzz.driver.manifest import Goal, Lane
 from broker_tck.spark_fuzz.driver.merging import merge
 from broker_tck.spark_fuzz.driver.sizes import OPERATIONS, sizes
 from broker_tck.spark_fuzz.executors.choosing import MASTER, PROCESSES, SPARK, Choice, executor
-from broker_tck.spark_fuzz.store.tables import refused
 
 WALK_MEMORY = 512
 FUZZ_EXAMPLES = """\b
@@ -207,8 +206,7 @@ def resume(
     """
     store = opened(where)
     manifest = resumable(store)
-    if by := store.driver():
-        raise BadInput(refused(where, by))
+    store.check_idle()
     goal = Goal(rounds, seconds, until) if rounds or seconds or until else manifest.goal
     with executor(choice, manifest.subjects, say) as made, store.driven():
         totals = watched(made, store, goal)

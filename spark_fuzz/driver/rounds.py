@@ -57,7 +57,7 @@ class Rounds:
                 rows, ended = line.rounds.popleft().result()
                 line.begin(ahead)
                 tables = self.known.merged(number, rows, ended - began)
-                self.store.commit(number, tables)
+                self.store.commit(number, number, tables)
                 yield tables["figures"]
                 began, number = ended, number + 1
                 line.begin(max(1, ahead))
