@@ -63,13 +63,12 @@ class Known:
             for (subject, profile), count in sorted(counter.items())
         ]
         added.append(dict.fromkeys(KEYS, "") | {"kind": ROUND, "name": "milliseconds", "count": round(1000 * seconds)})
-        figures = [*counts.select(names(FIGURES)[1:]).to_pylist(), *added]
+        kept = counts.select(names(FIGURES)[1:])
+        figures = pa.concat_tables([kept, pa.Table.from_pylist(added, kept.schema)])
         return {
-            "states": states.add_column(0, "round", pa.array([number] * len(states), pa.int32())).cast(
-                arrow_schema(STATES)
-            ),
+            "states": numbered(states, number).cast(arrow_schema(STATES)),
             "findings": pa.Table.from_pylist(findings, arrow_schema(FINDINGS)),
-            "figures": pa.Table.from_pylist([{"round": number, **row} for row in figures], arrow_schema(FIGURES)),
+            "figures": numbered(figures, number),
         }
 
     def new_states(self, rows: pa.Table) -> pa.Table:
@@ -78,7 +77,8 @@ class Known:
 
         new = rows.select(list(ID)).join(self.states, list(ID), join_type="left anti")
         new = new.select(list(ID)).sort_by([(name, "ascending") for name in ID])
-        self.states = pa.concat_tables([self.states, new])
+        if len(new):
+            self.states = pa.concat_tables([self.states, new]).combine_chunks()
         return new
 
     def new_findings(self, number: int, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], Counter[Any]]:
@@ -99,6 +99,13 @@ class Known:
             more = {name: row[name] for name in ("count", "shard", "walk")}
             found[*lane, rules, shape] = place | more | {"length": known[shape], "text": row["text"] if news else ""}
         return [*found.values()], +fresh
+
+
+def numbered(rows: pa.Table, number: int) -> pa.Table:
+    """Rows with the number of their round before them."""
+    import pyarrow as pa
+
+    return rows.add_column(0, "round", pa.repeat(pa.scalar(number, pa.int32()), len(rows)))
 
 
 def kept_as(known: dict[str, int], shape: str, length: int) -> str:

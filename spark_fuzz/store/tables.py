@@ -28,7 +28,7 @@ from broker_tck.implementations.reachable import barred
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest, decoded, encoded
 from broker_tck.spark_fuzz.store.reduce import merged_findings
-from broker_tck.spark_fuzz.store.rows import ROUND, TABLES, arrow_schema
+from broker_tck.spark_fuzz.store.rows import KEYS, ROUND, TABLES, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,10 +43,13 @@ OLD = "manifest.json"
 LEASE, ROUNDS = 900.0, 4
 """A driver on another machine that has not been heard of for so many seconds counts as gone, or for as long as so many
 of its rounds take."""
-TIDY = 100
+TIDY = 25
 """After so many rounds, small files of the tables are put together."""
-KEPT = 24
+WHOLE = 2**20
+"""A file of so many bytes is left as it is: files that were put together once too often would outgrow all others."""
+KEPT = 1
 """Hours for which files that were put together stay, for readers that still have them open."""
+SETTINGS: dict[str, str | None] = {"delta.logRetentionDuration": f"interval {KEPT} hours"}
 Key = tuple[str, str, str, str]
 """A finding's subject, profile, rules and shape."""
 
@@ -127,7 +130,9 @@ class Store:
         properties = CommitProperties(app_transactions=[Transaction(APP, number)], max_commit_retries=0)
         try:
             if name not in self.opened:
-                self.opened[name] = DeltaTable.create(f"{self.root}/{name}", arrow_schema(TABLES[name]), mode="error")
+                self.opened[name] = DeltaTable.create(
+                    f"{self.root}/{name}", arrow_schema(TABLES[name]), mode="error", configuration=SETTINGS
+                )
             mode: Any = "overwrite" if predicate else "append"
             write_deltalake(self.opened[name], rows, mode=mode, predicate=predicate, commit_properties=properties)
         except CommitFailedError:
@@ -230,12 +235,25 @@ class Store:
     def tidy(self) -> None:
         """Put small files together, and delete those that were put together long ago."""
         for table in self.opened.values():
-            table.optimize.compact()
+            table.optimize.compact(target_size=WHOLE)
             table.vacuum(KEPT, dry_run=False, enforce_retention_duration=False)
 
     def figures(self) -> pa.Table:
         """What each round came to."""
         return self.read("figures")
+
+    def sums(self) -> pa.Table:
+        """What all rounds came to together: the columns of ``figures`` without the rounds."""
+        import pyarrow as pa
+        from deltalake import QueryBuilder
+
+        columns = arrow_schema(TABLES["figures"]).remove(0)
+        table = self.table("figures")
+        if table is None:
+            return columns.empty_table()
+        keys = ", ".join(KEYS)
+        query = f"SELECT {keys}, SUM(count) AS count FROM figures GROUP BY {keys}"
+        return pa.table(QueryBuilder().register("figures", table).execute(query)).cast(columns)
 
     def states(self) -> pa.Table:
         """The states that whole rounds reached."""
