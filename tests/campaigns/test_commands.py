@@ -6,12 +6,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import Cli
 
-from broker_tck.bench import campaign as bench
 from broker_tck.spark_fuzz.driver.campaign import stop, totals_of
 from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.driver.totals import Totals
@@ -19,8 +17,6 @@ from broker_tck.spark_fuzz.store.places import Folder
 
 SMALL = ("--operations", "6000", "--master", "local[2]", "--seed", "5")
 pytestmark = pytest.mark.usefixtures("ground")
-FEW = 10_000
-"""The fewest operations of a shard that the bench makes."""
 MUTANTS = ("--subject", "mutant:strict-rounded-down", "--subject", "mutant:duplicate-counted")
 
 
@@ -100,25 +96,6 @@ def test_rule_that_was_never_exercised_is_told(cli: Cli, tmp_path: Path) -> None
     assert "DD-" in next(line for line in out.splitlines() if line.startswith("time-bucket "))
     stop(Folder(str(tmp_path / "s")))
     assert cli("fuzz", "stop", tmp_path / "s")[1] == f"{tmp_path}/s: nobody drives this campaign\n"
-
-
-def test_bench_makes_rounds_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "CALIBRATION", 1_000)
-    assert bench.calibrated(0.001) == FEW, "and never fewer"
-    assert bench.calibrated(1_000) > FEW
-
-
-@pytest.mark.deep
-def test_bench_measures_every_way(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`bench campaign` measures each way of running a campaign, and the size of a store."""
-    monkeypatch.setattr(bench, "calibrated", lambda seconds: FEW // 10)
-    status, out, err = cli("bench", "campaign", "--seconds", "1", "--rounds", "1", "--turns", "1", "--json")
-    assert (status, err) == (0, "")
-    told: dict[str, Any] = json.loads(out)
-    assert [way["name"] for way in told["ways"]] == list(bench.PROCESSES)
-    assert all(way["median"] > 0 for way in told["ways"])
-    assert told["size"]["rows_a_million"] > 0
-    assert told["size"]["states"] > 100
 
 
 # ---- Totals
