@@ -28,8 +28,8 @@ from broker_tck.spark_fuzz.worker.shard import COUNTED
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SECONDS = 4.0
-"""About so long all lanes are measured together."""
+SECONDS = 2.0
+"""About so long all lanes are measured together, or until each shard has made as many walks as have one that counts."""
 SHARDS = 4
 """A lane is measured in so many shards, or in two for each process."""
 FEW = 2_000
@@ -51,6 +51,11 @@ class Sample(NamedTuple):
     def rate(self) -> float:
         """Operations a second."""
         return self.operations / self.seconds
+
+    @property
+    def length(self) -> float:
+        """Operations of a walk."""
+        return self.operations / self.walks
 
 
 class LanePlan(msgspec.Struct, frozen=True):
@@ -152,7 +157,7 @@ def measure(manifest: Manifest, lane: Lane, processes: Processes, seconds: float
     alone = msgspec.structs.replace(manifest, lanes=[lane], operations=FEW)
     samples_of(alone, processes, [*range(len(processes.workers))])  # what a process does only once
     (first, *_) = samples_of(alone, processes, [count])
-    longer = max(FEW, round(first.rate * seconds * len(processes.workers) / count))
+    longer = round(max(first.length * COUNTED, first.rate * seconds * len(processes.workers) / count))
     return samples_of(msgspec.structs.replace(alone, operations=longer), processes, [*range(count)])
 
 
