@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import click
@@ -18,6 +18,7 @@ from broker_tck.cli.options import (
     seed_option,
     subject_option,
 )
+from broker_tck.cli.plans import print_plan
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation.guard import SECONDS
@@ -31,6 +32,7 @@ WALK_MEMORY = 512
 FUZZ_EXAMPLES = """\b
 Examples:
   broker-tck fuzz --store first
+  broker-tck fuzz --plan --operations 1000000000
   broker-tck fuzz --store night --seconds 28800 --subject my_package.tracker:MyTracker
   broker-tck fuzz --store night --master spark://host:7077 --ship --shards 64
   broker-tck fuzz resume night --rounds 40
@@ -132,6 +134,12 @@ findings_option = click.option(
     metavar="MIB",
     help="Memory is refused to a subject that wants more.",
 )
+@click.option(
+    "--plan",
+    "plan_only",
+    is_flag=True,
+    help="Measure for a few seconds, and say how long the campaign takes here and elsewhere. Nothing is written.",
+)
 @seed_option
 @executor_options
 @json_option
@@ -150,6 +158,7 @@ def fuzz_command(
     shards: int | None,
     walk_seconds: float,
     walk_memory: int,
+    plan_only: bool,
     seed: int,
     choice: Choice,
     as_json: bool,
@@ -162,24 +171,19 @@ def fuzz_command(
     """
     if context.invoked_subcommand:
         return None
-    if where is None:
-        raise BadInput("--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`")
     contract = chosen_contract(contract_name, named)
     subjects = chosen_subjects(contract, named)
     lanes = list(dict.fromkeys(Lane(s.name, p) for s in subjects for p in chosen_profiles(s, profile)))
     plan = sizes(operations, rounds, shards, seconds, until)
+    campaign = partial(planned, contract, lanes, plan, seed=seed, walk_seconds=walk_seconds, walk_memory=walk_memory)
+    if plan_only:
+        return print_plan(campaign(executor=""), choice.processes, as_json)
+    if where is None:
+        raise BadInput("--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`")
     store = opened(where)
     store.check_new()
     with executor(choice, [lane.subject for lane in lanes], say) as made:
-        manifest = planned(
-            contract,
-            lanes,
-            plan,
-            seed=seed,
-            walk_seconds=walk_seconds,
-            walk_memory=walk_memory,
-            executor=made.name,
-        )
+        manifest = campaign(executor=made.name)
         with store.driven(manifest):
             totals = watched(made, store, plan.goal)
             return summarize(store, totals, plan.goal, as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Self
 
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, rank
@@ -58,15 +58,14 @@ class Known:
         counts = rows.filter(pc.invert(pc.is_in(rows["kind"], pa.array([STATE, FINDING])))).select(names(FIGURES)[1:])
         by_lane = states.group_by(list(LANE)).aggregate([([], "count_all")]).to_pylist()
         reached = Counter({(row["subject"], row["profile"]): row["count_all"] for row in by_lane})
-        figures = counts.to_pylist()
+        added = []
         for kind, new in ((NEW_STATES, reached), (NEW_FINDINGS, shapes)):
-            figures += [figure(kind, *lane, "", count) for lane, count in sorted(new.items())]
-        figures.append(figure(ROUND, "", "", "milliseconds", round(1000 * seconds)))
-        at = pa.array([number] * len(states), pa.int32())
+            added += [figure(kind, subject, profile, "", count) for (subject, profile), count in sorted(new.items())]
+        added.append(figure(ROUND, "", "", "milliseconds", round(1000 * seconds)))
         return {
-            "states": states.add_column(0, "round", at).cast(arrow_schema(STATES)),
-            "findings": table(FINDINGS, findings, round=number),
-            "figures": table(FIGURES, figures, round=number),
+            "states": numbered(states, number).cast(arrow_schema(STATES)),
+            "findings": pa.Table.from_pylist([{"round": number, **row} for row in findings], arrow_schema(FINDINGS)),
+            "figures": numbered(pa.concat_tables([counts, pa.Table.from_pylist(added, counts.schema)]), number),
         }
 
     def new_states(self, rows: pa.Table) -> pa.Table:
@@ -75,7 +74,8 @@ class Known:
 
         new = rows.select(list(ID)).join(self.states, list(ID), join_type="left anti")
         new = new.select(list(ID)).sort_by([(name, "ascending") for name in ID])
-        self.states = pa.concat_tables([self.states, new])
+        if len(new):
+            self.states = pa.concat_tables([self.states, new]).combine_chunks()
         return new
 
     def new_findings(self, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], Counter[tuple[str, str]]]:
@@ -100,11 +100,11 @@ class Known:
         return [*found.values()], +fresh
 
 
-def table(columns: str, rows: Iterable[dict[str, Any]], **more: Any) -> pa.Table:
-    """Rows as a table of the store."""
+def numbered(rows: pa.Table, number: int) -> pa.Table:
+    """Rows with the number of their round before them."""
     import pyarrow as pa
 
-    return pa.Table.from_pylist([{**row, **more} for row in rows], arrow_schema(columns))
+    return rows.add_column(0, "round", pa.repeat(pa.scalar(number, pa.int32()), len(rows)))
 
 
 def figure(kind: str, subject: str, profile: str, name: str, count: int) -> dict[str, Any]:

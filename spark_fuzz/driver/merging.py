@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.driver.known import ID, SHAPE, figure, table
+from broker_tck.spark_fuzz.driver.known import ID, SHAPE, figure
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.store.rows import FIGURES, LANE, NEW_FINDINGS, NEW_STATES, STATES, arrow_schema, names
 from broker_tck.spark_fuzz.store.tables import Store
@@ -57,12 +57,11 @@ def merged_tables(states: pa.Table, findings: pa.Table, figures: pa.Table) -> di
     parts = [figures.filter(pc.invert(pc.is_in(figures["kind"], pa.array([NEW_STATES, NEW_FINDINGS]))))]
     for kind, new in ((NEW_STATES, reached), (NEW_FINDINGS, first(findings, SHAPE))):
         counts = new.group_by([*LANE, "round"]).aggregate([([], "count_all")]).to_pylist()
-        parts.append(
-            table(
-                FIGURES,
-                ({"round": n["round"], **figure(kind, *(n[of] for of in LANE), "", n["count_all"])} for n in counts),
-            )
-        )
+        rows = [
+            {"round": row["round"], **figure(kind, row["subject"], row["profile"], "", row["count_all"])}
+            for row in counts
+        ]
+        parts.append(pa.Table.from_pylist(rows, arrow_schema(FIGURES)))
     return {
         "states": ordered(reached.select(names(STATES)).cast(arrow_schema(STATES))),
         "findings": findings,

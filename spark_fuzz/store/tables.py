@@ -28,7 +28,7 @@ from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest, decoded, encoded
 from broker_tck.spark_fuzz.store.drivers import Driver, this_process
 from broker_tck.spark_fuzz.store.reduce import merged_findings
-from broker_tck.spark_fuzz.store.rows import ROUND, TABLES, arrow_schema
+from broker_tck.spark_fuzz.store.rows import KEYS, ROUND, TABLES, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,12 +45,15 @@ PATIENCE = {"retry_timeout": "30s"}
 LEASE, ROUNDS = 900.0, 4
 """A driver on another machine that has not been heard of for so many seconds counts as gone, or for as long as so many
 of its rounds take."""
-TIDY = 100
+TIDY = 25
 """After so many rounds, small files of the tables are put together."""
-KEPT = 24
+WHOLE = 2**20
+"""A file of so many bytes is left as it is: files that were put together once too often would outgrow all others."""
+KEPT = 1
 """Hours for which files that were put together stay, for readers that still have them open."""
 INSISTED = 9
 """So often a row of the campaign is written again if another process wrote one at the same moment."""
+SETTINGS: dict[str, str | None] = {"delta.logRetentionDuration": f"interval {KEPT} hours"}
 Key = tuple[str, str, str, str]
 """A finding's subject, profile, rules and shape."""
 Event = dict[str, Any]
@@ -129,7 +132,7 @@ class Store:
         try:
             if name not in self.opened:
                 at, schema = f"{self.root}/{name}", arrow_schema(TABLES[name])
-                self.opened[name] = DeltaTable.create(at, schema, storage_options=self.options)
+                self.opened[name] = DeltaTable.create(at, schema, configuration=SETTINGS, storage_options=self.options)
             seen = self.opened[name].version()
             write_deltalake(self.opened[name], rows, mode=mode, predicate=predicate, commit_properties=properties)
         except (DeltaError, OSError) as error:
@@ -289,12 +292,25 @@ class Store:
 
         with suppress(DeltaError, OSError):  # it is done again after so many rounds
             for table in self.opened.values():
-                table.optimize.compact()
+                table.optimize.compact(target_size=WHOLE)
                 table.vacuum(KEPT, dry_run=False, enforce_retention_duration=False)
 
     def figures(self) -> pa.Table:
         """What each round came to."""
         return self.read("figures")
+
+    def sums(self) -> pa.Table:
+        """What all rounds came to together: the columns of ``figures`` without the rounds."""
+        import pyarrow as pa
+        from deltalake import QueryBuilder
+
+        columns = arrow_schema(TABLES["figures"]).remove(0)
+        table = self.table("figures")
+        if table is None:
+            return columns.empty_table()
+        keys = ", ".join(KEYS)
+        query = f"SELECT {keys}, SUM(count) AS count FROM figures GROUP BY {keys}"
+        return pa.table(QueryBuilder().register("figures", table).execute(query)).cast(columns)
 
     def states(self) -> pa.Table:
         """The states that whole rounds reached."""
