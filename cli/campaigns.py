@@ -30,9 +30,14 @@ def say(text: str) -> None:
     click.echo(f"broker-tck: {text}", err=True)
 
 
+def need_store() -> None:
+    """BadInput if a library of the extra ``fuzz`` is missing."""
+    need("campaigns", ("pyarrow", "deltalake"), "fuzz")
+
+
 def opened(where: str) -> Store:
     """A store, to be read or written. BadInput if what it needs is not installed."""
-    need("campaigns", ("pyarrow", "deltalake"), "fuzz")
+    need_store()
     return Store(where)
 
 

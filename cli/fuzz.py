@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from broker_tck.cli.campaigns import opened, say, summarize, watched
+from broker_tck.cli.campaigns import need_store, opened, say, summarize, watched
 from broker_tck.cli.options import (
     chosen_contract,
     chosen_profiles,
@@ -18,7 +18,6 @@ from broker_tck.cli.options import (
     seed_option,
     subject_option,
 )
-from broker_tck.cli.plans import print_plan
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation.guard import SECONDS
@@ -177,6 +176,9 @@ def fuzz_command(
     plan = sizes(operations, rounds, shards, seconds, until)
     campaign = partial(planned, contract, lanes, plan, seed=seed, walk_seconds=walk_seconds, walk_memory=walk_memory)
     if plan_only:
+        from broker_tck.cli.plans import print_plan
+
+        need_store()
         return print_plan(campaign(executor=""), choice.processes, as_json)
     if where is None:
         raise BadInput("--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`")

@@ -138,8 +138,7 @@ class Store:
         except (DeltaError, OSError) as error:
             if self.version(name) not in (seen, None):
                 raise self.overtaken() from None
-            how = f"; `broker-tck fuzz resume {self.where}` goes on after the last whole round" if self.turn else ""
-            raise Failed(f"{self.where}: table {name} cannot be written: {line(error)}{how}") from None
+            raise Failed(f"{self.where}: table {name} cannot be written: {line(error)}") from None
 
     def version(self, name: str) -> int | None:
         """How many commits a table has by now, without the first; None: there is no table, or it cannot be read."""
