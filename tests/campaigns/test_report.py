@@ -457,7 +457,7 @@ def test_stories_are_told_in_turns_and_the_rest_is_counted() -> None:
     assert [key[3] for key in source.asked[:3]] == [e.common[0].key[3] for e in grouped]
     assert stories[1].rest == (16, 16)
     page = report_html(source, "store")
-    assert "16 further shapes, 16 failing walks, in the store" in page
+    assert "The store has 16 further shapes, of 16 failing walks." in page
     assert "98 operations left out" in page
 
 
