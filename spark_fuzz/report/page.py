@@ -70,10 +70,9 @@ def states_plot(lanes: Sequence[Lane]) -> str:
     """The plot of the states; empty if there are none."""
     if not any(lane.curve.states[-1] for lane in lanes):
         return ""
-    says = "; ".join(f"{n} {named(lane.name)}: {lane.curve.states[-1]:,} states" for n, lane in enumerate(lanes, 1))
-    curves = [lane.curve[:2] for lane in lanes]
-    title = "Abstract states reached over operations"
-    return plots.lines_plot("states", title, "operations", curves, words.visible(says))
+    states = "; ".join(f"{n} {named(lane.name)}: {lane.curve.states[-1]:,}" for n, lane in enumerate(lanes, 1))
+    lines, says = [lane.curve[:2] for lane in lanes], words.visible(states)
+    return plots.lines_plot("states", "Abstract states reached over operations", "operations", lines, says)
 
 
 def speeds_plot(report: Report) -> str:

@@ -457,7 +457,7 @@ def test_stories_are_told_in_turns_and_the_rest_is_counted() -> None:
     assert [key[3] for key in source.asked[:3]] == [e.common[0].key[3] for e in grouped]
     assert stories[1].rest == (16, 16)
     page = report_html(source, "store")
-    assert "16 further shapes, 16 failing walks, in the store" in page
+    assert "The store has 16 further shapes, of 16 failing walks." in page
     assert "98 operations left out" in page
 
 
@@ -534,8 +534,11 @@ def test_slower_and_no_longer_exercised() -> None:
     assert {row[-1] for row in rows["Speed"]} == {"\N{MINUS SIGN}20 %"}
     small = compare(a, tiny(), ("a", "tiny"))
     assert (small.unexercised, small.worse) == ([], False)
+    rows = {section.title: section.rows for section in compare_text(b, tiny(), ("b", "tiny"))}
+    assert [row[-1] for row in rows["Rules not exercised"]] == ["not counted yet", "exercised now"]
     assert compare(b, a, ("b", "a")).slower == []
     assert compare(campaign(), campaign(speed=0.95), ("a", "b")).slower == []
+    assert compare(campaign(rounds=1), campaign(rounds=1, speed=0.5), ("a", "b")).slower == []
     assert not compare(campaign(), campaign(), ("a", "b")).worse
 
 
