@@ -196,8 +196,12 @@ class Store:
                 f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` goes on with it"
             )
         if self.options is None:
+            folder = Path(self.root)
+            missing = [each for each in (folder, *folder.parents) if not each.exists()]
             try:
-                Path(self.root).mkdir(parents=True, exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
+                for each in missing:  # what cannot begin after this leaves nothing behind
+                    each.rmdir()
             except OSError as error:
                 raise BadInput(f"{self.where}: cannot be written: {error.strerror}") from None
 

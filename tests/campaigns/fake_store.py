@@ -87,7 +87,7 @@ def manifest_of(lanes: Sequence[tuple[str, str]], seed: int, shards: int) -> Man
         walk_memory=512,
         code=Code("0.1.0", "d1g35t", "3.11", {"msgspec": "0.19.0", "pyroaring": "1.0.3"}, {}),
         started="2026-03-02T22:15:04+00:00",
-        master="spark://night-shift:7077",
+        executor="spark://night-shift:7077",
         goal=Goal(),
     )
 
