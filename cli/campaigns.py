@@ -18,6 +18,7 @@ from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.executors import Executor
 from broker_tck.spark_fuzz.executors.session import cause, need
+from broker_tck.spark_fuzz.report.words import at_most
 from broker_tck.spark_fuzz.store.tables import Store
 
 SHOWN = 5
@@ -75,7 +76,7 @@ def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
     return [
         [rounds] if left is None else [rounds, f"{clock(left)} left"],
         [f"{totals.sum('walks'):,} walks", f"{totals.sum('operations'):,} operations", f"{totals.rate:,.0f}/s"],
-        [*found, f"residual < {totals.residual:.2g}"] if totals.residual < 1 else found,
+        [*found, f"residual < {at_most(totals.residual)}"] if totals.residual < 1 else found,
     ]
 
 
@@ -143,7 +144,7 @@ def print_summary(store: Store, totals: Totals, findings: Sequence[Document], va
                 f"{of['states']:,}",
                 f"{of['failing']:,}",
                 ", ".join(vacuous[lane]) or "-",
-                "-" if of["failing"] else f"< {lane_totals.residual:.2g}",
+                "-" if of["failing"] else f"< {at_most(lane_totals.residual)}",
             )
         )
     head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "residual"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial, wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,6 +27,7 @@ from broker_tck.spark_fuzz.driver.manifest import Goal, Lane
 from broker_tck.spark_fuzz.driver.merging import merge
 from broker_tck.spark_fuzz.driver.sizes import OPERATIONS, sizes
 from broker_tck.spark_fuzz.executors.choosing import MASTER, PROCESSES, SPARK, Choice, executor
+from broker_tck.spark_fuzz.executors.session import need_spark
 
 WALK_MEMORY = 512
 FUZZ_EXAMPLES = """\b
@@ -64,6 +66,7 @@ EXECUTOR_OPTIONS = (
     click.option(
         "--ship", "shipped", is_flag=True, help="Send the kit, its libraries, and the subjects' packages and files."
     ),
+    click.option("--archive", metavar="URI", help="What --ship would send, where all executors can read it."),
     click.option(
         "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark, or of Hadoop. Repeatable."
     ),
@@ -104,7 +107,7 @@ findings_option = click.option(
 )
 
 
-@click.group(invoke_without_command=True, epilog=FUZZ_EXAMPLES, subcommand_metavar="[resume|stop|merge] …")
+@click.group(invoke_without_command=True, epilog=FUZZ_EXAMPLES, subcommand_metavar="[resume|stop|merge|archive] …")
 @contract_option
 @subject_option
 @profile_option
@@ -242,3 +245,19 @@ def merge_command(sources: tuple[str, ...], into: str) -> None:
     store.check_new()
     merged = merge([opened(source) for source in sources], store)
     click.echo(f"{into}: {len(merged.merged)} campaigns, {store.rounds()} rounds")
+
+
+@fuzz_command.command(
+    "archive", epilog="\b\nExamples:\n  broker-tck fuzz archive --subject my_package.tracker:MyTracker --into kit.zip\n"
+)
+@contract_option
+@subject_option
+@click.option("--into", required=True, metavar="FILE", help="The ZIP file to write.")
+def archive_command(contract_name: str | None, named: tuple[Subject, ...], into: str) -> None:
+    """Write the archive that --ship sends to a file, for --archive: the kit, its libraries, the subjects' packages."""
+    from broker_tck.spark_fuzz.executors.ship import files, write
+
+    need_spark()
+    subjects = chosen_subjects(chosen_contract(contract_name, named), named)
+    write(dict(files(subject.name for subject in subjects)), Path(into))
+    click.echo(f"{into}: {Path(into).stat().st_size / 1e6:,.0f} MB")

@@ -10,6 +10,7 @@ from broker_tck.cli.output import print_json, print_table
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.driver.plan import Hours, Plan, plan
 from broker_tck.spark_fuzz.executors.processes import processes
+from broker_tck.spark_fuzz.report.words import at_most
 from broker_tck.spark_fuzz.worker.shard import COUNTED
 
 HEAD = ["subject", "profile", "operations/s", "least to most", "operations", "walks", "residual"]
@@ -36,7 +37,7 @@ def print_text(found: Plan) -> None:
             f"{lane.least:,.0f} to {lane.most:,.0f}",
             f"{lane.operations:,}",
             f"{lane.walks:,}",
-            f"< {lane.residual:.2g}",
+            f"< {at_most(lane.residual)}",
         )
         for lane in found.lanes
     ]

@@ -41,8 +41,6 @@ TOUCHES = (
 """All that writes to a store."""
 
 
-
-
 class Killed(BaseException):
     """The driver was killed."""
 

@@ -91,7 +91,7 @@ class Totals:
             return []
         subject = resolve_unloaded(lane.subject)
         model = subject.contract.model(lane.profile)
-        seen = {*totals.met, *deviating(model)}
+        seen = {*+totals.met, *deviating(model)}
         return [rule.number for rule in to_exercise(subject, model) if rule.number not in seen]
 
     def seconds_of(self, rounds: int) -> float:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TRIES = 3
 """A job that failed is begun again until it has failed so often in a row."""
+FULL = re.compile("No space left on device|Disk quota exceeded|File too large")
+"""What another try would only say later."""
 LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
 
 
@@ -45,7 +47,7 @@ class Spark:
                 if known := [text for text in self.refusals if text in str(error)]:  # none is left that does not refuse
                     yield from (batch_of([trouble(REFUSED, known[0], shard)], shard) for shard in shards)
                     return
-                if tried == TRIES:
+                if tried == TRIES or FULL.search(str(error)):
                     raise
         self.refusals |= {row["name"] for row in rows.to_pylist() if row["kind"] == REFUSED}
         yield from rows.to_batches()
