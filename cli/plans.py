@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 import msgspec
 
+from broker_tck.bench.plan import Hours, Plan, plan
 from broker_tck.cli.campaigns import many
 from broker_tck.cli.output import print_json, print_table
 from broker_tck.spark_fuzz.driver.manifest import Manifest
-from broker_tck.spark_fuzz.driver.plan import Hours, Plan, plan
 from broker_tck.spark_fuzz.executors.processes import processes
 from broker_tck.spark_fuzz.report.words import at_most
 from broker_tck.spark_fuzz.worker.shard import COUNTED
