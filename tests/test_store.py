@@ -228,6 +228,7 @@ def test_round_that_another_driver_ended_meanwhile_is_not_written_again_though_i
             for name, of in added.items():  # it was in the midst of it
                 first.write(name, of, 0, "round >= 0")
             assert second.findings().num_rows
+            assert second.states().num_rows
             with pytest.raises(BadInput, match="drives this campaign"):
                 second.commit(0, 0, added)
     assert outcome(resumed(where)) == outcome(Store(str(reference)))
