@@ -17,7 +17,11 @@ HEAD = ["way", "operations/processor-s", "times plain", "operations/s", "times p
     epilog="\b\nExamples:\n  broker-tck bench campaign\n  broker-tck bench campaign --operations 2000000 --turns 1\n",
 )
 @click.option(
-    "--operations", default=8_000_000, show_default=True, type=click.IntRange(4), help="Operations of a way in a turn."
+    "--operations",
+    default=8_000_000,
+    show_default=True,
+    type=click.IntRange(100_000),
+    help="Operations of a way in a turn.",
 )
 @click.option("--turns", default=3, show_default=True, type=click.IntRange(1), help="How many turns each way has.")
 @json_option
