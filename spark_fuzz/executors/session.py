@@ -169,6 +169,9 @@ def classic(master: str, settings: dict[str, str], python: str | None) -> SparkS
     for name, value in {**of_java, **SETTINGS["every session"], **of_place, **settings}.items():
         builder = builder.config(name, value)
     spark: SparkSession = builder.getOrCreate()
+    server: Any = getattr(spark.sparkContext, "_accumulatorServer", None)
+    if server:  # it prints a trace if Java ends first
+        server.handle_error = lambda *_: None
     return spark
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from broker_tck.properties.errors import BadInput
+from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS
 from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, names, trouble
@@ -39,6 +39,8 @@ class Spark:
             try:
                 rows = self.rows(manifest, number, shards).toArrow()
                 break
+            except ConnectionError:
+                raise Failed("the Java that drives Spark has ended") from None
             except Exception as error:
                 if lacking := LACKING.search(str(error)):
                     raise BadInput(f"the executors' Python: {lacking[1]}") from None

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from socket import gethostname
 from threading import Thread
 from typing import Any
 
@@ -15,6 +18,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 import refresh
+from campaigns import resident
 from campaigns.cluster import WORKER, eventually, kill, outcome, processes, walking
 from campaigns.conftest import Start
 from conftest import Cli
@@ -23,6 +27,7 @@ from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.campaign import code_of
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.driver.rounds import TRIES, Rounds
+from broker_tck.spark_fuzz.executors.spark import Spark, task
 from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, UNFIT, Row, trouble
 from broker_tck.spark_fuzz.store.tables import Store
 from broker_tck.spark_fuzz.worker import process as worker_process
@@ -231,6 +236,71 @@ def test_campaign_ends_if_nobody_can_walk_it(tmp_path: Path, troubles: list[tupl
         made(tmp_path / "store", executor)
     assert str(raised.value) == f"{tmp_path}/store: {line}"
     assert len(executor.asked) <= TRIES
+
+
+# ---- What a worker, or an executor without the kit, says of itself
+
+
+def refusals(known: Manifest) -> list[str]:
+    """Why this process would not walk a shard."""
+    rows = [*worker_process.rows(worker_process.Request(known, 0, 5))]
+    assert [(row.kind, row.key) for row in rows] == [(REFUSED, "shard 5")]
+    return [row.name for row in rows]
+
+
+def test_worker_with_other_code_or_without_a_file_refuses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(resident.__file__).parent))
+    monkeypatch.syspath_prepend(str(Path(resident.__file__).parent))
+    (tmp_path / "kit.jar").write_text("jar", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    known = manifest(500, 1, Lane("resident:Jarred", PLAIN.profile))
+    (tmp_path / "kit.jar").unlink()
+    assert refusals(known) == [
+        f"the executor on {gethostname()} has no such subject: resident:Jarred: its file kit.jar is not there"
+    ]
+    known = manifest()
+    other = msgspec.structs.replace(known, code=msgspec.structs.replace(known.code, libraries={"pyroaring": "0.0.1"}))
+    (text,) = refusals(other)
+    assert re.fullmatch(rf"the executor on {gethostname()} has pyroaring [\d.]+, not 0\.0\.1", text)
+
+
+def test_executor_without_the_kit_says_so_and_fails_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "broker_tck.spark_fuzz.executors.inside", None)
+    batches = [pa.record_batch({"id": [0, 1]})]
+    (rows,) = task(b"", 0, [7, 8], frozenset())(iter(batches))
+    (row,) = rows.to_pylist()
+    assert (row["kind"], row["key"], row["shard"], row["count"]) == (REFUSED, "shard 7", 7, 1)
+    assert row["name"].startswith(f"the executor on {gethostname()}, {sys.executable}: ")
+    assert rows.schema == batch_of([], 0).schema
+    with pytest.raises(RuntimeError, match=re.escape(row["name"])):
+        [*task(b"", 0, [7], frozenset([row["name"]]))(iter(batches))]
+
+
+class Fails(Spark):
+    """A session whose jobs fail."""
+
+    def __init__(self, *errors: str) -> None:
+        super().__init__(None, "fails")  # type: ignore[arg-type]
+        self.errors = [*errors]
+
+    def rows(self, known: Manifest, number: int, shards: Sequence[int]) -> Any:
+        raise RuntimeError(self.errors.pop(0))
+
+
+def test_jobs_that_fail_are_begun_again_unless_the_reason_is_known() -> None:
+    refused = Fails("PythonException: RuntimeError: host a lacks it\nat java")
+    refused.refusals = frozenset(["host a lacks it"])
+    found = [row for rows in refused.run(manifest(), 0, [4, 2]) for row in rows.to_pylist()]
+    assert [(row["kind"], row["name"], row["shard"]) for row in found] == [
+        (REFUSED, "host a lacks it", 4),
+        (REFUSED, "host a lacks it", 2),
+    ]
+    with pytest.raises(BadInput, match="the executors' Python: No module named 'pyarrow'"):
+        [*Fails("ModuleNotFoundError: No module named 'pyarrow'").run(manifest(), 0, [0])]
+    often = Fails("lost", "lost", "at last")
+    with pytest.raises(RuntimeError, match="at last"):
+        [*often.run(manifest(), 0, [0])]
+    assert often.errors == []
 
 
 # ---- Campaigns
