@@ -11,8 +11,8 @@ import refresh
 from conftest import Cli
 from msgspec.structs import replace
 
+from broker_tck.bench import plan as planning
 from broker_tck.bench.plan import Plan, Sample, hours_of, plan
-from broker_tck.spark_fuzz.driver import plan as planning
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.store.rows import FIGURE, ROWS, STATE, Row, arrow_schema
 from broker_tck.spark_fuzz.worker.task import batch_of
