@@ -12,13 +12,12 @@ from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.findings.document import Document, document_json, read
-from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS, at_most
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.executors import Executor
 from broker_tck.spark_fuzz.executors.session import cause, need
-from broker_tck.spark_fuzz.report.words import at_most
 from broker_tck.spark_fuzz.store.tables import Store
 
 SHOWN = 5

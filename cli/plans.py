@@ -8,9 +8,9 @@ import msgspec
 from broker_tck.bench.plan import Hours, Plan, plan
 from broker_tck.cli.campaigns import many
 from broker_tck.cli.output import print_json, print_table
+from broker_tck.properties.verdict import at_most
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.executors.processes import processes
-from broker_tck.spark_fuzz.report.words import at_most
 from broker_tck.spark_fuzz.worker.shard import COUNTED
 
 HEAD = ["subject", "profile", "operations/s", "least to most", "operations", "walks", "residual"]

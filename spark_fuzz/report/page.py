@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from broker_tck.properties.verdict import at_most
 from broker_tck.spark_fuzz.report import plots, words
 from broker_tck.spark_fuzz.report.advice import named, resume, steps
 from broker_tck.spark_fuzz.report.data import FEW, Lane, Report, RuleFigures, Source, report_of
@@ -54,7 +55,7 @@ def headline(report: Report) -> str:
         return ", ".join(said).capitalize()
     if not report.total("walks"):
         return "No walk was run"
-    bound = f"residual < {words.at_most(max(lane.residual for lane in report.lanes))}"
+    bound = f"residual < {at_most(max(lane.residual for lane in report.lanes))}"
     if report.never:
         return f"No finding, but {words.counted(len(report.never), 'rule')} never exercised; {bound}"
     return f"No finding in a small campaign; {bound}" if report.small else f"No finding; {bound}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_FLOOR, Context
+
+from broker_tck.properties.verdict import at_most
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 """Characters that are not seen, that turn the line around, or that XML forbids; a subject may put them in a message."""
-UP, DOWN = (Context(prec=2, rounding=towards) for towards in (ROUND_CEILING, ROUND_FLOOR))
+DOWN = Context(prec=2, rounding=ROUND_FLOOR)
 
 
 def visible(text: str) -> str:
@@ -80,11 +82,6 @@ def one_in(bound: float) -> str:
     if bound > 0.1:
         return f"{at_most(bound * 100)} %"
     return f"1 in {DOWN.create_decimal(repr(1 / bound)):,f}"
-
-
-def at_most(bound: float) -> str:
-    """A bound as a number of two digits that count, never smaller than it is."""
-    return f"{UP.create_decimal(repr(bound)).normalize():f}"
 
 
 def moment(iso: str) -> str:
