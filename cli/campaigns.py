@@ -12,7 +12,7 @@ from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.findings.document import Document, document_json, read
-from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS, at_most
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.totals import Totals
@@ -30,9 +30,14 @@ def say(text: str) -> None:
     click.echo(f"broker-tck: {text}", err=True)
 
 
+def need_store() -> None:
+    """BadInput if a library of the extra ``fuzz`` is missing."""
+    need("campaigns", ("pyarrow", "deltalake"), "fuzz")
+
+
 def opened(where: str) -> Store:
     """A store, to be read or written. BadInput if what it needs is not installed."""
-    need("campaigns", ("pyarrow", "deltalake"), "fuzz")
+    need_store()
     return Store(where)
 
 
@@ -70,7 +75,7 @@ def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
     return [
         [rounds] if left is None else [rounds, f"{clock(left)} left"],
         [f"{totals.sum('walks'):,} walks", f"{totals.sum('operations'):,} operations", f"{totals.rate:,.0f}/s"],
-        [*found, f"residual < {totals.residual:.2g}"] if totals.residual < 1 else found,
+        [*found, f"residual < {at_most(totals.residual)}"] if totals.residual < 1 else found,
     ]
 
 
@@ -138,7 +143,7 @@ def print_summary(store: Store, totals: Totals, findings: Sequence[Document], va
                 f"{of['states']:,}",
                 f"{of['failing']:,}",
                 ", ".join(vacuous[lane]) or "-",
-                "-" if of["failing"] else f"< {lane_totals.residual:.2g}",
+                "-" if of["failing"] else f"< {at_most(lane_totals.residual)}",
             )
         )
     head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "residual"]

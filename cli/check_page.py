@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_tck.properties.findings.story import config_text
 from broker_tck.properties.verdict import CONFORMS
 
 
@@ -13,7 +12,7 @@ def page(check: dict[str, Any]) -> str:
     from broker_tck.spark_fuzz.report.rendering import rendered
     from broker_tck.spark_fuzz.report.stories import lines_of
 
-    return rendered("check.html", check=check, headline=headline(check), config_text=config_text, lines_of=lines_of)
+    return rendered("check.html", check=check, headline=headline(check), lines_of=lines_of)
 
 
 def headline(check: dict[str, Any]) -> str:

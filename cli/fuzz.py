@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import partial, wraps
+from pathlib import Path
 from typing import Any
 
 import click
 
-from broker_tck.cli.campaigns import opened, say, summarize, watched
+from broker_tck.cli.campaigns import need_store, opened, say, summarize, watched
 from broker_tck.cli.options import (
     chosen_contract,
     chosen_profiles,
@@ -26,12 +27,13 @@ from broker_tck.spark_fuzz.driver.manifest import Goal, Lane
 from broker_tck.spark_fuzz.driver.merging import merge
 from broker_tck.spark_fuzz.driver.sizes import OPERATIONS, sizes
 from broker_tck.spark_fuzz.executors.choosing import MASTER, PROCESSES, SPARK, Choice, executor
-from broker_tck.spark_fuzz.store.tables import refused
+from broker_tck.spark_fuzz.executors.session import need_spark
 
 WALK_MEMORY = 512
 FUZZ_EXAMPLES = """\b
 Examples:
   broker-tck fuzz --store first
+  broker-tck fuzz --plan --operations 1000000000
   broker-tck fuzz --store night --seconds 28800 --subject my_package.tracker:MyTracker
   broker-tck fuzz --store night --master spark://host:7077 --ship --shards 64
   broker-tck fuzz resume night --rounds 40
@@ -64,6 +66,7 @@ EXECUTOR_OPTIONS = (
     click.option(
         "--ship", "shipped", is_flag=True, help="Send the kit, its libraries, and the subjects' packages and files."
     ),
+    click.option("--archive", metavar="URI", help="What --ship would send, where all executors can read it."),
     click.option(
         "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark, or of Hadoop. Repeatable."
     ),
@@ -104,7 +107,7 @@ findings_option = click.option(
 )
 
 
-@click.group(invoke_without_command=True, epilog=FUZZ_EXAMPLES, subcommand_metavar="[resume|stop|merge] …")
+@click.group(invoke_without_command=True, epilog=FUZZ_EXAMPLES, subcommand_metavar="[resume|stop|merge|archive] …")
 @contract_option
 @subject_option
 @profile_option
@@ -133,6 +136,12 @@ findings_option = click.option(
     metavar="MIB",
     help="Memory is refused to a subject that wants more.",
 )
+@click.option(
+    "--plan",
+    "plan_only",
+    is_flag=True,
+    help="Measure for a few seconds, and say how long the campaign takes here and elsewhere. Nothing is written.",
+)
 @seed_option
 @executor_options
 @json_option
@@ -151,6 +160,7 @@ def fuzz_command(
     shards: int | None,
     walk_seconds: float,
     walk_memory: int,
+    plan_only: bool,
     seed: int,
     choice: Choice,
     as_json: bool,
@@ -163,24 +173,22 @@ def fuzz_command(
     """
     if context.invoked_subcommand:
         return None
-    if where is None:
-        raise BadInput("--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`")
     contract = chosen_contract(contract_name, named)
     subjects = chosen_subjects(contract, named)
     lanes = list(dict.fromkeys(Lane(s.name, p) for s in subjects for p in chosen_profiles(s, profile)))
     plan = sizes(operations, rounds, shards, seconds, until)
+    campaign = partial(planned, contract, lanes, plan, seed=seed, walk_seconds=walk_seconds, walk_memory=walk_memory)
+    if plan_only:
+        from broker_tck.cli.plans import print_plan
+
+        need_store()
+        return print_plan(campaign(executor=""), choice.processes, as_json)
+    if where is None:
+        raise BadInput("--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`")
     store = opened(where)
     store.check_new()
     with executor(choice, [lane.subject for lane in lanes], say) as made:
-        manifest = planned(
-            contract,
-            lanes,
-            plan,
-            seed=seed,
-            walk_seconds=walk_seconds,
-            walk_memory=walk_memory,
-            executor=made.name,
-        )
+        manifest = campaign(executor=made.name)
         with store.driven(manifest):
             totals = watched(made, store, plan.goal)
             return summarize(store, totals, plan.goal, as_json)
@@ -207,8 +215,7 @@ def resume(
     """
     store = opened(where)
     manifest = resumable(store)
-    if by := store.driver():
-        raise BadInput(refused(where, by))
+    store.check_idle()
     goal = Goal(rounds, seconds, until) if rounds or seconds or until else manifest.goal
     with executor(choice, manifest.subjects, say) as made, store.driven():
         totals = watched(made, store, goal)
@@ -238,3 +245,19 @@ def merge_command(sources: tuple[str, ...], into: str) -> None:
     store.check_new()
     merged = merge([opened(source) for source in sources], store)
     click.echo(f"{into}: {len(merged.merged)} campaigns, {store.rounds()} rounds")
+
+
+@fuzz_command.command(
+    "archive", epilog="\b\nExamples:\n  broker-tck fuzz archive --subject my_package.tracker:MyTracker --into kit.zip\n"
+)
+@contract_option
+@subject_option
+@click.option("--into", required=True, metavar="FILE", help="The ZIP file to write.")
+def archive_command(contract_name: str | None, named: tuple[Subject, ...], into: str) -> None:
+    """Write the archive that --ship sends to a file, for --archive: the kit, its libraries, the subjects' packages."""
+    from broker_tck.spark_fuzz.executors.ship import files, write
+
+    need_spark()
+    subjects = chosen_subjects(chosen_contract(contract_name, named), named)
+    write(dict(files(subject.name for subject in subjects)), Path(into))
+    click.echo(f"{into}: {Path(into).stat().st_size / 1e6:,.0f} MB")

@@ -19,7 +19,7 @@ from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.engine.subjects import contract_named, resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question, lacking, questions, survey, to_be_had
-from broker_tck.properties.verdict import CONFORMS, status_of
+from broker_tck.properties.verdict import CONFORMS, at_most, status_of
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, subject_digests
 
 WALKS, MORE = 100, 10
@@ -163,7 +163,7 @@ def print_answers(answers: list[Answer], walks: int) -> None:
                 each.question.profile,
                 "its own" if each.question.own else "the specification",
                 f"{each.checked.get('operations', 0):,}",
-                f"< {each.checked['residual']:.2g}" if each.verdict == CONFORMS else "-",
+                f"< {at_most(each.checked['residual'])}" if each.verdict == CONFORMS else "-",
                 each.why or rules or "-",
                 each.verdict if each.verdict == CONFORMS else each.verdict.upper(),
             )

@@ -12,7 +12,7 @@ from broker_tck.properties.conforming import Checked, asked, golden_traces
 from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.findings.lines import filled
-from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, at_most
 
 HEAD = ("verdict", "subject", "profile", "golden", "rules", "walks", "operations", "deviations", "residual", "left out")
 WIDTHS = (10, 0, 0, 0, 8, 5, 10, 10, 8, 0)
@@ -48,7 +48,7 @@ def row_of(found: Checked) -> tuple[str, ...]:
         f"{run.walks:,}",
         f"{run.operations + found.machine_steps:,}",
         f"{sum(run.deviations.values())} of {len(run.deviations)}" if run.deviations else "-",
-        f"< {run.residual:.2g}" if found.green else "-",
+        f"< {at_most(run.residual)}" if found.green else "-",
         left_out_text(run.subject, run.profile),
     )
 

@@ -31,6 +31,7 @@ from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.document import Document, document, document_json
 from broker_tck.properties.guarding import Task, run_all
+from broker_tck.properties.verdict import at_most
 
 JUDGED = 64
 """One walk in so many is judged by the laws."""
@@ -167,7 +168,7 @@ def told_of(found: Checked) -> Told:
         f"{run.operations / max(run.seconds, 1e-9):,.0f}" if run.seconds else "-",
         f"{len(run.exercised)} of {len(run.rules)}",
         ", ".join(run.vacuous) or "-",
-        "failed" if failed else f"< {run.residual:.2g}",
+        "failed" if failed else f"< {at_most(run.residual)}",
     )
     return Told(row, walked_json(run, documents), documents, failed)
 

@@ -37,6 +37,7 @@ Measure = Callable[[Path], Samples]
 TURNS = 3
 SEEDS = 20
 CURSORS = 10_000
+ROUNDS = 3_000
 MOST = 1 / 3
 """A figure has moved if it differs by more than this share of its old value."""
 YARDSTICK = "ten million turns of a loop"
@@ -220,19 +221,30 @@ def ratio(ours: Any, mine: Any, *names: str) -> float:
 
 
 def campaign(folder: Path) -> Samples:
-    """What Spark and isolation cost. Three quarters of an hour, with Java 17 and an idle machine."""
-    found = json_of(folder, "bench campaign")
-    size = found["size"]
-    rows: dict[str, list[float]] = {
-        f"operations of {way['name']}, times those of one plain process": way["times_by_turn"]
-        for way in found["ways"][1:]
+    """What campaigns cost. Half an hour, with Java 17 and an idle machine."""
+    columns = {
+        "operations a processor-second, times one plain process's": "thrift_times",
+        "operations a second, times one plain process's": "times",
+        "first walk, seconds": "firsts",
+        "a campaign of nothing, processor-seconds": "nothings",
     }
-    rows["rows that a million operations write"] = [size["rows_a_million"]]
-    rows["kB that they take"] = [size["bytes_a_million"] / 1_000]
-    rows["kB of a round's summary"] = [size["summary_bytes_a_round"] / 1_000]
-    rows["states reached"] = [size["states"]]
-    rows["kB of all states"] = [size["states_bytes"] / 1_000]
-    return {row: {"figure": samples} for row, samples in rows.items()}
+    ways = json_of(folder, "bench campaign")["ways"]
+    return {way["name"]: {column: way[name] for column, name in columns.items()} for way in ways}
+
+
+def rounds(folder: Path) -> Samples:
+    """What a campaign of many rounds costs its driver. Ten minutes."""
+    found = json_of(folder, f"bench rounds --rounds {ROUNDS}")
+    return {
+        f"{stage['rounds']:,}": {
+            "processor-seconds a round": [stage["seconds"]],
+            "the driver's memory, MB": [stage["resident"] / 1e6],
+            "rows, MB": [stage["live"] / 1e6],
+            "whole store, MB": [stage["store"] / 1e6],
+            "files": [stage["files"]],
+        }
+        for stage in found["stages"]
+    } | {f"then, opened to {name}": {"processor-seconds a round": [value]} for name, value in found["reading"].items()}
 
 
 HEADS: dict[Measure, str] = {
@@ -244,7 +256,8 @@ HEADS: dict[Measure, str] = {
     nacks: "bytes a nack, by nacks a second",
     bucket: "ten million messages",
     topic: "a million messages, by subscriptions",
-    campaign: "a campaign on two cores",
+    campaign: "two cores",
+    rounds: "rounds of 2,000 shards",
 }
 """Every bench, with the head of its first column; the quick ones first."""
 BENCHES = {measure.__name__: measure for measure in HEADS}

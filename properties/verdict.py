@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, Context
 
 CONFORMS = "conforms"
 """There was no difference, and every rule that has to be exercised came up."""
@@ -10,6 +11,7 @@ BROKEN = "broken"
 """There was a difference, or a law did not hold."""
 NOT_ENOUGH = "not enough"
 """There was no difference, but something that has to come up did not."""
+UP = Context(prec=2, rounding=ROUND_CEILING)
 STATUS = {CONFORMS: 0, BROKEN: 1, NOT_ENOUGH: 4}
 
 
@@ -17,3 +19,8 @@ def status_of(verdicts: Iterable[str]) -> int:
     """The exit status of a command that came to these verdicts: a difference counts before what is not enough."""
     found = {*verdicts}
     return STATUS[next((verdict for verdict in (BROKEN, NOT_ENOUGH) if verdict in found), CONFORMS)]
+
+
+def at_most(bound: float) -> str:
+    """A bound as a number of two digits that count, never smaller than it is."""
+    return f"{UP.create_decimal(repr(bound)).normalize():f}"

@@ -1,55 +1,47 @@
-"""Rounds one behind the other: which have begun while one is merged, and how it ends; without Spark."""
+"""Rounds one behind the other: which have begun while one is merged, and what becomes of shards that are not walked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from threading import Event
-from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
-import refresh
+from made_up import MadeUp, manifest, table
 
-from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.driver.manifest import Goal
-from broker_tck.spark_fuzz.driver.rounds import Rounds
+from broker_tck.properties.errors import BadInput, Failed
+from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest
+from broker_tck.spark_fuzz.driver.rounds import AHEAD, TRIES, Rounds
 from broker_tck.spark_fuzz.driver.totals import Totals
+from broker_tck.spark_fuzz.store.rows import MACHINE, REFUSED, UNFINISHED, UNFIT, Row
+from broker_tck.spark_fuzz.worker.task import batch_of
 
 PATIENCE = 60.0
+Tables = dict[str, Any]
 
 
-class Told(Rounds):
-    """Rounds that only tell what happens to them: a round's shards run until they are let go."""
+class Kept:
+    """A store that only keeps what was committed, and tells how many other rounds have begun by then."""
+
+    where = "store"
 
     def __init__(self) -> None:
-        store: Any = SimpleNamespace(findings=lambda: SimpleNamespace(num_rows=0))
-        nothing: Any = None
-        super().__init__(nothing, store, nothing)
+        self.manifest = manifest()
+        self.committed: list[Tables] = []
         self.begun: list[int] = []
         self.told: list[str] = []
-        self.let_go: dict[int, Event] = {number: Event() for number in range(9)}
-        self.refused: set[int] = set()
 
-    def write_rows(self, number: int) -> None:
-        if number in self.refused:
-            raise BadInput("an executor refused")
-        assert self.let_go[number].wait(PATIENCE)
+    def states(self) -> pa.Table:
+        return table("states", [])
 
-    def merge(self, number: int, counted: Callable[[], None]) -> list[dict[str, Any]]:
-        self.told.append(f"counted {number}, {self.waiting} others have begun")
-        counted()
-        self.told.append(f"merged {number}, {self.waiting} others have begun")
-        return []
+    def findings(self) -> pa.Table:
+        return table("findings", [])
 
-    def finish(self, number: int, rows: list[dict[str, Any]]) -> Any:
-        (spent,) = rows
-        assert (spent["kind"], spent["name"]) == ("round", "milliseconds")
-        return number
-
-    @property
-    def waiting(self) -> int:
-        """How many rounds have begun that are not merged yet, without the one that is being merged."""
-        return len(self.begun) - len([line for line in self.told if line.startswith("merged")]) - 1
+    def commit(self, first: int, number: int, tables: Tables) -> None:
+        assert first == number == len(self.committed)
+        self.committed.append(tables)
+        self.told.append(f"{number} committed, {len(self.begun) - number - 1} others have begun")
 
     def until(self, stop: int) -> Callable[[int], bool]:
         """Has rounds made up to this one."""
@@ -62,60 +54,148 @@ class Told(Rounds):
         return another
 
 
-def all_of(rounds: Told, made: Iterator[Any], count: int) -> list[Any]:
-    """What the rounds come to, each let go when it is waited for."""
-    found = []
-    for number in range(count):
-        rounds.let_go[number].set()
-        found.append(next(made))
+class Held(MadeUp):
+    """Shards of a round run until they are let go."""
+
+    def __init__(self) -> None:
+        self.let_go = [Event() for _ in range(9)]
+
+    def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        assert self.let_go[number].wait(PATIENCE)
+        yield from super().run(manifest, number, shards)
+
+
+class Troubled(MadeUp):
+    """Some shards answer with trouble, each in some of its tries."""
+
+    def __init__(self, troubles: dict[int, list[Row]]) -> None:
+        self.troubles = {shard: [*rows] for shard, rows in troubles.items()}
+        self.asked: list[list[int]] = []
+
+    def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        self.asked.append([*shards])
+        for shard in shards:
+            if rows := self.troubles.get(shard):
+                yield batch_of([rows.pop(0)], shard)
+            else:
+                yield from super().run(manifest, number, [shard])
+
+
+def rounds_of(executor: Any, store: Any, say: Callable[[str], None] = print) -> Rounds:
+    return Rounds(executor, store, say)
+
+
+def figures_of(troubles: dict[int, list[Row]], say: Callable[[str], None] = print) -> tuple[list[list[int]], pa.Table]:
+    """Which shards were asked for, and the figures of one round with such troubles."""
+    executor = Troubled(troubles)
+    (figures,) = rounds_of(executor, Kept(), say).made(0, lambda number: number < 1)
+    return executor.asked, figures
+
+
+@pytest.mark.parametrize(("ahead", "others"), [(AHEAD, [2, 2, 2, 1, 0]), (0, [0, 0, 0, 0, 0])])
+def test_others_have_begun_when_a_round_is_committed_unless_it_decides_whether_there_are_any(
+    ahead: int, others: list[int]
+) -> None:
+    executor, store = Held(), Kept()
+    made = rounds_of(executor, store).made(0, store.until(5), ahead)
+    for event in executor.let_go[:5]:
+        event.set()
+        next(made)
     assert list(made) == []
-    return found
-
-
-def test_next_round_has_begun_before_one_is_merged_and_another_waits() -> None:
-    rounds = Told()
-    assert all_of(rounds, rounds.made(0, rounds.until(5)), 5) == [0, 1, 2, 3, 4]
-    assert rounds.begun == [0, 1, 2, 3, 4]
-    assert rounds.told == [
-        "counted 0, 0 others have begun",
-        "merged 0, 1 others have begun",
-        "counted 1, 1 others have begun",
-        "merged 1, 2 others have begun",
-        "counted 2, 1 others have begun",
-        "merged 2, 2 others have begun",
-        "counted 3, 1 others have begun",
-        "merged 3, 1 others have begun",
-        "counted 4, 0 others have begun",
-        "merged 4, 0 others have begun",
-    ]
-
-
-def test_no_round_begins_before_the_one_before_it_is_whole_where_that_decides() -> None:
-    rounds = Told()
-    assert all_of(rounds, rounds.made(0, rounds.until(3), ahead=0), 3) == [0, 1, 2]
-    assert all(line.endswith(" 0 others have begun") for line in rounds.told)
+    assert store.begun == [0, 1, 2, 3, 4]
+    assert store.told == [f"{number} committed, {left} others have begun" for number, left in enumerate(others)]
 
 
 def test_campaign_that_is_over_makes_no_round() -> None:
-    rounds = Told()
-    assert list(rounds.made(4, rounds.until(4))) == []
-    assert rounds.begun == []
+    store = Kept()
+    assert list(rounds_of(Held(), store).made(4, store.until(4))) == []
+    assert store.begun == []
 
 
-def test_refusal_ends_the_rounds_without_waiting_for_those_that_have_begun() -> None:
-    rounds = Told()
-    rounds.refused = {1}
-    made = rounds.made(0, rounds.until(9))
-    rounds.let_go[0].set()
-    assert next(made) == 0
-    with pytest.raises(BadInput, match="an executor refused"):
-        next(made)
-    assert rounds.begun == [0, 1, 2]
-    rounds.let_go[2].set()
-
-
-def test_round_that_waits_is_not_begun_where_the_time_will_be_over() -> None:
-    totals, goal = Totals(refresh.manifest([], 1), 2, 30_000), Goal(seconds=40)
+def test_round_that_waits_is_not_begun_if_the_time_will_be_over() -> None:
+    totals, goal = Totals(manifest(), 2, 30_000), Goal(seconds=40)
     assert not goal.reached(2, totals.seconds_of(2))
     assert goal.reached(3, totals.seconds_of(3))
-    assert Totals(refresh.manifest([], 1)).seconds_of(3) == 0
+    assert Totals(manifest()).seconds_of(3) == 0
+
+
+# ---- Shards that are not walked
+
+
+ENDED, REFUSES = Row(UNFINISHED, "", "", "its process ended", "shard 1", 1), Row(REFUSED, "", "", "host: old")
+
+
+@pytest.mark.parametrize("trouble", [ENDED, REFUSES])
+def test_shard_that_was_not_walked_is_run_again_and_comes_to_the_same(trouble: Row) -> None:
+    _, wanted = figures_of({})
+    said: list[str] = []
+    asked, figures = figures_of({1: [trouble] * (TRIES - 1), 2: [trouble]}, said.append)
+    assert asked == [[0, 1, 2], [1, 2], [1]]
+    assert timeless(figures) == timeless(wanted)
+    assert said == (["left out: host: old"] if trouble is REFUSES else [])
+
+
+def timeless(figures: pa.Table) -> list[dict[str, Any]]:
+    """Figures without how long the round took."""
+    return [row for row in figures.to_pylist() if row["kind"] != "round"]
+
+
+def test_shard_that_nothing_finishes_is_counted_as_that_and_the_campaign_goes_on() -> None:
+    asked, figures = figures_of({1: [ENDED] * TRIES})
+    assert asked == [[0, 1, 2], [1], [1]]
+    (unfinished,) = (row for row in figures.to_pylist() if row["kind"] == UNFINISHED)
+    assert (unfinished["name"], unfinished["count"]) == ("its process ended", 1)
+    assert "shard 1" in unfinished["key"]
+    totals = Totals(manifest())
+    totals.add(figures)
+    assert (totals.rounds, totals.unfinished) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (REFUSES, "store: host: old; `fuzz resume` with --ship sends along what it needs"),
+        (Row(UNFIT, "", "", "unknown subject 'x'"), "store: unknown subject 'x'"),
+    ],
+)
+def test_refusal_of_all_ends_the_rounds_without_waiting_for_those_that_have_begun(row: Row, says: str) -> None:
+    class Refusing(Held):
+        def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
+            if number == 1:
+                return (batch_of([row], shard) for shard in shards)
+            return super().run(manifest, number, shards)
+
+    executor, store = Refusing(), Kept()
+    made = rounds_of(executor, store).made(0, store.until(9))
+    executor.let_go[0].set()
+    next(made)
+    with pytest.raises(BadInput) as raised:
+        next(made)
+    assert str(raised.value) == says
+    assert store.begun == [0, 1, 2]
+    executor.let_go[2].set()
+
+
+@pytest.mark.parametrize("times", [0, 2])
+def test_shard_that_is_lost_or_run_twice_is_noticed(times: int) -> None:
+    class Losing(MadeUp):
+        def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
+            return super().run(manifest, number, [*shards[:-1], *[shards[-1]] * times])
+
+    with pytest.raises(Failed, match=f"round 0: {2 + times} shards were answered, not 3"):
+        next(rounds_of(Losing(), Kept()).made(0, lambda number: True))
+
+
+def test_machines_are_summed_and_states_are_new_once() -> None:
+    store = Kept()
+    executor: Any = MadeUp()
+    all_figures = list(rounds_of(executor, store).made(0, lambda number: number < 3))
+    for figures in all_figures:
+        machines = {row["name"]: row["count"] for row in figures.to_pylist() if row["kind"] == MACHINE}
+        assert machines == {"shards": 3, "operations": 1500}
+    states = [tuple(row.values())[1:] for tables in store.committed for row in tables["states"].to_pylist()]
+    assert (
+        len(states)
+        == len({*states})
+        == sum(row["count"] for figures in all_figures for row in figures.to_pylist() if row["kind"] == "states")
+    )

@@ -198,6 +198,12 @@ def test_walk_that_does_much_in_bulk_is_made_and_not_counted(monkeypatch: pytest
     assert (run.walks, run.counted) == (1, 1 - more)
 
 
+def test_nothing_that_counts_is_made_for_walks_that_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "Exercised", None)
+    run = Run(resolve("time-bucket"), "timebucket-ideal", 7)
+    assert [done.difference for done in checked(run, range(1, 3), counted=64)] == [None, None]
+
+
 @pytest.mark.parametrize(
     ("missing", "made", "judged"), [([], 0, 0), (["DD-13"], 3, 0), (["DD-08"], 3, 3), (["shift"], 3, 3)]
 )

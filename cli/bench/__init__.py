@@ -14,7 +14,8 @@ COMMANDS = {
     "cache": "What eviction costs: one queue of removal beside a policy for each cache, each in a fresh process.",
     "bucket": "What an index in 50, 200 and 1,000 buckets costs, beside one in memory and a heap.",
     "topic": "What the shared index of a topic costs with more and more subscriptions, beside a tracker for each.",
-    "campaign": "What Spark and isolation cost: the same walks in one process, isolated, on local cores, on a cluster.",
+    "campaign": "What campaigns cost: the same walks in plain processes, isolated, on processes, and on Spark.",
+    "rounds": "What a campaign costs its driver: many rounds of many shards, with rows that are made up.",
 }
 
 

@@ -164,7 +164,7 @@ def checked(run: Run, numbers: range, counted: int = COUNTED, judged: int = 0) -
     judged by the laws; 0: none is. What does much in bulk is neither counted nor judged.
     """
     subject, model = run.subject, run.model
-    counting = Exercised(model)
+    counting: Exercised | None = None  # to make one takes as long as a walk
     made = walks(subject.contract, run.seed, numbers, subject.rig, model, subject.capabilities, marked=True)
     for number in numbers:
         began = perf_counter()
@@ -172,6 +172,7 @@ def checked(run: Run, numbers: range, counted: int = COUNTED, judged: int = 0) -
         run.walks += 1
         run.operations += len(done.operations)
         if number % counted == 0 and bulk(done.operations) <= MOST_COUNTED:
+            counting = counting or Exercised(model)
             count(run, counting, done)
         run.seconds += perf_counter() - began
         if done.difference:

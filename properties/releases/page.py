@@ -10,7 +10,7 @@ from broker_tck.implementations.jvm.releases import INSTEAD, Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question
-from broker_tck.properties.verdict import BROKEN, CONFORMS
+from broker_tck.properties.verdict import BROKEN, CONFORMS, at_most
 
 
 @dataclass
@@ -100,7 +100,7 @@ def verdict(each: Answer) -> str:
     """A verdict, with how sure it is."""
     if each.verdict != CONFORMS:
         return f"**{each.verdict}**" + (f" ({plain(each.why)})" if each.why else "")
-    return f"conforms ({each.checked['operations']:,}; < {each.checked['residual']:.2g})"
+    return f"conforms ({each.checked['operations']:,}; < {at_most(each.checked['residual'])})"
 
 
 def plain(text: str) -> str:

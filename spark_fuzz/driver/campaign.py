@@ -71,7 +71,7 @@ def own_manifest(store: Store) -> Manifest:
 
 def totals_of(store: Store) -> Totals:
     """What a store's campaign has come to."""
-    return of_store(store.manifest, store.figures(), store.rounds())
+    return of_store(store.manifest, store.sums(), store.rounds())
 
 
 def stop(store: Store) -> None:

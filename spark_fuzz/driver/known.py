@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Self
 
-from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES
+from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, rank
 from broker_tck.spark_fuzz.store.rows import (
     FIGURES,
     FINDING,
@@ -52,24 +53,19 @@ class Known:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        counts = rows.filter(pc.invert(pc.is_in(rows["kind"], pa.array([STATE, FINDING]))))
         states = self.new_states(rows.filter(pc.equal(rows["kind"], STATE)))
-        findings, fresh = self.new_findings(number, rows.filter(pc.equal(rows["kind"], FINDING)).to_pylist())
+        findings, shapes = self.new_findings(rows.filter(pc.equal(rows["kind"], FINDING)).to_pylist())
+        counts = rows.filter(pc.invert(pc.is_in(rows["kind"], pa.array([STATE, FINDING])))).select(names(FIGURES)[1:])
         by_lane = states.group_by(list(LANE)).aggregate([([], "count_all")]).to_pylist()
         reached = Counter({(row["subject"], row["profile"]): row["count_all"] for row in by_lane})
-        added = [
-            {"kind": kind, "subject": subject, "profile": profile, "name": "", "key": "", "count": count}
-            for kind, counter in ((NEW_STATES, reached), (NEW_FINDINGS, fresh))
-            for (subject, profile), count in sorted(counter.items())
-        ]
-        added.append(dict.fromkeys(KEYS, "") | {"kind": ROUND, "name": "milliseconds", "count": round(1000 * seconds)})
-        figures = [*counts.select(names(FIGURES)[1:]).to_pylist(), *added]
+        added = []
+        for kind, new in ((NEW_STATES, reached), (NEW_FINDINGS, shapes)):
+            added += [figure(kind, subject, profile, "", count) for (subject, profile), count in sorted(new.items())]
+        added.append(figure(ROUND, "", "", "milliseconds", round(1000 * seconds)))
         return {
-            "states": states.add_column(0, "round", pa.array([number] * len(states), pa.int32())).cast(
-                arrow_schema(STATES)
-            ),
-            "findings": pa.Table.from_pylist(findings, arrow_schema(FINDINGS)),
-            "figures": pa.Table.from_pylist([{"round": number, **row} for row in figures], arrow_schema(FIGURES)),
+            "states": numbered(states, number).cast(arrow_schema(STATES)),
+            "findings": pa.Table.from_pylist([{"round": number, **row} for row in findings], arrow_schema(FINDINGS)),
+            "figures": numbered(pa.concat_tables([counts, pa.Table.from_pylist(added, counts.schema)]), number),
         }
 
     def new_states(self, rows: pa.Table) -> pa.Table:
@@ -78,31 +74,46 @@ class Known:
 
         new = rows.select(list(ID)).join(self.states, list(ID), join_type="left anti")
         new = new.select(list(ID)).sort_by([(name, "ascending") for name in ID])
-        self.states = pa.concat_tables([self.states, new])
+        if len(new):
+            self.states = pa.concat_tables([self.states, new]).combine_chunks()
         return new
 
-    def new_findings(self, number: int, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], Counter[Any]]:
+    def new_findings(self, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], Counter[tuple[str, str]]]:
         """A round's findings as rows of the store, and how many of their shapes are new, by lane."""
-        fresh: Counter[Any] = Counter()
+        fresh: Counter[tuple[str, str]] = Counter()
         found: dict[tuple[str, ...], dict[str, Any]] = {}
-        for row in sorted(rows, key=lambda row: (row["length"], row["key"])):
-            lane, rules, length = (row["subject"], row["profile"]), row["name"], row["length"]
-            known = self.lengths[*lane, rules]
-            shape = kept_as(known, row["key"], length)
-            fresh[lane] += shape not in known
-            news = length < known.get(shape, length + 1)
-            known[shape] = min(length, known.get(shape, length))
-            if other := found.get((*lane, rules, shape)):
-                other["count"] += row["count"]
-                continue
-            place = {"round": number, "subject": lane[0], "profile": lane[1], "rules": rules, "shape": shape}
-            more = {name: row[name] for name in ("count", "shard", "walk")}
-            found[*lane, rules, shape] = place | more | {"length": known[shape], "text": row["text"] if news else ""}
+        for row in sorted(rows, key=lambda row: rank(row["key"])):
+            lane, length, text = (row["subject"], row["profile"]), row["length"], row["text"]
+            known = self.lengths[*lane, row["name"]]
+            shape = counted_as(known, row["key"])
+            if shape == row["key"] and length < known.get(shape, length + 1):
+                fresh[lane] += shape not in known
+                known[shape] = length
+            else:
+                text = ""
+            key = (*lane, row["name"], shape)
+            if key in found:
+                found[key]["count"] += row["count"]
+            else:
+                more = {name: row[name] for name in ("count", "shard", "walk")}
+                found[key] = {**dict(zip(SHAPE, key, strict=True)), **more, "length": known[shape], "text": text}
         return [*found.values()], +fresh
 
 
-def kept_as(known: dict[str, int], shape: str, length: int) -> str:
-    """The shape under which a finding is counted: its own, unless enough are known and none of them is longer."""
-    if shape in known or len(known) < MOST_SHAPES or length < max(known.values()):
-        return shape
-    return min(known, key=lambda shape: (known[shape], shape))
+def numbered(rows: pa.Table, number: int) -> pa.Table:
+    """Rows with the number of their round before them."""
+    import pyarrow as pa
+
+    return rows.add_column(0, "round", pa.repeat(pa.scalar(number, pa.int32()), len(rows)))
+
+
+def figure(kind: str, subject: str, profile: str, name: str, count: int) -> dict[str, Any]:
+    """A figure that a round's merging adds."""
+    return {"kind": kind, "subject": subject, "profile": profile, "name": name, "key": "", "count": count}
+
+
+def counted_as(known: Collection[str], shape: str) -> str:
+    """The shape under which a finding is counted: its own, unless as many are known as are kept, all before it."""
+    first = sorted(known, key=rank)[:MOST_SHAPES]
+    own = shape in known or len(first) < MOST_SHAPES or rank(shape) < rank(first[-1])
+    return shape if own else first[0]

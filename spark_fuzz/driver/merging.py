@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.driver.known import ID, SHAPE
+from broker_tck.spark_fuzz.driver.known import ID, SHAPE, figure
 from broker_tck.spark_fuzz.driver.manifest import Manifest
-from broker_tck.spark_fuzz.store.rows import (
-    FIGURES,
-    KEYS,
-    LANE,
-    NEW_FINDINGS,
-    NEW_STATES,
-    STATES,
-    arrow_schema,
-    names,
-)
+from broker_tck.spark_fuzz.store.rows import FIGURES, LANE, NEW_FINDINGS, NEW_STATES, STATES, arrow_schema, names
 from broker_tck.spark_fuzz.store.tables import Store
 
 if TYPE_CHECKING:
@@ -36,13 +27,14 @@ def merge(stores: Sequence[Store], into: Store) -> Manifest:
     check(stores, manifests)
     manifest = merged_manifest(manifests)
     later = [0, *accumulate(store.rounds() for store in stores)]
+    if not later[-1]:
+        raise BadInput(f"{stores[0].where}: no round is whole yet, nor of the others")
 
     def rows(name: str) -> pa.Table:
-        whole = [store.read(name, predicate=f"round < {store.rounds()}") for store in stores]
-        return pa.concat_tables(map(shifted, whole, later))
+        return pa.concat_tables(shifted(store.whole(name), by) for store, by in zip(stores, later, strict=False))
 
     with into.driven(manifest):
-        into.commit(later[-1] - 1, merged_tables(rows("states"), rows("findings"), rows("figures")))
+        into.commit(0, later[-1] - 1, merged_tables(rows("states"), rows("findings"), rows("figures")))
     return manifest
 
 
@@ -50,8 +42,7 @@ def shifted(rows: pa.Table, by: int) -> pa.Table:
     """Rows with their rounds numbered anew."""
     import pyarrow.compute as pc
 
-    rounds = pc.cast(pc.add(rows["round"], by), rows.schema.field("round").type)
-    return rows.set_column(rows.schema.get_field_index("round"), rows.schema.field("round"), rounds)
+    return rows.set_column(0, rows.schema.field("round"), pc.cast(pc.add(rows["round"], by), rows["round"].type))
 
 
 def merged_tables(states: pa.Table, findings: pa.Table, figures: pa.Table) -> dict[str, pa.Table]:
@@ -62,19 +53,25 @@ def merged_tables(states: pa.Table, findings: pa.Table, figures: pa.Table) -> di
     def first(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
         return rows.group_by(list(keys)).aggregate([("round", "min")]).rename_columns([*keys, "round"])
 
-    reached, shapes = first(states, ID), first(findings, SHAPE)
-    recounted = pc.is_in(figures["kind"], pa.array([NEW_STATES, NEW_FINDINGS]))
-    parts = [figures.filter(pc.invert(recounted))]
-    for kind, new in ((NEW_STATES, reached), (NEW_FINDINGS, shapes)):
+    reached = first(states, ID)
+    parts = [figures.filter(pc.invert(pc.is_in(figures["kind"], pa.array([NEW_STATES, NEW_FINDINGS]))))]
+    for kind, new in ((NEW_STATES, reached), (NEW_FINDINGS, first(findings, SHAPE))):
         counts = new.group_by([*LANE, "round"]).aggregate([([], "count_all")]).to_pylist()
-        rows = [{**row, "kind": kind, "name": "", "key": "", "count": row["count_all"]} for row in counts]
+        rows = [
+            {"round": row["round"], **figure(kind, row["subject"], row["profile"], "", row["count_all"])}
+            for row in counts
+        ]
         parts.append(pa.Table.from_pylist(rows, arrow_schema(FIGURES)))
-    ordered = [(name, "ascending") for name in ("round", *ID)]
     return {
-        "states": reached.select(names(STATES)).cast(arrow_schema(STATES)).sort_by(ordered),
+        "states": ordered(reached.select(names(STATES)).cast(arrow_schema(STATES))),
         "findings": findings,
-        "figures": pa.concat_tables(parts).sort_by([("round", "ascending"), *((name, "ascending") for name in KEYS)]),
+        "figures": ordered(pa.concat_tables(parts)),
     }
+
+
+def ordered(rows: pa.Table) -> pa.Table:
+    """Rows in an order that depends on nothing but what they are."""
+    return rows.sort_by([(name, "ascending") for name in rows.column_names])
 
 
 def check(stores: Sequence[Store], manifests: Sequence[Manifest]) -> None:

@@ -91,7 +91,7 @@ class Totals:
             return []
         subject = resolve_unloaded(lane.subject)
         model = subject.contract.model(lane.profile)
-        seen = {*totals.met, *deviating(model)}
+        seen = {*+totals.met, *deviating(model)}
         return [rule.number for rule in to_exercise(subject, model) if rule.number not in seen]
 
     def seconds_of(self, rounds: int) -> float:
@@ -108,8 +108,8 @@ class Totals:
         return max(0.0, min(guesses)) if guesses else None
 
 
-def of_store(manifest: Manifest, figures: pa.Table, rounds: int) -> Totals:
-    """The totals of the rounds that a store has."""
+def of_store(manifest: Manifest, sums: pa.Table, rounds: int) -> Totals:
+    """The totals of the rounds that a store has, from the sums of its figures."""
     totals = Totals(manifest)
-    totals.add(figures, rounds)
+    totals.add(sums, rounds)
     return totals

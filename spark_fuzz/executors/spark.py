@@ -10,7 +10,7 @@ import msgspec
 
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest
-from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES
+from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS
 from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, names, trouble
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TRIES = 3
 """A job that failed is begun again until it has failed so often in a row."""
+FULL = re.compile("No space left on device|Disk quota exceeded|File too large")
+"""What another try would only say later."""
 LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
 
 
@@ -47,7 +49,7 @@ class Spark:
                 if known := [text for text in self.refusals if text in str(error)]:  # none is left that does not refuse
                     yield from (batch_of([trouble(REFUSED, known[0], shard)], shard) for shard in shards)
                     return
-                if tried == TRIES:
+                if tried == TRIES or FULL.search(str(error)):
                     raise
         self.refusals |= {row["name"] for row in rows.to_pylist() if row["kind"] == REFUSED}
         yield from rows.to_batches()
@@ -64,16 +66,16 @@ def reduced(rows: DataFrame) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    first, short = f.min(f.struct("shard", "walk")), f.min(f.struct("length", "shard", "walk", "text"))
+    first, short = f.min(f.struct("shard", "walk")), f.min(f.struct("length", "text"))
     groups = rows.groupBy(*KEYS).agg(f.sum("count").alias("count"), first.alias("first"), short.alias("short"))
     # What a window compares stays within Spark's own engine: a group of rows in Python would cost a process more.
-    kind = Window.partitionBy("kind", "subject", "profile", "name")
-    place = f.row_number().over(kind.orderBy("short.length", "key"))
-    of_finding = groups.withColumn("place", f.when(groups.kind == FINDING, place).otherwise(1))
-    left_out = f.sum(f.when(f.col("place") > MOST_SHAPES, f.col("count")).otherwise(0)).over(kind)
-    counted = f.when((f.col("kind") == FINDING) & (f.col("place") == 1), f.col("count") + left_out)
-    kept = of_finding.withColumn("count", counted.otherwise(f.col("count"))).where(f.col("place") <= MOST_SHAPES)
-    return kept.select(*KEYS, "count", "first.walk", "short.length", "short.text", "first.shard").select(*names(ROWS))
+    key = f.col("key")
+    rank = [key == OTHERS, ~key.endswith("]"), f.length(key), key]
+    place = f.row_number().over(Window.partitionBy("kind", "subject", "profile", "name").orderBy(*rank))
+    left = (f.col("kind") == FINDING) & (f.col("place") > MOST_SHAPES)
+    pooled = groups.withColumn("place", place).withColumn("key", f.when(left, OTHERS).otherwise(key))
+    sums = pooled.groupBy(*KEYS).agg(f.sum("count").alias("count"), *(f.min(n).alias(n) for n in ("first", "short")))
+    return sums.select(*KEYS, "count", "first.walk", "short.length", "short.text", "first.shard").select(*names(ROWS))
 
 
 def task(

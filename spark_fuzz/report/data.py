@@ -1,25 +1,47 @@
-"""All that a report says, as data: computed from the tables, before anything is drawn."""
+"""All that a report says, as data: computed from a campaign's manifest and tables, before anything is drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from math import ceil
 from statistics import median
+from typing import Any, Protocol
 
 from broker_tck.model.rules import Rule
+from broker_tck.properties.engine.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.report.figures import Curve, Heat, LaneFigures, LaneKey, Speed, Summary, residual
-from broker_tck.spark_fuzz.report.grouping import Entry, entries
-from broker_tck.spark_fuzz.report.source import Source
+from broker_tck.spark_fuzz.report.figures import LANE, TELLING, Curve, Figures, rate
+from broker_tck.spark_fuzz.report.grouping import Entry, Key, entries
 
+LaneKey = tuple[str, str]
+"""A subject and its profile."""
+FEW = 30
+"""With fewer counted walks a lane is small. So many meet, with 95 % certainty, any rule that one walk in ten meets."""
+COUNTS = ("walks", "operations", "counted", "failing", "milliseconds")
+"""Figures of a lane."""
 GROWING = 0.01
-"""Where the last tenth of the operations added more of the states than this, a lane still finds new ones."""
-MAPS = 24
-"""So many lanes have a heat map: of more, first those that never exercised some rule."""
+"""If the last tenth of the operations added more of the states than this, a lane still finds new ones."""
 SLOW = 0.75
-"""A shard is slow below this share of the median speed."""
+"""A machine is slow below this share of the median speed."""
+
+
+class Source(Protocol):
+    """A campaign's store, as far as a report looks at it. The tables are Arrow's; no value in them is null."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """What was asked for."""
+
+    def figures(self) -> Any:
+        """What each round came to: round, kind, subject, profile, name, key, count."""
+
+    def findings(self) -> Any:
+        """The findings without their texts: subject, profile, rules, shape, count, round, shard, walk, length."""
+
+    def texts(self, keys: Sequence[Key]) -> Mapping[Key, str]:
+        """The JSON text of some findings. One that is not there is left out."""
 
 
 @dataclass(frozen=True)
@@ -28,55 +50,74 @@ class RuleFigures:
 
     rule: Rule
     met: int
-    reach: float
-    """The share of walks that meet it."""
-    bound: float
-    """The failure rate of a walk that meets it which is excluded."""
+    """In how many counted walks its condition was met."""
     replaced: bool
     """The profile has another clause in its place."""
     walks: int
     """Failing walks that are told under this rule."""
+    shares: Sequence[float | None]
+    """The share of counted walks that met it, by column of rounds; None: no walk was counted."""
 
     @property
-    def never(self) -> bool:
-        """Whether the campaign says nothing of the rule."""
+    def missing(self) -> bool:
+        """Whether no walk shows anything of the rule."""
         return not (self.met or self.replaced or self.walks)
+
+    @property
+    def bound(self) -> float:
+        """With 95 % confidence, fewer than this share of the walks that meet the rule break it."""
+        return residual(self.met)
 
 
 @dataclass(frozen=True)
 class Lane:
-    """A lane with its rules and its states."""
+    """What is known of a lane."""
 
-    figures: LaneFigures
-    rules: Sequence[RuleFigures]
+    name: LaneKey
+    walks: int
+    operations: int
+    counted: int
+    failing: int
+    milliseconds: int
     curve: Curve
+    rules: Sequence[RuleFigures]
+    """Those that it has to exercise."""
     entries: Sequence[Entry]
 
     @property
-    def name(self) -> LaneKey:
-        """Subject and profile."""
-        return self.figures.lane
+    def speed(self) -> float:
+        """Operations a second of one shard."""
+        return rate(self.operations, self.milliseconds)
+
+    @property
+    def residual(self) -> float:
+        """With 95 % confidence, fewer than this share of walks fail in another way than was seen."""
+        return residual(self.walks - self.failing)
+
+    @property
+    def small(self) -> bool:
+        """Whether so few walks were counted that a rule which none met may just have been missed."""
+        return self.counted < FEW
+
+    @property
+    def met(self) -> dict[str, int]:
+        """In how many counted walks the condition of each rule was met."""
+        return {each.rule.number: each.met for each in self.rules}
+
+    @property
+    def missing(self) -> list[str]:
+        """The rules that no walk exercised, as far as they were counted."""
+        return [each.rule.number for each in self.rules if each.missing]
 
     @property
     def never(self) -> list[str]:
-        """The rules that were never exercised."""
-        return [each.rule.number for each in self.rules if each.never]
+        """The rules that enough counted walks never exercised."""
+        return [] if self.small else self.missing
 
     @property
     def growing(self) -> bool:
         """Whether new states still turn up often."""
-        return self.curve.last is not None and self.curve.last > GROWING
-
-    @property
-    def unexplained(self) -> int:
-        """Failing walks that no finding stands for."""
-        return max(0, self.figures.failing - sum(entry.walks for entry in self.entries))
-
-    @property
-    def weakest(self) -> RuleFigures | None:
-        """The rule without a finding of which the walks say least, though they meet it."""
-        met = [each for each in self.rules if each.met and not each.walks]
-        return max(met, key=lambda each: each.bound, default=None)
+        return (self.curve.last or 0.0) > GROWING
 
 
 @dataclass(frozen=True)
@@ -88,90 +129,67 @@ class Report:
     rules: Mapping[str, Rule]
     lanes: Sequence[Lane]
     entries: Sequence[Entry]
-    heat: Heat
-    speeds: Sequence[Speed]
-    shards: Mapping[int, float]
-    duration: int
-    rounds: int
+    figures: Figures
 
-    @cached_property
-    def walks(self) -> int:
-        """All walks."""
-        return sum(lane.figures.walks for lane in self.lanes)
-
-    @cached_property
-    def operations(self) -> int:
-        """All operations."""
-        return sum(lane.figures.operations for lane in self.lanes)
+    def total(self, name: str) -> int:
+        """What ``walks``, ``operations`` or ``failing`` of all lanes add up to."""
+        return sum(getattr(lane, name) for lane in self.lanes)
 
     @property
-    def failing(self) -> int:
-        """All failing walks."""
-        return sum(lane.figures.failing for lane in self.lanes)
+    def broken(self) -> bool:
+        """Whether something failed, or a shard could not be finished."""
+        return bool(self.entries or self.total("failing") or self.figures.unfinished)
 
     @property
-    def residual(self) -> float:
-        """The share of walks below which failures may hide in some lane, at 95 % confidence."""
-        return max((lane.figures.residual for lane in self.lanes), default=residual(0))
+    def never(self) -> list[str]:
+        """The rules that enough counted walks of some lane never exercised."""
+        return sorted({number for lane in self.lanes for number in lane.never})
 
     @property
-    def never(self) -> list[tuple[LaneKey, str]]:
-        """The rules that were never exercised, with their lane."""
-        return [(lane.name, number) for lane in self.lanes for number in lane.never]
+    def small(self) -> Lane | None:
+        """The smallest lane, if it is small: then the campaign is. Lanes that fail are left out, as they end early."""
+        lanes = [lane for lane in self.lanes if lane.small and not lane.failing]
+        return min(lanes, key=lambda lane: lane.counted, default=None)
 
     @property
-    def weakest(self) -> tuple[LaneKey, RuleFigures] | None:
-        """The rule of which the walks that meet it say least, with its lane."""
-        each = [(lane.name, lane.weakest) for lane in self.lanes if lane.weakest]
-        return max(each, key=lambda pair: pair[1].bound, default=None)
+    def enough_rounds(self) -> int:
+        """In how many rounds no lane would be small, if they are as those so far."""
+        counted, rounds = self.small.counted if self.small else FEW, self.figures.rounds
+        return max(ceil(rounds * FEW / max(1, counted)), 2 * rounds, self.manifest.goal.rounds or 0)
 
     @property
-    def slow(self) -> dict[int, float]:
-        """The shards that are much slower than most, with their share of the median speed."""
-        usual = median(self.shards.values()) if self.shards else 0.0
-        return {number: speed / usual for number, speed in self.shards.items() if speed < usual * SLOW}
+    def weakest(self) -> tuple[Lane, RuleFigures] | None:
+        """The rule that fewest counted walks met, if none broke it, with its lane; small lanes are left out."""
+        told = [(lane, rule) for lane in self.lanes if not lane.small for rule in lane.rules]
+        return min((each for each in told if each[1].met and not each[1].walks), key=lambda e: e[1].met, default=None)
 
     @property
-    def green(self) -> bool:
-        """Whether nothing failed and every required rule was exercised."""
-        return not (self.entries or self.failing or self.never)
+    def slow(self) -> dict[str, float]:
+        """The machines that are much slower than most, with their share of the median speed."""
+        told = [machine for machine in self.figures.machines if machine.shards >= TELLING]
+        usual = median(machine.speed for machine in told) if told else 0.0
+        return {machine.host: machine.speed / usual for machine in told if machine.speed < usual * SLOW}
 
 
 def report_of(source: Source, where: str) -> Report:
     """Compute all that the report on a store says; ``where`` is how the store is named in commands."""
-    manifest, summary = source.manifest, Summary(source.summary())
-    found = entries(source.findings())
-    figures = summary.lanes((lane.subject, lane.profile) for lane in manifest.lanes)
-    lanes = [lane_of(manifest.contract, each, summary.curve(each.lane), found) for each in figures]
-    first, last = summary.rounds
-    return Report(
-        manifest,
-        where,
-        facts.rules(manifest.contract),
-        lanes,
-        found,
-        summary.heat(min(len(lanes), MAPS)),
-        summary.speeds(),
-        summary.by_shard(),
-        summary.duration,
-        last - first + 1,
-    )
+    manifest, found = source.manifest, entries(source.findings())
+    figures = Figures(source.figures(), len(manifest.lanes))
+    rules = facts.rules(manifest.contract)
+    return Report(manifest, where, rules, lanes_of(manifest, figures, found), found, figures)
 
 
-def lane_of(contract: str, figures: LaneFigures, curve: Curve, found: Sequence[Entry]) -> Lane:
-    """A lane, with the entries that are its own."""
-    mine = [entry for entry in found if entry.place[:2] == figures.lane]
-    walks = {entry.place.rule: entry.walks for entry in mine}
-    known, other = facts.rules(contract), facts.replaced(contract, figures.lane[1])
-    rules = [
-        RuleFigures(
-            known[number],
-            figures.met.get(number, 0),
-            figures.reach(number),
-            figures.bound(number),
-            number in other,
-            walks.get(number, 0),
-        )
-        for number in facts.required(contract, *figures.lane)
-    ]
-    return Lane(figures, rules, curve, mine)
+def lanes_of(manifest: Manifest, figures: Figures, found: Sequence[Entry]) -> list[Lane]:
+    """Each lane of the manifest, with the entries that are its own."""
+    counts, met = (figures.sums(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
+    known, curves, heat, lanes = facts.rules(manifest.contract), figures.curves(), figures.heat(), []
+    for name in ((lane.subject, lane.profile) for lane in manifest.lanes):
+        own = {each: counts.get((*name, each), 0) for each in COUNTS}
+        mine = [entry for entry in found if entry.place[:2] == name]
+        broken, replaced = {e.place.rule: e.walks for e in mine}, facts.replaced(manifest.contract, name[1])
+        rules = []
+        for rule in facts.required(manifest.contract, *name):
+            count, shares = met.get((*name, rule), 0), heat.get((*name, rule), [0.0])
+            rules.append(RuleFigures(known[rule], count, rule in replaced, broken.get(rule, 0), shares))
+        lanes.append(Lane(name, **own, curve=curves.get(name, Curve([0], [0], None)), rules=rules, entries=mine))
+    return lanes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 
 from broker_tck.model.rules import Rule
@@ -33,10 +34,7 @@ def replaced(contract: str, profile: str) -> frozenset[str]:
 def declaration(contract: str, subject: str) -> Subject:
     """The subject as it declares itself; one that is not installed here is taken to lack nothing."""
     about = CONTRACTS[contract]
-    try:
-        found = resolve_unloaded(subject)
-    except BadInput:
-        found = None
-    if found and found.contract is about:
-        return found
+    with suppress(BadInput):
+        if (found := resolve_unloaded(subject)).contract is about:
+            return found
     return Subject(subject, about, object, (about.default,), about.capabilities())

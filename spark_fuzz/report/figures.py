@@ -1,66 +1,26 @@
-"""The figures of a campaign, summed and binned by Arrow: no loop here is over the rows of the tables."""
+"""The figures of a campaign, summed and put into columns of rounds by Arrow: no loop is over the rows of the table."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
-from math import expm1, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-LaneKey = tuple[str, str]
-POINTS = 120
-"""A curve has no more points."""
 TELLING = 10
-"""In fewer rounds than this, the last tenth of the operations says nothing."""
+"""In fewer rounds than this, the last tenth of the operations says nothing; in fewer shards, nor does a speed."""
 MAX_CELLS = 720
 """The cells in one row of the heat maps of all lanes together."""
-MOST_COLUMNS = 60
+LEAST_COLUMNS, MOST_COLUMNS = 12, 60
+LANE = "subject", "profile"
 
 
-@dataclass(frozen=True)
-class LaneFigures:
-    """What was counted of one lane."""
-
-    lane: LaneKey
-    walks: int
-    operations: int
-    counted: int
-    failing: int
-    milliseconds: int
-    states: int
-    met: Mapping[str, int]
-    """How often the condition of each rule was met, in counted walks."""
-    met_walks: Mapping[str, int]
-    """In how many counted walks."""
-
-    @property
-    def speed(self) -> float:
-        """Operations a second."""
-        return self.operations / self.milliseconds * 1000 if self.milliseconds else 0.0
-
-    @property
-    def residual(self) -> float:
-        """With 95 % confidence, fewer than this share of walks fail, as none has."""
-        return residual(self.walks - self.failing)
-
-    def reach(self, rule: str) -> float:
-        """The share of the walks that meet a rule."""
-        return self.met_walks.get(rule, 0) / self.counted if self.counted else 0.0
-
-    def bound(self, rule: str) -> float:
-        """The failure rate of a walk that meets the rule, as far as the walks without a failure exclude it."""
-        return residual((self.walks - self.failing) * self.reach(rule))
-
-
-@dataclass(frozen=True)
-class Curve:
-    """States over operations, both summed up to the end of each of some rounds."""
+class Curve(NamedTuple):
+    """States over operations, both summed up to the end of each column of rounds, from nothing on."""
 
     operations: Sequence[int]
     states: Sequence[int]
@@ -69,181 +29,115 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Speed:
-    """Operations a second of the shards at one time."""
+class Machine:
+    """What one machine did."""
 
-    round: float
-    slowest: float
-    mean: float
-    fastest: float
+    host: str
+    shards: int
+    operations: int
+    milliseconds: int
+    """How long its shards took, one after the other."""
+    speeds: Sequence[float]
+    """Operations a second by the clock, by column of rounds."""
 
-
-@dataclass(frozen=True)
-class Heat:
-    """The share of counted walks that met a rule, by column of rounds; None where no walk was counted."""
-
-    spans: Sequence[tuple[int, int]]
-    """The first and the last round of each column."""
-    shares: Mapping[tuple[LaneKey, str], Sequence[float | None]]
-
-    def row(self, lane: LaneKey, rule: str) -> Sequence[float | None]:
-        """The columns of a rule."""
-        return self.shares.get((lane, rule), [None] * len(self.spans))
+    @property
+    def speed(self) -> float:
+        """Operations a second of one of its shards."""
+        return rate(self.operations, self.milliseconds)
 
 
-def residual(walks: float) -> float:
-    """Where none of so many walks failed: with 95 % confidence, fewer than this share of walks fail."""
-    return -expm1(log(0.05) / walks) if walks > 0 else 1.0
+class Figures:
+    """The table of a campaign's figures, its rounds in as many columns as so many lanes leave room for."""
 
-
-@dataclass(frozen=True)
-class Summary:
-    """The table of a campaign's figures."""
-
-    table: Any
+    def __init__(self, table: Any, lanes: int) -> None:
+        span = pc.min_max(table["round"]).as_py()
+        self.first: int = span["min"] or 0
+        self.rounds: int = 0 if span["max"] is None else span["max"] - self.first + 1
+        room = max(LEAST_COLUMNS, min(MOST_COLUMNS, MAX_CELLS // max(lanes, 1)))
+        self.columns = min(room, self.rounds)
+        since = pc.subtract(pc.cast(table["round"], pa.int64()), self.first)
+        column = pc.divide(pc.multiply(since, self.columns), max(self.rounds, 1))
+        self.table = table.append_column("column", column)
 
     @cached_property
-    def rounds(self) -> tuple[int, int]:
-        """The first round and the last; (0, -1) where there is none."""
-        span = pc.min_max(self.table["round"]).as_py()
-        return (0, -1) if span["min"] is None else (span["min"], span["max"])
-
-    @cached_property
-    def duration(self) -> int:
-        """The milliseconds of all rounds, by the wall clock."""
-        return pc.sum(self.rows("round")["count"]).as_py() or 0
-
-    def rows(self, kind: str, shards: bool = False) -> Any:
-        """The rows of a kind: those of lanes (or of whole rounds), or those of shards."""
-        of_shard = pc.is_valid(self.table["shard"])
-        return self.table.filter(
-            pc.and_(pc.equal(self.table["kind"], kind), of_shard if shards else pc.invert(of_shard))
-        )
-
-    def totals(self, kind: str) -> dict[LaneKey, dict[str, int]]:
-        """The counts of a kind over the whole campaign, by lane and name."""
-        sums = self.rows(kind).group_by(["subject", "profile", "name"]).aggregate([("count", "sum")]).to_pylist()
-        totals: dict[LaneKey, dict[str, int]] = defaultdict(dict)
-        for row in sorted(sums, key=lambda row: row["name"]):
-            totals[row["subject"], row["profile"]][row["name"]] = row["count_sum"]
-        return totals
-
-    def lanes(self, declared: Iterable[LaneKey]) -> list[LaneFigures]:
-        """The figures of each lane: first the declared ones, in their order, then what else there is."""
-        figures, states = self.totals("figure"), self.totals("states")
-        met, met_walks = self.totals("rule"), self.totals("rule_walks")
-        order = [*dict.fromkeys([*declared, *sorted(figures)])]
-        names = ("walks", "operations", "counted", "failing", "milliseconds")
-        return [
-            LaneFigures(
-                lane,
-                **{name: figures.get(lane, {}).get(name, 0) for name in names},
-                states=sum(states.get(lane, {}).values()),
-                met=met.get(lane, {}),
-                met_walks=met_walks.get(lane, {}),
-            )
-            for lane in order
-        ]
-
-    def spans(self, columns: int) -> list[tuple[int, int]]:
-        """The rounds in so many columns, or one column a round."""
-        first, last = self.rounds
-        count = last - first + 1
-        columns = min(columns, count)
-        edges = [first + (column * count + columns - 1) // columns for column in range(columns + 1)] if columns else []
+    def spans(self) -> list[tuple[int, int]]:
+        """The first and the last round of each column."""
+        edges = [self.first - (-column * self.rounds // max(self.columns, 1)) for column in range(self.columns + 1)]
         return [(low, high - 1) for low, high in pairwise(edges)]
 
-    def binned(self, rows: Any, columns: int) -> Any:
-        """The rows with the column that each round falls into."""
-        first, last = self.rounds
-        count = last - first + 1
-        since = pc.subtract(pc.cast(rows["round"], pa.int64()), first)
-        column = pc.divide(pc.multiply(since, min(columns, count)), max(count, 1))
-        return rows.append_column("column", column)
+    def sums(self, kind: str, *by: str) -> dict[tuple[Any, ...], int]:
+        """The counts of a kind, summed up by the columns of the table that are named, in their order."""
+        rows = self.table.filter(pc.equal(self.table["kind"], kind))
+        sums = rows.group_by(list(by)).aggregate([("count", "sum")]).sort_by([(name, "ascending") for name in by])
+        keys = zip(*(sums[name].to_pylist() for name in by), strict=True)
+        return dict(zip(keys, sums["count_sum"].to_pylist(), strict=True))
 
-    def heat(self, lanes: int) -> Heat:
-        """How often rules were met over the rounds, in as many columns as so many lanes leave room for."""
-        columns = max(12, min(MOST_COLUMNS, MAX_CELLS // max(lanes, 1)))
-        spans = self.spans(columns)
-        figures = self.rows("figure")
-        walks = self.cells(figures.filter(pc.equal(figures["name"], "counted")), columns)
-        met = self.cells(self.rows("rule_walks"), columns)
-        shares: dict[tuple[LaneKey, str], Sequence[float | None]] = {}
-        for lane, rule in met:
-            of = walks.get((lane, "counted"), {})
-            cells = met[lane, rule]
-            shares[lane, rule] = [cells.get(i, 0) / of[i] if of.get(i) else None for i in range(len(spans))]
-        return Heat(spans, shares)
+    def by_column(self, kind: str, *by: str) -> dict[tuple[str, ...], list[int]]:
+        """The same, each as a list of the sums by column of rounds."""
+        rows: dict[tuple[str, ...], list[int]] = {}
+        for (*key, column), count in self.sums(kind, *by, "column").items():
+            rows.setdefault(tuple(key), [0] * self.columns)[column] = count
+        return rows
 
-    def cells(self, rows: Any, columns: int) -> dict[tuple[LaneKey, str], dict[int, int]]:
-        """Counts by lane and name, then by column."""
-        names = ["subject", "profile", "name", "column"]
-        sums = self.binned(rows, columns).group_by(names).aggregate([("count", "sum")]).to_pylist()
-        cells: dict[tuple[LaneKey, str], dict[int, int]] = defaultdict(dict)
-        for row in sums:
-            cells[(row["subject"], row["profile"]), row["name"]][row["column"]] = row["count_sum"]
-        return cells
+    def curves(self) -> dict[tuple[str, ...], Curve]:
+        """How the states of each lane grew with its operations."""
+        operations, states = self.by_column("figure", *LANE, "name"), self.by_column("states", *LANE)
+        curves = {}
+        for *lane, name in operations:
+            if name == "operations":
+                done = [0, *accumulate(operations[*lane, name])]
+                found = [0, *accumulate(states.get(tuple(lane), [0] * self.columns))]
+                curves[tuple(lane)] = Curve(done, found, late_share(done, found) if self.rounds >= TELLING else None)
+        return curves
 
-    def curve(self, lane: LaneKey) -> Curve:
-        """How the states of a lane grew with its operations."""
-        figures, states = self.rows("figure"), self.rows("states")
-        operations = self.series(figures.filter(pc.equal(figures["name"], "operations")), lane)
-        found = self.series(states, lane)
-        spans = self.spans(POINTS)
-        ends = [high - self.rounds[0] for _, high in spans]
-        last = late_share(operations, found) if len(operations) >= TELLING else None
-        return Curve([0, *(operations[end] for end in ends)], [0, *(found[end] for end in ends)], last)
+    def heat(self) -> dict[tuple[str, ...], list[float | None]]:
+        """The share of counted walks that met a rule, by subject, profile and rule; None: no walk was counted."""
+        counted, met = (self.by_column(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
+        shares = {}
+        for key, counts in met.items():
+            of = counted.get((*key[:2], "counted"), [0] * self.columns)
+            shares[key] = [count / walks if walks else None for count, walks in zip(counts, of, strict=True)]
+        return shares
 
-    def series(self, rows: Any, lane: LaneKey) -> list[int]:
-        """What the counts of a lane add up to by the end of each round."""
-        mine = rows.filter(pc.and_(pc.equal(rows["subject"], lane[0]), pc.equal(rows["profile"], lane[1])))
-        sums = mine.group_by("round").aggregate([("count", "sum")])
-        by_round = dict(zip(sums["round"].to_pylist(), sums["count_sum"].to_pylist(), strict=True))
-        first, last = self.rounds
-        return list(accumulate(by_round.get(number, 0) for number in range(first, last + 1)))
+    @cached_property
+    def milliseconds(self) -> list[int]:
+        """How long the rounds took by the clock, by column."""
+        return self.by_column("round", "name").get(("milliseconds",), [0] * self.columns)
 
-    def by_shard(self) -> dict[int, float]:
-        """Operations a second of each shard, over the whole campaign."""
-        sums = self.rows("figure", shards=True).group_by(["shard", "name"]).aggregate([("count", "sum")]).to_pylist()
-        shards: dict[int, dict[str, int]] = defaultdict(dict)
-        for row in sums:
-            shards[row["shard"]][row["name"]] = row["count_sum"]
-        return {
-            shard: sums.get("operations", 0) / sums["milliseconds"] * 1000
-            for shard, sums in sorted(shards.items())
-            if sums.get("milliseconds")
-        }
+    @cached_property
+    def speeds(self) -> list[float]:
+        """Operations a second by the clock, by column."""
+        operations = self.by_column("figure", "name").get(("operations",), [0] * self.columns)
+        return [*map(rate, operations, self.milliseconds)]
 
-    def speeds(self) -> list[Speed]:
-        """How fast the shards were over the rounds: the slowest, all of them, and the fastest."""
-        rows = self.binned(self.rows("figure", shards=True), MOST_COLUMNS)
-        keys = ["column", "shard"]
-        sums = rows.group_by([*keys, "name"]).aggregate([("count", "sum")])
-        operations = sums.filter(pc.equal(sums["name"], "operations")).select([*keys, "count_sum"])
-        times = sums.filter(pc.equal(sums["name"], "milliseconds")).select([*keys, "count_sum"])
-        both = operations.join(times.rename_columns([*keys, "time"]), keys=keys, join_type="inner")
-        both = both.filter(pc.greater(both["time"], 0))
-        rate = pc.multiply(pc.divide(pc.cast(both["count_sum"], pa.float64()), both["time"]), 1000.0)
-        wanted = [("rate", "min"), ("rate", "max"), ("count_sum", "sum"), ("time", "sum")]
-        table = both.append_column("rate", rate).group_by("column").aggregate(wanted).sort_by("column").to_pylist()
-        spans = self.spans(MOST_COLUMNS)
-        return [
-            Speed(
-                sum(spans[row["column"]]) / 2,
-                row["rate_min"],
-                row["count_sum_sum"] / row["time_sum"] * 1000,
-                row["rate_max"],
-            )
-            for row in table
-        ]
+    @cached_property
+    def machines(self) -> list[Machine]:
+        """What each machine did, the one that did most first."""
+        did = self.by_column("machine", "key", "name")
+        machines = []
+        for host in dict.fromkeys(host for host, _ in did):
+            shards, operations, time = (sum(did[host, name]) for name in ("shards", "operations", "milliseconds"))
+            speeds = [*map(rate, did[host, "operations"], self.milliseconds)]
+            machines.append(Machine(host, shards, operations, time, speeds))
+        return sorted(machines, key=lambda machine: -machine.operations)
+
+    @cached_property
+    def unfinished(self) -> list[tuple[str, str]]:
+        """The shards that no machine finished, and why, in the order of rounds."""
+        return [(which, why) for _, which, why in self.sums("unfinished", "round", "key", "name")]
+
+
+def rate(operations: int, milliseconds: int) -> float:
+    """Operations a second; 0 if there was no time."""
+    return operations / milliseconds * 1000 if milliseconds else 0.0
 
 
 def late_share(operations: Sequence[int], states: Sequence[int]) -> float | None:
-    """The share of the states that the last tenth of the operations added; both are sums by round."""
-    if not states or not states[-1]:
+    """The share of the states that the last tenth of the operations added; both are sums that begin with 0."""
+    if not states[-1]:
         return None
     edge = operations[-1] * 0.9
     after = next(i for i, done in enumerate(operations) if done >= edge)
-    done, found = (operations[after - 1], states[after - 1]) if after else (0, 0)
-    part = (edge - done) / (operations[after] - done) if operations[after] > done else 1.0
+    before, found = (operations[after - 1], states[after - 1]) if after else (0, 0)
+    part = (edge - before) / (operations[after] - before) if after else 0.0
     return 1 - (found + part * (states[after] - found)) / states[-1]

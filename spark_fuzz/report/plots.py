@@ -3,113 +3,68 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from io import StringIO
 from itertools import groupby
 from typing import Any
 
-from broker_tck.spark_fuzz.report.figures import Curve, Speed
-
 INK, SOFT, LINE = "#010101", "#020202", "#030303"
-"""Colours that stand for the page's own: matplotlib writes them, `own_colours` replaces them."""
+"""Colours that stand for the page's own: matplotlib writes them, `inline` replaces them."""
 LANES = [f"#0400{number:02x}" for number in range(8)]
 VARIABLES = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)"} | {
     colour: f"var(--c{number})" for number, colour in enumerate(LANES)
 }
-DASHES: list[Any] = [
-    "-",
-    (0, (6, 2)),
-    (0, (2, 1.5)),
-    (0, (8, 2, 2, 2)),
-    "-",
-    (0, (6, 2)),
-    (0, (2, 1.5)),
-    (0, (8, 2, 2, 2)),
-]
+DASHES: Any = ["-", (0, (6, 2)), (0, (2, 1.5)), (0, (8, 2, 2, 2))] * 2
 SIZE = 5.6, 3.1
 """Inches of 72 units: as wide as half a desk's page, and still readable on a phone's."""
 LEVELS = (0.0, 0.01, 0.1, 0.5)
 """Shares of walks above which a cell of the heat map is darker."""
 SETTINGS: Any = {
-    "svg.fonttype": "none",
-    "font.size": 11,
-    "font.family": "sans-serif",
+    **dict.fromkeys(["axes.edgecolor", "grid.color", "xtick.color", "ytick.color"], LINE),
+    **dict.fromkeys(["axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"], SOFT),
+    **dict.fromkeys(["axes.spines.top", "axes.spines.right", "axes.spines.left"], False),
+    **dict.fromkeys(["axes.facecolor", "figure.facecolor"], "none"),
+    **dict.fromkeys(["font.size", "axes.labelsize"], 11),
     "text.color": INK,
-    "axes.edgecolor": LINE,
-    "axes.labelcolor": SOFT,
-    "axes.labelsize": 11,
-    "axes.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "figure.facecolor": "none",
-    "grid.color": LINE,
     "grid.linewidth": 0.8,
-    "xtick.color": LINE,
-    "ytick.color": LINE,
-    "xtick.labelcolor": SOFT,
-    "ytick.labelcolor": SOFT,
     "ytick.major.size": 0,
+    "svg.fonttype": "none",
 }
 
 
-def states_plot(curves: Sequence[Curve], description: str) -> str:
-    """States over operations, a line for each lane, numbered at its end."""
-
-    def draw(axes: Any) -> None:
-        ends = []
-        for number, curve in enumerate(curves):
-            axes.plot(curve.operations, curve.states, color=LANES[number], linestyle=DASHES[number], linewidth=1.8)
-            ends.append((curve.operations[-1], curve.states[-1]))
-        most = max((y for _, y in ends), default=0) or 1
-        widest = max((x for x, _ in ends), default=0) or 1
-        axes.set(xlabel="operations", xlim=(0, widest * 1.0), ylim=(0, most * 1.08))
-        for number, (x, _), y in zip(range(len(ends)), ends, apart([y for _, y in ends], most * 0.075), strict=True):
-            axes.annotate(
-                str(number + 1), (x, y), xytext=(5, 0), textcoords="offset points", va="center", annotation_clip=False
-            )
-
-    return drawn("states", "Abstract states reached over operations", description, draw)
-
-
-def speeds_plot(speeds: Sequence[Speed], description: str) -> str:
-    """Operations a second of the shards over the rounds: from the slowest to the fastest, and all of them."""
-
-    def draw(axes: Any) -> None:
-        rounds = [speed.round for speed in speeds]
-        slowest, fastest = [speed.slowest for speed in speeds], [speed.fastest for speed in speeds]
-        axes.fill_between(rounds, slowest, fastest, color=LANES[0], alpha=0.22, linewidth=0)
-        axes.plot(
-            rounds,
-            [speed.mean for speed in speeds],
-            color=LANES[0],
-            linewidth=1.8,
-            marker="o" if len(rounds) == 1 else "",
-        )
-        axes.set(xlabel="round", ylim=(0, max(fastest, default=0) * 1.08 or 1))
-        axes.xaxis.get_major_locator().set_params(integer=True)
-
-    return drawn("speed", "Operations a second of a shard, over the rounds", description, draw)
-
-
-def drawn(name: str, title: str, description: str, draw: Callable[[Any], None]) -> str:
-    """An SVG element with what is drawn on its axes."""
+def lines_plot(name: str, title: str, x_axis: str, lines: Sequence[Sequence[Any]], description: str) -> str:
+    """An SVG element with at most eight lines, each of its x and its y."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
 
     with rc_context({**SETTINGS, "svg.hashsalt": f"broker-tck {name}"}):
         figure = Figure(figsize=SIZE, layout="constrained")
-        axes: Any = figure.add_subplot()
+        axes: Any = figure.add_subplot(xlabel=x_axis)
         axes.grid(axis="y")
         axes.set_axisbelow(True)
-        draw(axes)
+        draw(axes, lines)
         for axis in (axes.xaxis, axes.yaxis):
-            axis.get_major_locator().set_params(nbins=5)
-            axis.set_major_formatter(lambda value, _: brief(value))
+            axis.get_major_locator().set_params(nbins=5, integer=True)
+            axis.set_major_formatter(EngFormatter(sep=""))
         out = StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return inline(out.getvalue(), name, title, description)
+
+
+def draw(axes: Any, lines: Sequence[Sequence[Any]]) -> None:
+    """Draw the lines; if there are several, each has its number at its end."""
+    for (x, y), colour, dashes in zip(lines, LANES, DASHES, strict=False):
+        axes.plot(x, y, color=colour, linestyle=dashes, linewidth=1.8, marker="o" if len(x) == 1 else "")
+    ends = [(x[-1], y[-1]) for x, y in lines]
+    left, right, most = min(x[0] for x, _ in lines), max(x for x, _ in ends), max(max(y) for _, y in lines) or 1
+    margin = 0 if left < right else 0.5
+    axes.set(xlim=(left - margin, right + margin), ylim=(0, most * 1.08))
+    heights = apart([y for _, y in ends], most * 0.075) if len(lines) > 1 else []
+    for number, ((at, _), height) in enumerate(zip(ends, heights, strict=False), 1):
+        place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(str(number), (at, height), annotation_clip=False, **place)
 
 
 def inline(svg: str, name: str, title: str, description: str) -> str:
@@ -129,29 +84,21 @@ def inline(svg: str, name: str, title: str, description: str) -> str:
 
 
 def apart(values: Sequence[float], gap: float) -> list[float]:
-    """The values moved so that no two are nearer than the gap, in their order and as little as this needs."""
-    order = sorted(range(len(values)), key=lambda i: (-values[i], i))
+    """The values moved down so that no two are nearer than the gap, in their order and as little as this needs."""
     moved = list(values)
     ceiling = float("inf")
-    for i in order:
+    for i in sorted(range(len(values)), key=lambda i: (-values[i], i)):
         moved[i] = min(moved[i], ceiling)
         ceiling = moved[i] - gap
     return moved
 
 
-def brief(value: float) -> str:
-    """A number at an axis: 250k, 1.5M."""
-    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{letter}"
-    return f"{value:g}"
-
-
 def strip(shares: Iterable[float | None], says: str) -> str:
-    """One row of the heat map: the darker, the more of the walks met the rule."""
+    """One row of the heat map: the darker, the more of the walks met the rule; no colour if none was counted."""
     runs: dict[int, str] = {}
     at = 0
-    for level, cells in groupby(map(level_of, shares)):
+    levels = (None if share is None else sum(share > least for least in LEVELS) for share in shares)
+    for level, cells in groupby(levels):
         width = len(list(cells))
         if level is not None:
             runs[level] = runs.get(level, "") + f"M{at} 0h{width}v1h-{width}z"
@@ -159,8 +106,3 @@ def strip(shares: Iterable[float | None], says: str) -> str:
     paths = "".join(f'<path class="h{level}" d="{path}"/>' for level, path in sorted(runs.items()))
     head = f'<svg class="strip" viewBox="0 0 {at or 1} 1" preserveAspectRatio="none" role="img">'
     return f"{head}<title>{escape(says)}</title>{paths}</svg>"
-
-
-def level_of(share: float | None) -> int | None:
-    """How dark a cell is, 0 for a rule that no walk met; None where no walk was counted."""
-    return None if share is None else sum(share > least for least in LEVELS)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from inspect import getmembers, isfunction
 from pathlib import Path
 from typing import Any
 
+from broker_tck.properties.findings.story import config_text
 from broker_tck.spark_fuzz.report import words
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -13,31 +15,13 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def environment() -> Any:
-    """Jinja, escaping everything: what a subject says is not trusted."""
+    """Jinja, escaping everything: what a subject says is not trusted. The functions of `words` are its filters."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for filter_ in (
-        words.visible,
-        words.short,
-        words.share,
-        words.duration,
-        words.one_in,
-        words.small,
-        words.counted,
-        words.moment,
-        words.parts,
-        words.listed,
-    ):
-        made.filters[filter_.__name__] = filter_
-    made.filters["number"] = "{:,}".format
-    made.filters["whole"] = "{:,.0f}".format
+    settings: Any = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, **settings)
+    made.filters.update(getmembers(words, isfunction), number="{:,.0f}".format)
+    made.globals["config_text"] = config_text
     return made
 
 

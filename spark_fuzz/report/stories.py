@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
-from broker_tck.properties.findings.document import read
-from broker_tck.properties.findings.story import config_text, story
-from broker_tck.spark_fuzz.report.grouping import Entry, Shape
-from broker_tck.spark_fuzz.report.source import Key, Source
+from broker_tck.properties.findings.document import Document, read
+from broker_tck.spark_fuzz.report.data import Source
+from broker_tck.spark_fuzz.report.grouping import Entry, Key, Shape
 from broker_tck.spark_fuzz.report.words import clipped, visible
 
 MOST_ENTRIES = 60
@@ -35,19 +34,22 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Story:
-    """A finding in words, as its JSON text has it."""
+    """A finding as its document tells it, with those of its lines that are shown."""
 
     shape: Shape
-    rules: Sequence[str]
-    sentences: Sequence[str]
-    diagnosis: str
-    note: str
-    """Why it is not as findings are, if so: it was not reduced, or not to the end."""
-    config: str
+    found: Document
     lines: Sequence[Line]
-    found_after: int
-    replay: str
-    text: str
+
+    @property
+    def replay(self) -> str:
+        """The command that shows it again."""
+        return visible(self.found.replay)
+
+    @property
+    def diagnosis(self) -> str:
+        """What went wrong; then why it is not as findings are, if it was not reduced, or not to the end."""
+        said = (self.found.what, self.found.diagnosis, self.found.note or self.found.unfinished)
+        return visible(clipped(" ".join(filter(None, said)), 2000))
 
     @property
     def room(self) -> int:
@@ -72,7 +74,8 @@ class Told:
 def told(source: Source, entries: Sequence[Entry]) -> list[Told]:
     """The first entries with their stories: the most frequent shape of each before the second of any."""
     shown = entries[:MOST_ENTRIES]
-    wanted = list(in_turns(shown))[:MOST_STORIES]
+    in_turns = (shape for turn in zip_longest(*(entry.common for entry in shown)) for shape in turn if shape)
+    wanted = [*islice(in_turns, MOST_STORIES)]
     texts = source.texts([shape.key for shape in wanted])
     chosen: dict[Key, Story] = {}
     room = ROOM
@@ -84,39 +87,17 @@ def told(source: Source, entries: Sequence[Entry]) -> list[Told]:
     return [Told(e, [chosen[s.key] for s in e.common if s.key in chosen]) for e in shown]
 
 
-def in_turns(entries: Sequence[Entry]) -> Iterator[Shape]:
-    """The first shape of each entry, then the second of each."""
-    for turn in zip_longest(*(entry.common for entry in entries)):
-        yield from (shape for shape in turn if shape)
-
-
 def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
     """The story of a shape, if its text is there."""
     if shape.key not in texts:
         return None
     found = read(texts[shape.key])
-    return Story(
-        shape,
-        [visible(rule) for rule in found.rules],
-        [visible(sentence) for sentence in found.sentences],
-        visible(clipped(f"{found.what} {found.diagnosis}".strip(), 1000)),
-        visible(clipped(found.note or found.unfinished, 1000)),
-        visible(config_text(found.config)),
-        lines_of(found.lines),
-        found.found_after,
-        visible(found.replay),
-        visible(story(found)),
-    )
+    return Story(shape, found, lines_of(found.lines))
 
 
 def lines_of(lines: Sequence[Sequence[str]]) -> list[Line]:
     """The lines of a story; of a long one, its beginning and its end."""
     numbered = [Line(n, *(visible(clipped(part, CELL)) for part in line)) for n, line in enumerate(lines, 1)]
-    if len(numbered) <= HEAD + TAIL + 1:
-        return numbered
     left = len(numbered) - HEAD - TAIL
-    return [
-        *numbered[:HEAD],
-        Line(0, f"{left} operations left out; the replay line has them all", "", ""),
-        *numbered[-TAIL:],
-    ]
+    gap = Line(0, f"{left} operations left out; the replay line has them all", "", "")
+    return [*numbered[:HEAD], gap, *numbered[-TAIL:]] if left > 1 else numbered

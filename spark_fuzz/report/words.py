@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime
+from decimal import ROUND_FLOOR, Context
+
+from broker_tck.properties.verdict import at_most
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 """Characters that are not seen, that turn the line around, or that XML forbids; a subject may put them in a message."""
+DOWN = Context(prec=2, rounding=ROUND_FLOOR)
 
 
 def visible(text: str) -> str:
@@ -73,23 +77,11 @@ def duration(milliseconds: float) -> str:
     return f"{days} d {hours} h"
 
 
-def one_in(rate: float) -> str:
-    """A small rate as one in so many, rounded towards the larger rate so that it never promises too much."""
-    if rate <= 0:
-        return "never"
-    many = 1 / rate
-    if many < 10:
-        return f"1 in {many:.1f}"
-    size = 10 ** (math.floor(math.log10(many) + 1e-12) - 1)
-    return f"1 in {math.floor(many / size + 1e-9) * size:,}"
-
-
-def small(rate: float) -> str:
-    """A rate as a number, rounded up to two digits."""
-    if rate <= 0 or rate >= 1:
-        return f"{rate:.0f}"
-    places = 1 - math.floor(math.log10(rate))
-    return f"{math.ceil(rate * 10**places - 1e-9) / 10**places:.{places}f}".rstrip("0")
+def one_in(bound: float) -> str:
+    """A bound as one in so many, or in per cent if it is large; never smaller than it is."""
+    if bound > 0.1:
+        return f"{at_most(bound * 100)} %"
+    return f"1 in {DOWN.create_decimal(repr(1 / bound)):,f}"
 
 
 def moment(iso: str) -> str:

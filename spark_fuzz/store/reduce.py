@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_SHAPES = 3
-"""Of the findings of a lane that name the same rules, a round keeps so many shapes, the shortest; it counts the others
-with the first of these."""
-FIRST, SHORTEST = ("round", "shard", "walk"), ("length", "round", "shard", "walk", "text")
+"""Of the findings of a lane that name the same rules, a round keeps so many shapes; those left are counted together."""
+OTHERS = ""
+"""The shape of those that are left."""
+FIRST, SHORTEST = ("round", "shard", "walk"), ("length", "text")
 Found = dict[str, Any]
 
 
@@ -26,8 +27,8 @@ def reduced(rows: pa.Table) -> pa.Table:
     is_finding = pc.equal(rows["kind"], FINDING)
     others = rows.filter(pc.invert(is_finding)).group_by(list(KEYS))
     counted = others.aggregate([("count", "sum"), *((name, "min") for name in ("walk", "length", "text", "shard"))])
-    found = alike(rows.filter(is_finding).to_pylist(), KEYS)
-    kept = pa.Table.from_pylist(shortest(found), rows.schema)
+    found = alike(pooled(rows.filter(is_finding).to_pylist()), KEYS)
+    kept = pa.Table.from_pylist(found, rows.schema)
     return pa.concat_tables([counted.rename_columns(names(ROWS)).cast(rows.schema), kept]).sort_by(
         [(key, "ascending") for key in KEYS]
     )
@@ -52,16 +53,24 @@ def together(group: list[Found]) -> Found:
     return {**short, **where, "count": sum(row["count"] for row in group)}
 
 
-def shortest(findings: Iterable[Found]) -> list[Found]:
-    """The shortest findings of each lane and rules; the first counts those that are left out."""
-    groups: dict[tuple[str, ...], list[Found]] = defaultdict(list)
-    for row in sorted(findings, key=lambda row: (row["length"], row["key"])):
-        groups[row["subject"], row["profile"], row["name"]].append(row)
-    kept = []
-    for first, *others in groups.values():
-        left_out = sum(row["count"] for row in others[MOST_SHAPES - 1 :])
-        kept += [{**first, "count": first["count"] + left_out}, *others[: MOST_SHAPES - 1]]
-    return kept
+def rank(shape: str) -> tuple[bool, bool, int, str]:
+    """Sorts shapes: short ones first, then those of traces that were not reduced, then those that are left.
+
+    A shape's rank depends on nothing else, so it makes no difference whether parts of a round were reduced before.
+    """
+    return shape == OTHERS, not shape.endswith("]"), len(shape), shape
+
+
+def pooled(findings: list[Found]) -> list[Found]:
+    """Findings, those of a lane and rules that are of other than the first shapes with the shape that all these get."""
+    shapes: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for row in findings:
+        shapes[row["subject"], row["profile"], row["name"]].add(row["key"])
+    kept = {of: sorted(keys, key=rank)[:MOST_SHAPES] for of, keys in shapes.items()}
+    return [
+        row if row["key"] in kept[row["subject"], row["profile"], row["name"]] else {**row, "key": OTHERS}
+        for row in findings
+    ]
 
 
 def merged_findings(findings: pa.Table) -> pa.Table:

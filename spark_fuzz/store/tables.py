@@ -7,14 +7,13 @@
     findings    the shapes of findings, by round
     figures     what each round came to; it is written last, so a round that it has is whole
 
-The driver alone writes. Each commit carries a number, as a transaction of Delta's: of two drivers that commit the same
-number, or of which one has not seen a commit of the other, the second is refused.
+The driver alone writes. A commit is made on what its process last saw of the table, and is refused if anybody has
+written since: of two drivers, one always ends.
 """
 
 from __future__ import annotations
 
-import os
-import socket
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,8 +26,9 @@ import msgspec
 from broker_tck.implementations.reachable import barred
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest, decoded, encoded
+from broker_tck.spark_fuzz.store.drivers import Driver, this_process
 from broker_tck.spark_fuzz.store.reduce import merged_findings
-from broker_tck.spark_fuzz.store.rows import ROUND, TABLES, arrow_schema
+from broker_tck.spark_fuzz.store.rows import KEYS, ROUND, TABLES, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,35 +37,26 @@ if TYPE_CHECKING:
 MANIFEST, DRIVER, STOP, END = "manifest", "driver", "stop", "end"
 """Kinds of rows of the table ``campaign``."""
 APP = "broker-tck"
-"""The name under which commits are numbered."""
+"""The name under which rounds are numbered, as transactions of Delta's."""
 OLD = "manifest.json"
 """A store of format 1 has this file."""
+PATIENCE = {"retry_timeout": "30s"}
+"""For how long requests to an object store are made again."""
 LEASE, ROUNDS = 900.0, 4
 """A driver on another machine that has not been heard of for so many seconds counts as gone, or for as long as so many
 of its rounds take."""
-TIDY = 100
+TIDY = 25
 """After so many rounds, small files of the tables are put together."""
-KEPT = 24
+WHOLE = 2**20
+"""A file of so many bytes is left as it is: files that were put together once too often would outgrow all others."""
+KEPT = 1
 """Hours for which files that were put together stay, for readers that still have them open."""
+INSISTED = 9
+"""So often a row of the campaign is written again if another process wrote one at the same moment."""
+SETTINGS: dict[str, str | None] = {"delta.logRetentionDuration": f"interval {KEPT} hours"}
 Key = tuple[str, str, str, str]
 """A finding's subject, profile, rules and shape."""
-
-
-class Driver(msgspec.Struct):
-    """Who drives a campaign."""
-
-    host: str
-    pid: int
-    started: str = ""
-    """When the process started, as its machine counts; empty on a system that does not say."""
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}"
-
-    @property
-    def ended(self) -> bool:
-        """Whether it is a process of this machine that has ended."""
-        return self.host == socket.gethostname() and self.started != started(self.pid)
+Event = dict[str, Any]
 
 
 class Store:
@@ -74,9 +65,12 @@ class Store:
     def __init__(self, where: str) -> None:
         self.where = where
         self.root = where.rstrip("/")
+        self.options: dict[str, str] | None = PATIENCE
         self.opened: dict[str, DeltaTable] = {}
-        """The tables as this process last saw them. What it writes is refused if others have written since."""
-        if not is_uri(where):
+        """The tables as this process last saw them."""
+        self.turn: int | None = None
+        """The number of the row that says that this process drives the campaign."""
+        if "://" not in where or where.startswith("file://"):
             folder = Path(where.removeprefix("file://")).absolute()
             if why := barred(folder):
                 raise BadInput(f"{where}: {why}")
@@ -84,108 +78,166 @@ class Store:
                 raise BadInput(f"{where}: a file; the store of a campaign is a folder")
             if (folder / OLD).exists():
                 raise BadInput(f"{where}: a store of format 1; broker-tck 0.1.0 reads it, of commit 3ed7418 or before")
-            self.root = str(folder)
+            self.root, self.options = str(folder), None
 
     # ---- Tables
 
     def table(self, name: str) -> DeltaTable | None:
         """A table as it is now; None if there is none yet."""
         from deltalake import DeltaTable
-        from deltalake.exceptions import DeltaError, TableNotFoundError
+        from deltalake.exceptions import TableNotFoundError
 
-        try:
+        with self.reading(name), suppress(TableNotFoundError):
             if name in self.opened:
                 self.opened[name].update_incremental()
             else:
-                self.opened[name] = DeltaTable(f"{self.root}/{name}")
-        except TableNotFoundError:
-            return None
-        except (DeltaError, OSError) as error:
-            raise BadInput(f"{self.where}: cannot be read: {line(error)}") from None
-        return self.opened[name]
+                self.opened[name] = DeltaTable(f"{self.root}/{name}", storage_options=self.options)
+            return self.opened[name]
+        return None
 
     def read(self, name: str, columns: Sequence[str] | None = None, predicate: str | None = None) -> pa.Table:
         """Rows of a table, as many as a predicate of SQL lets through; none if there is no table yet."""
         import pyarrow as pa
-        from deltalake.exceptions import DeltaError
 
         schema = arrow_schema(TABLES[name])
         wanted = pa.schema([schema.field(column) for column in columns or schema.names])
         table = self.table(name)
         if table is None:
             return wanted.empty_table()
-        try:
+        with self.reading(name):
             return pa.table(table.scan(wanted.names, predicate)).cast(wanted)
-        except (DeltaError, OSError) as error:
-            raise BadInput(f"{self.where}: cannot be read: {line(error)}") from None
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[None]:
+        """A context in which a table is read."""
+        import pyarrow as pa
+        from deltalake.exceptions import DeltaError
+
+        try:
+            yield
+        except (DeltaError, OSError, pa.ArrowException) as error:
+            raise BadInput(f"{self.where}: table {name} cannot be read: {line(error)}") from None
 
     def write(self, name: str, rows: pa.Table, number: int, predicate: str | None = None) -> None:
-        """Commit rows as this process's numbered commit; those that the predicate names are replaced."""
+        """Commit rows, with a number; those that the predicate names are replaced.
+
+        BadInput if another process has written since this one last looked.
+        """
         from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
-        from deltalake.exceptions import CommitFailedError, DeltaError
+        from deltalake.exceptions import DeltaError
 
         properties = CommitProperties(app_transactions=[Transaction(APP, number)], max_commit_retries=0)
+        mode: Any = "overwrite" if predicate else "append"
+        seen = None
         try:
             if name not in self.opened:
-                self.opened[name] = DeltaTable.create(f"{self.root}/{name}", arrow_schema(TABLES[name]), mode="error")
-            mode: Any = "overwrite" if predicate else "append"
+                at, schema = f"{self.root}/{name}", arrow_schema(TABLES[name])
+                self.opened[name] = DeltaTable.create(at, schema, configuration=SETTINGS, storage_options=self.options)
+            seen = self.opened[name].version()
             write_deltalake(self.opened[name], rows, mode=mode, predicate=predicate, commit_properties=properties)
-        except CommitFailedError:
-            raise BadInput(refused(self.where, "")) from None
         except (DeltaError, OSError) as error:
-            raise Failed(f"{self.where}: cannot be written: {line(error)}") from None
+            if self.version(name) not in (seen, None):
+                raise self.overtaken() from None
+            raise Failed(f"{self.where}: table {name} cannot be written: {line(error)}") from None
+
+    def version(self, name: str) -> int | None:
+        """How many commits a table has by now, without the first; None: there is no table, or it cannot be read."""
+        with suppress(BadInput):
+            return table.version() if (table := self.table(name)) else None
+        return None
+
+    def overtaken(self, by: str = "another process") -> BadInput:
+        """What the second driver of a store is told."""
+        return Overtaken(f"{self.where}: {by} drives this campaign; `broker-tck watch {self.where}` shows it")
 
     # ---- The campaign as a whole
 
-    def events(self) -> list[dict[str, Any]]:
+    def events(self) -> list[Event]:
         """The rows of ``campaign``, in their order."""
-        rows: list[dict[str, Any]] = self.read("campaign").to_pylist()
+        rows: list[Event] = self.read("campaign").to_pylist()
         return sorted(rows, key=lambda row: row["number"])
 
-    def note(self, *events: tuple[str, str]) -> None:
-        """Add rows, of kinds and texts, to ``campaign``. BadInput if another driver did so meanwhile."""
+    def note(self, events: Sequence[Event], *added: tuple[str, str]) -> None:
+        """Add rows, of kinds and texts, to those that were read. Overtaken if there are others by now."""
         import pyarrow as pa
 
-        number = 1 + max((row["number"] for row in self.events()), default=-1)
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        rows = [{"number": number, "at": at, "kind": kind, "text": text} for kind, text in events]
-        self.write("campaign", pa.Table.from_pylist(rows, arrow_schema(TABLES["campaign"])), number)
+        rows = [
+            {"number": len(events) + place, "at": at, "kind": kind, "text": text}
+            for place, (kind, text) in enumerate(added)
+        ]
+        self.write("campaign", pa.Table.from_pylist(rows, arrow_schema(TABLES["campaign"])), len(events))
+
+    def insist(self, kind: str) -> None:
+        """Add a row, whatever others add at the same moment; END only if this process still drives the campaign."""
+        for left in reversed(range(INSISTED)):
+            events = self.events()
+            try:
+                if kind != END or self.drives(events):
+                    self.note(events, (kind, ""))
+            except Overtaken:
+                if not left:
+                    raise
+            else:
+                break
 
     @property
     def manifest(self) -> Manifest:
         """The manifest. BadInput if this is no store."""
-        text = next((row["text"] for row in self.events() if row["kind"] == MANIFEST), None)
-        if text is None:
+        texts = [event["text"] for event in self.events() if event["kind"] == MANIFEST]
+        if not texts:
             raise BadInput(f"{self.where}: no campaign there; `broker-tck fuzz --store {self.where}` starts one")
-        return decoded(text, self.where)
+        return decoded(texts[-1], self.where)
 
     def check_new(self) -> None:
-        """BadInput if the store has a campaign already."""
-        if self.events():
+        """BadInput if no campaign can begin there: there is one, which is no interrupted merge, or no folder can be."""
+        if self.events() and not (self.manifest.merged and not self.rounds()):
             raise BadInput(
                 f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` goes on with it"
             )
+        if self.options is None:
+            folder = Path(self.root)
+            missing = [each for each in (folder, *folder.parents) if not each.exists()]
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                for each in missing:  # what cannot begin after this leaves nothing behind
+                    each.rmdir()
+            except OSError as error:
+                raise BadInput(f"{self.where}: cannot be written: {error.strerror}") from None
+
+    def check_idle(self) -> list[Event]:
+        """The rows of ``campaign``, of a campaign that nobody drives. BadInput if somebody does."""
+        events = self.events()
+        if by := self.driver(events):
+            raise self.overtaken(by)
+        return events
 
     @contextmanager
     def driven(self, manifest: Manifest | None = None) -> Iterator[None]:
         """A context in which this process drives the campaign, a new one if a manifest is given.
 
-        BadInput if another process drives it.
+        BadInput if another process drives it, or if nothing can be written there.
         """
-        if by := self.driver():
-            raise BadInput(refused(self.where, by))
-        me = Driver(socket.gethostname(), os.getpid(), started(os.getpid()))
+        events = self.check_idle()
         begun = [(MANIFEST, encoded(manifest))] if manifest else []
-        self.note(*begun, (DRIVER, msgspec.json.encode(me).decode()))
+        self.note(events, *begun, (DRIVER, msgspec.json.encode(this_process()).decode()))
+        self.turn = len(events) + len(begun)
+        for name in TABLES:
+            self.table(name)
         try:
             yield
         finally:
             with suppress(BadInput, Failed):  # if nothing can be written now, its process tells that it has ended
-                self.note((END, ""))
+                self.insist(END)
 
-    def driver(self) -> str:
+    def drives(self, events: Sequence[Event]) -> bool:
+        """Whether this process is the last that began to drive the campaign."""
+        return self.turn == max((event["number"] for event in events if event["kind"] == DRIVER), default=None)
+
+    def driver(self, events: Sequence[Event] | None = None) -> str:
         """Who drives the campaign; empty: nobody."""
-        last = [row for row in self.events() if row["kind"] in (DRIVER, END)][-1:]
+        rows = self.events() if events is None else events
+        last = [event for event in rows if event["kind"] in (DRIVER, END)][-1:]
         if not last or last[0]["kind"] == END:
             return ""
         known = msgspec.json.decode(last[0]["text"], type=Driver)
@@ -194,22 +246,27 @@ class Store:
 
     def last_commit(self) -> float:
         """When a round was last written, in seconds of the epoch; 0: never."""
-        table = self.table("figures")
-        return float(table.history(1)[0]["timestamp"]) / 1000 if table else 0.0
+        told: list[dict[str, Any]] = []
+        if table := self.table("figures"):
+            with self.reading("figures"):
+                told = table.history(1)
+        return float(told[0]["timestamp"]) / 1000 if told else 0.0
 
     def last_round(self) -> float:
         """How long the last round took, in seconds."""
         rows = self.read("figures", ["count"], f"kind = '{ROUND}' AND round = {self.rounds() - 1}")
-        return sum(rows["count"].to_pylist()) / 1000
+        return float(sum(rows["count"].to_pylist())) / 1000
 
     def ask_to_stop(self) -> None:
         """Ask the driver to end."""
-        self.note((STOP, ""))
+        self.insist(STOP)
 
     def stop_asked(self) -> bool:
-        """Whether somebody has asked the last driver to end."""
-        kinds = [row["kind"] for row in self.events()]
-        return STOP in kinds[len(kinds) - kinds[::-1].index(DRIVER) :] if DRIVER in kinds else False
+        """Whether somebody has asked the last driver to end. BadInput if that is another process by now."""
+        events = self.events()
+        if not self.drives(events):
+            raise self.overtaken(self.driver(events))
+        return any(event["kind"] == STOP for event in events[self.turn :])
 
     # ---- Rounds
 
@@ -219,9 +276,14 @@ class Store:
         last = table.transaction_version(APP) if table else None
         return 0 if last is None else last + 1
 
-    def commit(self, number: int, tables: Mapping[str, pa.Table]) -> None:
-        """Write what a round, or all rounds up to it, came to. With the last of these commits it is whole."""
-        first = min(tables["figures"]["round"].to_pylist(), default=number)
+    def commit(self, first: int, number: int, tables: Mapping[str, pa.Table]) -> None:
+        """Write what rounds came to, from the first that is not whole yet. With the last of these commits they are.
+
+        BadInput if another process drives the campaign by now.
+        """
+        events = self.events()
+        if self.rounds() != first or not self.drives(events):
+            raise self.overtaken(self.driver(events))
         for name in ("states", "findings", "figures"):
             self.write(name, tables[name], number, f"round >= {first}")
         if number % TIDY == TIDY - 1:
@@ -229,60 +291,62 @@ class Store:
 
     def tidy(self) -> None:
         """Put small files together, and delete those that were put together long ago."""
-        for table in self.opened.values():
-            table.optimize.compact()
-            table.vacuum(KEPT, dry_run=False, enforce_retention_duration=False)
+        from deltalake.exceptions import DeltaError
+
+        with suppress(DeltaError, OSError):  # it is done again after so many rounds
+            for table in self.opened.values():
+                table.optimize.compact(target_size=WHOLE)
+                table.vacuum(KEPT, dry_run=False, enforce_retention_duration=False)
 
     def figures(self) -> pa.Table:
         """What each round came to."""
         return self.read("figures")
 
+    def sums(self) -> pa.Table:
+        """What all rounds came to together: the columns of ``figures`` without the rounds."""
+        import pyarrow as pa
+        from deltalake import QueryBuilder
+
+        columns = arrow_schema(TABLES["figures"]).remove(0)
+        table = self.table("figures")
+        if table is None:
+            return columns.empty_table()
+        keys = ", ".join(KEYS)
+        query = f"SELECT {keys}, SUM(count) AS count FROM figures GROUP BY {keys}"
+        return pa.table(QueryBuilder().register("figures", table).execute(query)).cast(columns)
+
     def states(self) -> pa.Table:
         """The states that whole rounds reached."""
-        return self.read("states", predicate=f"round < {self.rounds()}")
+        return self.whole("states")
 
     def findings(self) -> pa.Table:
-        """All findings of whole rounds, one row for all that are alike, without their texts."""
-        columns = [column for column in arrow_schema(TABLES["findings"]).names if column != "text"]
-        return merged_findings(self.read("findings", columns, f"round < {self.rounds()}"))
+        """All findings, one row for all that are alike, without their texts."""
+        return merged_findings(self.whole("findings", arrow_schema(TABLES["findings"]).names[:-1]))
+
+    def whole(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """The rows of whole rounds."""
+        return self.read(name, columns, f"round < {self.rounds()}")
 
     def texts(self, keys: Sequence[Key]) -> dict[Key, str]:
         """The shortest text of findings, as JSON."""
-        if not keys:
-            return {}
-        shapes = ", ".join("'{}'".format(shape.replace("'", "''")) for shape in sorted({key[3] for key in keys}))
-        rows = self.read("findings", predicate=f"text <> '' AND shape IN ({shapes})").to_pylist()
         found = {}
-        for row in sorted(rows, key=lambda row: (-row["length"], -row["round"])):
-            found[row["subject"], row["profile"], row["rules"], row["shape"]] = row["text"]
+        for row in sorted(self.whole("findings").to_pylist(), key=lambda row: (-row["length"], -row["round"])):
+            if row["text"]:
+                found[row["subject"], row["profile"], row["rules"], row["shape"]] = row["text"]
         return {key: found[key] for key in keys if key in found}
 
 
-def started(pid: int) -> str:
-    """When a process of this machine started, as its system counts; "gone" if it has ended."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return "gone"
-    except PermissionError:
-        pass
-    try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "gone" if state == "Z" else fields[18]
+class Overtaken(BadInput):
+    """Another process has written to a campaign since this one last looked."""
 
 
-def refused(where: str, by: str) -> str:
-    """What the second driver of a store is told."""
-    return f"{where}: {by or 'another process'} drives this campaign; `broker-tck watch {where}` shows it"
-
-
-def is_uri(where: str) -> bool:
-    """Whether a store is given by a URI that is no folder of this machine."""
-    return "://" in where and not where.startswith("file://")
+NOISE = re.compile(r"\x1b\[\d+m|↳|\n +0: .*", re.DOTALL)
+"""Colours, arrows and addresses of code in the errors of the package `deltalake`."""
 
 
 def line(error: BaseException) -> str:
-    """An error in a line."""
-    return " ".join(str(error).split())[:300]
+    """An error in a line: what failed, and why, without what lies above."""
+    said = re.search("<Message>(.*?)</Message>", str(error))
+    text = said[1] if said else NOISE.sub("", str(error))
+    causes = ": ".join(text.split("\n")).split(": ")
+    return " ".join(": ".join([cause.strip() for cause in causes if cause.strip()][-2:]).split())

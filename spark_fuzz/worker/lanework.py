@@ -55,9 +55,10 @@ class Lanework:
         self.figures.update(
             walks=part.walks, operations=part.operations, counted=part.counted, milliseconds=milliseconds
         )
-        self.met.update(part.met)
-        self.met_in.update(part.met_in)
-        self.states.update(part.states)
+        if part.counted:
+            self.met.update(part.met)
+            self.met_in.update(part.met_in)
+            self.states.update(part.states)
 
     def keep(self, alike: Any, make: Callable[[], Row]) -> None:
         """Make a finding of a failing walk; where enough are known that fail alike, count it with the first."""

@@ -38,7 +38,7 @@
     const size = parseFloat(style.fontSize) * (svg ? svg.getScreenCTM().a : 1);
     if (box.left < -1 || box.right > document.documentElement.clientWidth + 1) says("beyond the edge", node);
     if (size < 9) says(`too small, ${size.toFixed(1)}`, node);
-    if (!svg && box.width < size * 2 && inner(node).height > size * 4) says("squashed", node);
+    if (!svg && style.writingMode === "horizontal-tb" && inner(node).width < size * 2 && inner(node).height > size * 4) says("squashed", node);
     const found = contrast(numbers(svg ? style.fill : style.color), ground(svg ? svg.parentElement : node));
     if (found < 4.5) says(`contrast ${found.toFixed(2)}`, node);
   }

@@ -13,17 +13,17 @@ import pyarrow as pa
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
 from broker_tck.spark_fuzz.report.facts import required
-from broker_tck.spark_fuzz.report.source import Key
+from broker_tck.spark_fuzz.report.grouping import Key
 
 CONTRACT = "delayed-delivery"
-SUMMARY = pa.schema(
+FIGURES = pa.schema(
     [
         ("round", pa.int32()),
         ("kind", pa.string()),
         ("subject", pa.string()),
         ("profile", pa.string()),
-        ("shard", pa.int32()),
         ("name", pa.string()),
+        ("key", pa.string()),
         ("count", pa.int64()),
     ]
 )
@@ -42,6 +42,8 @@ FINDINGS = pa.schema(
 )
 NASTY = '<script>document.title="owned"</script> & <b>bold</b> \x00\x1b[31m \u202egnp.exe "quoted"'
 BUNDLED = [("time-bucket", "timebucket-ideal"), ("heap", "heap"), ("mutant:strict-rounded-down", "timebucket-ideal")]
+SHARDS = 8
+"""Shards that a machine makes in a round."""
 Row = tuple[Any, ...]
 
 
@@ -56,14 +58,14 @@ class FakeSource:
     """Everything a report asks of a store; ``asked`` is for which texts it did."""
 
     manifest: Manifest
-    summary_rows: Sequence[Row]
+    figure_rows: Sequence[Row]
     finding_rows: Sequence[Row]
     told: Mapping[Key, str] = field(default_factory=dict)
     asked: list[Key] = field(default_factory=list)
     message: str = ""
 
-    def summary(self) -> pa.Table:
-        return table(self.summary_rows, SUMMARY)
+    def figures(self) -> pa.Table:
+        return table(self.figure_rows, FIGURES)
 
     def findings(self) -> pa.Table:
         return table(self.finding_rows, FINDINGS)
@@ -85,7 +87,7 @@ def manifest_of(lanes: Sequence[tuple[str, str]], seed: int, shards: int) -> Man
         walk_memory=512,
         code=Code("0.1.0", "d1g35t", "3.11", {"msgspec": "0.19.0", "pyroaring": "1.0.3"}, {}),
         started="2026-03-02T22:15:04+00:00",
-        master="spark://night-shift:7077",
+        executor="spark://night-shift:7077",
         goal=Goal(),
     )
 
@@ -130,31 +132,48 @@ def text(key: Key, length: int, message: str = "") -> str:
 def campaign(
     lanes: Sequence[tuple[str, str]] = BUNDLED,
     rounds: int = 40,
-    shards: int = 8,
     findings: Sequence[Row] = (),
     never: Mapping[str, Sequence[str]] | None = None,
     growing: Sequence[str] = (),
-    slow: Sequence[int] = (),
+    hosts: Sequence[str] = ("north",),
+    slow: Sequence[str] = (),
+    unfinished: Sequence[int] = (),
     seed: int = 7,
     message: str = "",
     speed: float = 1.0,
+    walks: int = 2_000,
 ) -> FakeSource:
-    """A campaign of so many rounds; ``never`` has the rules that a subject never met."""
+    """A campaign of so many rounds, and about so many walks of each lane in a round.
+
+    ``never`` has the rules that a subject never met, ``unfinished`` the rounds in which a shard was not finished.
+    """
     rng, rows = Random(seed), []
     failing = {lane: sum(f[4] for f in findings if f[:2] == lane) for lane in lanes}
     for number in range(rounds):
         for lane in lanes:
             failed = failing[lane] // rounds + (failing[lane] % rounds if not number else 0)
-            rows += lane_rows(rng, number, lane, failed, (never or {}).get(lane[0], ()), lane[0] in growing, speed)
-        rows += shard_rows(rng, number, shards, slow)
-    manifest = manifest_of(lanes, seed, shards)
+            made = walks + rng.randrange(walks // 20)
+            rows += lane_rows(
+                rng, number, lane, made, failed, (never or {}).get(lane[0], ()), lane[0] in growing, speed
+            )
+        rows += machine_rows(rng, number, hosts, slow)
+        if number in unfinished:
+            why = f"its process ended with status -9: {message or 'killed'}"
+            rows += [(number, "unfinished", "", "", why, f"round {number}, shard 3, seed {97 * number}", 1)]
+    manifest = manifest_of(lanes, seed, SHARDS * len(hosts))
     return FakeSource(manifest, rows, list(findings), message=message)
 
 
 def lane_rows(
-    rng: Random, number: int, lane: tuple[str, str], failing: int, never: Sequence[str], growing: bool, speed: float
+    rng: Random,
+    number: int,
+    lane: tuple[str, str],
+    walks: int,
+    failing: int,
+    never: Sequence[str],
+    growing: bool,
+    speed: float,
 ) -> list[Row]:
-    walks = 2_000 + rng.randrange(100)
     counted = walks // 16
     figures = {
         "walks": walks,
@@ -163,17 +182,12 @@ def lane_rows(
         "failing": failing,
         "milliseconds": int(walks * 4 / speed),
     }
-    rows = [(number, "figure", *lane, None, name, count) for name, count in figures.items()]
+    rows = [(number, "figure", *lane, name, "", count) for name, count in figures.items()]
     for rule in required(CONTRACT, *lane):
-        if rule not in never:
-            met = met_in(rng, rule, counted)
-            rows += [(number, "rule", *lane, None, rule, met * 3), (number, "rule_walks", *lane, None, rule, met)]
+        if rule not in never and (met := met_in(rng, rule, counted)):
+            rows += [(number, "rule", *lane, rule, "", met * 3), (number, "rule_walks", *lane, rule, "", met)]
     states = 900 if growing else 4000 // (number + 1) ** 2
-    return [
-        *rows,
-        (number, "states", *lane, None, "", states),
-        (number, "findings", *lane, None, "", int(bool(failing))),
-    ]
+    return [*rows, (number, "states", *lane, "", "", states), (number, "findings", *lane, "", "", int(bool(failing)))]
 
 
 def met_in(rng: Random, rule: str, counted: int) -> int:
@@ -182,14 +196,16 @@ def met_in(rng: Random, rule: str, counted: int) -> int:
     return min(counted, int(counted * base * (0.85 + 0.3 * rng.random()) + rng.random()))
 
 
-def shard_rows(rng: Random, number: int, shards: int, slow: Sequence[int]) -> list[Row]:
+def machine_rows(rng: Random, number: int, hosts: Sequence[str], slow: Sequence[str]) -> list[Row]:
+    """What each machine did in a round: a slow one makes fewer shards, and they take longer."""
     rows: list[Row] = []
-    for shard in range(shards):
-        time = int(820 * (0.92 + 0.16 * rng.random()) * (1.9 if shard in slow else 1))
-        rows += [(number, "figure", None, None, shard, "operations", 100_000)]
-        rows += [(number, "figure", None, None, shard, "milliseconds", time)]
-    longest = max((row[-1] for row in rows if row[5] == "milliseconds"), default=1)
-    return [*rows, (number, "round", None, None, None, "milliseconds", longest + 40)]
+    for host in hosts:
+        shards = SHARDS // 2 if host in slow else SHARDS
+        time = int(820 * shards * (0.92 + 0.16 * rng.random()) * (1.9 if host in slow else 1))
+        did = {"shards": shards, "operations": 100_000 * shards, "milliseconds": time}
+        rows += [(number, "machine", "", "", name, host, count) for name, count in did.items()]
+    longest = max(row[-1] for row in rows if row[4] == "milliseconds") // 4
+    return [*rows, (number, "round", "", "", "milliseconds", "", longest + 40)]
 
 
 def found(subject: str, profile: str, rules: str, shape: str, count: int, length: int = 5, first: int = 0) -> Row:
@@ -214,10 +230,11 @@ def rich() -> FakeSource:
     ]
     lanes = [("time-bucket", "timebucket-ideal"), odd, mutant]
     never = {odd[0]: ["DD-08", "DD-35"]}
-    return campaign(lanes, 40, 8, findings, never, growing=[odd[0]], slow=[5], message=NASTY)
+    hosts = [f"worker-{n}.campaigns.example" for n in range(5)]
+    return campaign(lanes, 40, findings, never, [odd[0]], hosts, slow=hosts[3:4], unfinished=[3, 17], message=NASTY)
 
 
-def flood(count: int, subjects: int = 53, rounds: int = 100, shards: int = 16, length: int = 14) -> FakeSource:
+def flood(count: int, subjects: int = 53, rounds: int = 100, length: int = 14) -> FakeSource:
     """So many findings, spread over many lanes."""
     rng = Random(3)
     lanes = [(f"mutant:number-{n}-with-a-name-of-usual-length", "timebucket-ideal") for n in range(subjects)]
@@ -234,9 +251,9 @@ def flood(count: int, subjects: int = 53, rounds: int = 100, shards: int = 16, l
             number % rounds,
         )
         findings.append(row)
-    return campaign(lanes, rounds, shards, findings, growing=[lanes[0][0]])
+    return campaign(lanes, rounds, findings, growing=[lanes[0][0]])
 
 
-def wide(rounds: int) -> FakeSource:
-    """Many rounds and few lanes."""
-    return campaign(BUNDLED, rounds, 32)
+def tiny() -> FakeSource:
+    """A first campaign: two rounds, few walks, and rules that none of the counted ones met."""
+    return campaign(rounds=2, walks=60, never={"heap": ["DD-08", "DD-35"]})

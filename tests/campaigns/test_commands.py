@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import Cli
@@ -15,8 +14,6 @@ from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.store.tables import Store
 
 SMALL = ("--operations", "54000", "--shards", "4", "--rounds", "9", "--processes", "2", "--seed", "5")
-FEW = 10_000
-"""The fewest operations of a shard that the bench makes."""
 MUTANTS = ("--subject", "mutant:strict-rounded-down", "--subject", "mutant:duplicate-counted")
 
 
@@ -87,33 +84,6 @@ def test_rule_that_was_never_exercised_is_told_if_the_campaign_is_over(cli: Cli,
     assert cli("fuzz", "resume", store, "--json", "--processes", 1)[0] == 4
     stop(Store(str(store)))
     assert cli("fuzz", "stop", store)[1] == f"{store}: nobody drives this campaign\n"
-
-
-@pytest.fixture
-def bench() -> Any:
-    """The module of the bench."""
-    from broker_tck.bench import campaign
-
-    return campaign
-
-
-def test_bench_makes_rounds_as_long_as_it_is_told(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "CALIBRATION", 1_000)
-    assert bench.calibrated(0.001) == FEW, "and never fewer"
-    assert bench.calibrated(1_000) > FEW
-
-
-@pytest.mark.deep
-def test_bench_measures_every_way(bench: Any, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`bench campaign` measures each way of running a campaign, and the size of a store."""
-    monkeypatch.setattr(bench, "calibrated", lambda seconds: FEW // 10)
-    status, out, err = cli("bench", "campaign", "--seconds", "1", "--rounds", "1", "--turns", "1", "--json")
-    assert (status, err) == (0, "")
-    told: dict[str, Any] = json.loads(out)
-    assert [way["name"] for way in told["ways"]] == list(bench.PROCESSES)
-    assert all(way["median"] > 0 for way in told["ways"])
-    assert told["size"]["rows_a_million"] > 0
-    assert told["size"]["states"] > 100
 
 
 def test_without_java_processes_run_the_campaign_unless_spark_is_asked_for(

@@ -1,0 +1,234 @@
+"""What a campaign will take, from a few seconds of walking: hours of processors, rows and bytes, and what it excludes.
+
+Each lane walks in a few shards of its own, on all cores at once, by the workers that a campaign has: what isolation
+costs, and what cores take from each other, is in the rates. A store in a temporary folder says what a round writes.
+"""
+
+from __future__ import annotations
+
+from math import ceil, exp2, log2
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from broker_tck.properties.engine.run import residual
+from broker_tck.properties.errors import BadInput
+from broker_tck.spark_fuzz.driver.known import Known
+from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
+from broker_tck.spark_fuzz.driver.rounds import AHEAD
+from broker_tck.spark_fuzz.executors.processes import Processes
+from broker_tck.spark_fuzz.store.reduce import reduced
+from broker_tck.spark_fuzz.store.rows import FIGURE, REFUSED, STATE, UNFINISHED, UNFIT
+from broker_tck.spark_fuzz.store.tables import Store
+from broker_tck.spark_fuzz.worker.shard import COUNTED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SECONDS = 2.0
+"""About so long all lanes are measured together, or until each shard has made as many walks as have one that counts."""
+SHARDS = 4
+"""A lane is measured in so many shards, or in two for each process."""
+FEW = 2_000
+"""Operations of a shard that tells how many operations a measured one must make."""
+CORES = (16, 128)
+"""Other machines that hours are given for."""
+
+
+class Sample(NamedTuple):
+    """A shard of one lane that was measured."""
+
+    operations: int
+    walks: int
+    counted: int
+    seconds: float
+    rows: pa.Table
+
+    @property
+    def rate(self) -> float:
+        """Operations a second."""
+        return self.operations / self.seconds
+
+    @property
+    def length(self) -> float:
+        """Operations of a walk."""
+        return self.operations / self.walks
+
+
+class LanePlan(msgspec.Struct, frozen=True):
+    """What a lane will come to."""
+
+    subject: str
+    profile: str
+    rate: float
+    """Operations a second of one core, isolation included."""
+    least: float
+    """Those of the slowest shard."""
+    most: float
+    operations: int
+    walks: int
+    residual: float
+    """With 95 % confidence, fewer than this share of walks fail, if none does."""
+
+
+class Hours(msgspec.Struct, frozen=True):
+    """How long the campaign takes by the clock."""
+
+    cores: int
+    used: int
+    """As many of them as have shards to run."""
+    hours: float
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a campaign will take."""
+
+    rounds: int
+    shards: int
+    shard_operations: int
+    operations: int
+    processes: int
+    """So many walked at once when the rates were measured."""
+    lanes: list[LanePlan]
+    processor_hours: float
+    least: float
+    """If all shards are like the fastest one of each lane."""
+    most: float
+    hours: list[Hours]
+    states: int
+    """At most so many, as growth levels off."""
+    rows: int
+    """Of the store, the states among them."""
+    bytes: int
+
+
+def plan(manifest: Manifest, processes: Processes, seconds: float = SECONDS) -> Plan:
+    """Measure for about so many seconds, and say what the campaign takes. BadInput if nothing says how long it is."""
+    goal, cores, lanes = manifest.goal, len(processes.workers), manifest.lanes
+    if goal.rounds is None and goal.seconds is None:
+        raise BadInput("--plan: how long a campaign takes until there are findings, nobody knows; give --operations")
+    measured = [measure(manifest, lane, processes, seconds / len(lanes)) for lane in lanes]
+    share = manifest.operations // len(lanes)
+    rates = [sum(s.operations for s in samples) / sum(s.seconds for s in samples) for samples in measured]
+    slowest, fastest = ([which(s.rate for s in samples) for samples in measured] for which in (min, max))
+    shard, most, least = (sum(share / rate for rate in found) for found in (rates, slowest, fastest))
+    rounds = goal.rounds or ceil((goal.seconds or 0) * cores / shard / manifest.shards)
+    count = rounds * manifest.shards
+    states, rows, size = store_of(manifest, measured, rounds)
+    return Plan(
+        rounds=rounds,
+        shards=manifest.shards,
+        shard_operations=manifest.operations,
+        operations=count * share * len(lanes),
+        processes=cores,
+        lanes=[lane_plan(*each, count * share) for each in zip(lanes, measured, rates, strict=True)],
+        processor_hours=count * shard / 3600,
+        least=count * least / 3600,
+        most=count * most / 3600,
+        hours=[hours_of(n, manifest.shards, rounds, shard) for n in sorted({cores, *CORES})],
+        states=states,
+        rows=rows,
+        bytes=size,
+    )
+
+
+def lane_plan(lane: Lane, samples: list[Sample], rate: float, operations: int) -> LanePlan:
+    """What a lane comes to with so many operations."""
+    walks = round(operations * sum(s.walks for s in samples) / sum(s.operations for s in samples))
+    rates = [sample.rate for sample in samples]
+    return LanePlan(lane.subject, lane.profile, rate, min(rates), max(rates), operations, walks, residual(walks))
+
+
+def hours_of(cores: int, shards: int, rounds: int, seconds: float) -> Hours:
+    """The hours of so many cores, if a shard takes so many seconds."""
+    used = min(cores, AHEAD * shards, rounds * shards)
+    return Hours(cores, used, ceil(rounds * shards / used) * seconds / 3600)
+
+
+# ---- Measuring
+
+
+def measure(manifest: Manifest, lane: Lane, processes: Processes, seconds: float) -> list[Sample]:
+    """Some shards of a lane, on all processes at once for about so many seconds."""
+    count = max(SHARDS, 2 * len(processes.workers))
+    alone = msgspec.structs.replace(manifest, lanes=[lane], operations=FEW)
+    samples_of(alone, processes, [*range(len(processes.workers))])  # what a process does only once
+    (first, *_) = samples_of(alone, processes, [count])
+    longer = round(max(first.length * COUNTED, first.rate * seconds * len(processes.workers) / count))
+    return samples_of(msgspec.structs.replace(alone, operations=longer), processes, [*range(count)])
+
+
+def samples_of(manifest: Manifest, processes: Processes, shards: list[int]) -> list[Sample]:
+    """Shards of a campaign's only lane. BadInput if one was not walked."""
+    encoded = msgspec.json.encode(manifest)
+    return list(processes.threads.map(lambda shard: sample(processes, encoded, shard), shards))
+
+
+def sample(processes: Processes, manifest: bytes, shard: int) -> Sample:
+    """A shard, with the time from its request to its last row."""
+    import pyarrow as pa
+
+    began = perf_counter()
+    rows = pa.Table.from_batches([processes.shard(manifest, 0, shard)])
+    seconds = perf_counter() - began
+    counts = {"operations": 0, "walks": 0, "counted": 0}
+    for row in rows.to_pylist():
+        if row["kind"] in (REFUSED, UNFIT, UNFINISHED):
+            raise BadInput(f"--plan: {row['name']}")
+        if row["kind"] == FIGURE and row["name"] in counts:
+            counts[row["name"]] += row["count"]
+    return Sample(**counts, seconds=seconds, rows=rows)
+
+
+# ---- The store
+
+
+def store_of(manifest: Manifest, measured: list[list[Sample]], rounds: int) -> tuple[int, int, int]:
+    """At most so many states, rows and bytes after so many rounds, as two rounds of what was measured are written."""
+    import pyarrow as pa
+
+    answers = reduced(pa.concat_tables(sample.rows for samples in measured for sample in samples))
+    with TemporaryDirectory(prefix="broker-tck-") as folder:
+        store, sizes = Store(folder), []
+        known = Known.of(store)
+        with store.driven(manifest):
+            for number in range(2):
+                tables = known.merged(number, answers, 1.0)
+                store.commit(number, number, tables)
+                sizes.append({name: size_of(Path(folder) / name) for name in tables})
+        first, second = sizes
+        state_bytes = (2 * first["states"] - second["states"]) / max(1, len(known.states))
+        round_bytes = sum(second.values()) - sum(first.values())
+    share, shards = manifest.operations // len(manifest.lanes), rounds * manifest.shards
+    states = sum(states_of(samples, share, shards) for samples in measured)
+    return states, states + rounds * len(tables["figures"]), round(rounds * round_bytes + states * state_bytes)
+
+
+def size_of(folder: Path) -> int:
+    """The bytes of the files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def states_of(samples: list[Sample], operations: int, shards: int) -> int:
+    """How many states a lane reaches at most in so many shards of so many operations.
+
+    Their number grows more slowly the more there are: here it goes on as from half of the samples to all of them.
+    """
+    half, whole = (distinct(samples[:count]) for count in (len(samples) // 2, len(samples)))
+    if not half:
+        return whole
+    walks = operations * sum(s.walks for s in samples) / sum(s.operations for s in samples)
+    times = shards * ceil(walks / COUNTED) / sum(s.counted for s in samples)
+    return max(whole, round(whole * exp2(log2(times) * log2(whole / half))))
+
+
+def distinct(samples: list[Sample]) -> int:
+    """How many states samples reached."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pa.concat_tables(sample.rows for sample in samples)
+    return len(rows.filter(pc.equal(rows["kind"], STATE)).group_by(["name", "key"]).aggregate([]))

@@ -1,0 +1,62 @@
+"""What ``fuzz --plan`` prints."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from broker_tck.bench.plan import Hours, Plan, plan
+from broker_tck.cli.campaigns import many
+from broker_tck.cli.output import print_json, print_table
+from broker_tck.properties.verdict import at_most
+from broker_tck.spark_fuzz.driver.manifest import Manifest
+from broker_tck.spark_fuzz.executors.processes import processes
+from broker_tck.spark_fuzz.worker.shard import COUNTED
+
+HEAD = ["subject", "profile", "operations/s", "least to most", "operations", "walks", "residual"]
+
+
+def print_plan(manifest: Manifest, count: int | None, as_json: bool) -> int:
+    """Measure, say what the campaign will take, and write nothing; answers with the exit status."""
+    with processes(count) as made:
+        found = plan(manifest, made)
+    if as_json:
+        print_json(msgspec.to_builtins(found))
+    else:
+        print_text(found)
+    return 0
+
+
+def print_text(found: Plan) -> None:
+    """A plan as a table and four lines."""
+    rows = [
+        (
+            lane.subject,
+            lane.profile,
+            f"{lane.rate:,.0f}",
+            f"{lane.least:,.0f} to {lane.most:,.0f}",
+            f"{lane.operations:,}",
+            f"{lane.walks:,}",
+            f"< {at_most(lane.residual)}",
+        )
+        for lane in found.lanes
+    ]
+    at_once = f"{found.processes} processes at once" if found.processes > 1 else "1 process"
+    print_table(f"operations a second of a core, measured with {at_once}", HEAD, rows, right=(2, 3, 4, 5, 6))
+    each = f"{many(found.rounds, 'round')} of {many(found.shards, 'shard')} of {found.shard_operations:,} operations"
+    click.echo(f"\n{each}: {found.operations:,} operations")
+    spread = f"{short(found.least)} to {short(found.most)}"
+    click.echo(f"{short(found.processor_hours)} processor-hours ({spread}): {', '.join(map(hours, found.hours))}")
+    click.echo(f"store: at most {found.rows:,} rows, {found.states:,} states among them; {found.bytes / 1e6:,.1f} MB")
+    click.echo(f"residuals hold if no walk fails; one walk in {COUNTED} counts rules and states")
+
+
+def hours(of: Hours) -> str:
+    """How long it takes on so many cores."""
+    idle = f", of which {of.used} have shards" if of.used < of.cores else ""
+    return f"{short(of.hours)} h on {many(of.cores, 'core')}{idle}"
+
+
+def short(value: float) -> str:
+    """A number of hours."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
