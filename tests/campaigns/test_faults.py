@@ -159,7 +159,7 @@ def test_store_that_is_not_understood_is_left_alone(reference: Path, cli: Cli, t
     says = "no campaign there; `broker-tck fuzz --store"
     if kind in DAMAGES:
         damage, says = DAMAGES[kind]
-        Store(str(store)).note((MANIFEST, damage(Store(str(reference)).manifest)))
+        Store(str(store)).note([], (MANIFEST, damage(Store(str(reference)).manifest)))
     before = files(tmp_path)
     looks = () if kind == "of several campaigns" else (("watch",), ("report", "-o", page))
     for command in (("fuzz", "resume"), ("fuzz", "stop"), *looks):
@@ -175,7 +175,7 @@ def test_campaign_of_other_code_is_not_resumed_but_can_be_watched(reference: Pat
     ):
         store = tmp_path / what
         other = msgspec.structs.replace(known, code=msgspec.structs.replace(known.code, **code))
-        Store(str(store)).note((MANIFEST, encoded(other)))
+        Store(str(store)).note([], (MANIFEST, encoded(other)))
         before = files(store)
         refused(run("fuzz", "resume", what, *PROCESSES), f"{what}: ", *says)
         assert run("watch", what).out.startswith(f"{what}: 0 rounds, ")

@@ -316,10 +316,10 @@ def test_campaign_goes_on_when_a_worker_stands_still(cli: Cli, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Manifest, "shard_seconds", 3.0)
     limits = ("--rounds", 2, "--shards", 2, "--operations", 60_000, "--processes", 2, "--subject", PLAIN.subject)
-    assert cli("fuzz", "--store", "calm", *limits)[0] == 0
+    calm = cli("fuzz", "--store", "calm", *limits)
     soon(lambda: os.kill(walking(tmp_path)[0].pid, signal.SIGSTOP), tmp_path)
     status, _, err = cli("fuzz", "--store", "store", *limits)
-    assert (status, err) == (0, "")
+    assert (status, err) == (calm[0], "")
     assert outcome(tmp_path / "store") == outcome(tmp_path / "calm")
 
 
