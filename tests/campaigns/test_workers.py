@@ -28,7 +28,7 @@ from broker_tck.spark_fuzz.driver.campaign import code_of
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.driver.rounds import TRIES, Rounds
 from broker_tck.spark_fuzz.executors.spark import Spark, task
-from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, UNFIT, Row, trouble
+from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, Row, trouble
 from broker_tck.spark_fuzz.store.tables import Store
 from broker_tck.spark_fuzz.worker import process as worker_process
 from broker_tck.spark_fuzz.worker.shard import shard_rows, shard_seed
@@ -201,13 +201,6 @@ def calm(tmp_path: Path) -> dict[str, Any]:
     return made(tmp_path / "calm", Troubled(), 2)[0]
 
 
-def test_shard_that_was_not_finished_is_tried_again(tmp_path: Path, calm: dict[str, Any]) -> None:
-    often = [(UNFINISHED, "it ended")] * (TRIES - 1)
-    executor = Troubled(shard0=often[1:], shard2=often)
-    assert made(tmp_path / "store", executor, 2) == (calm, [])
-    assert executor.asked == [[0, 1, 2], [0, 2], [2], [0, 1, 2]]
-
-
 def test_executors_that_refuse_are_named_once_and_left_out(tmp_path: Path, calm: dict[str, Any]) -> None:
     """However many there are: a shard that was refused was not tried."""
     often = [(REFUSED, f"host {letter}") for letter in "abcde"]
@@ -227,21 +220,6 @@ def test_shard_that_nothing_finishes_is_a_figure_and_the_rounds_go_on(tmp_path: 
     assert row["count"] == 1
     assert len([row for row in rows if (row["kind"], row["name"]) == ("machine", "shards")]) == 2
     assert found != calm
-
-
-@pytest.mark.parametrize(
-    ("troubles", "line"),
-    [
-        ([(REFUSED, "host a")] * 9, "host a; `fuzz resume` with --ship sends along what it needs"),
-        ([(UNFIT, "no such class")], "no such class"),
-    ],
-)
-def test_campaign_ends_if_nobody_can_walk_it(tmp_path: Path, troubles: list[tuple[str, str]], line: str) -> None:
-    executor = Troubled(**{f"shard{number}": troubles for number in range(3)})
-    with pytest.raises(BadInput) as raised:
-        made(tmp_path / "store", executor)
-    assert str(raised.value) == f"{tmp_path}/store: {line}"
-    assert len(executor.asked) <= TRIES
 
 
 # ---- What a worker, or an executor without the kit, says of itself
