@@ -150,7 +150,7 @@ def print_summary(store: Store, totals: Totals, findings: Sequence[Document], va
     print_table("", head, rows, right=(2, 3, 4, 5, 7))
     click.echo(f"\n{totals_text(totals)}")
     if totals.unfinished:
-        click.echo(f"{many(totals.unfinished, 'shard')} not finished; the report says which, and why")
+        click.echo(f"{many(totals.unfinished, 'shard')} could not be finished; the report says which, and why")
     click.echo(f"`broker-tck report {store.where} -o report.html` shows all of it")
 
 
