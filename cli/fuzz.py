@@ -55,7 +55,11 @@ EXECUTOR_OPTIONS = (
         type=click.Choice([SPARK, PROCESSES]),
         help="What runs the shards. Default: spark; processes of this machine if PySpark or Java is missing.",
     ),
-    click.option("--processes", type=click.IntRange(1), help="How many processes of this machine run the shards. Default: one for each core."),
+    click.option(
+        "--processes",
+        type=click.IntRange(1),
+        help="How many processes of this machine run the shards. Default: one for each core.",
+    ),
     click.option(
         "--master", metavar="URL", help=f"Where Spark runs: local[N], or the URL of a cluster. Default: {MASTER}."
     ),
@@ -64,12 +68,13 @@ EXECUTOR_OPTIONS = (
         "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else Spark's."
     ),
     click.option(
-        "--ship", "shipped", is_flag=True, help="Send the executors the kit, its libraries, and the subjects' packages and files."
+        "--ship",
+        "shipped",
+        is_flag=True,
+        help="Send the executors the kit, its libraries, and the subjects' packages and files.",
     ),
-    click.option("--archive", metavar="URI", help="The archive that `fuzz archive` wrote, at an address that all executors can read."),
-    click.option(
-        "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. Repeatable."
-    ),
+    click.option("--archive", metavar="URI", help="An archive by `fuzz archive` that all executors can read."),
+    click.option("--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. Repeatable."),
 )
 
 
@@ -115,12 +120,14 @@ findings_option = click.option(
 @click.option(
     "--operations",
     type=click.IntRange(1),
-    help=f"End after about so many operations in all. Default: {OPERATIONS:,}, unless --seconds or --until-findings is given.",
+    help=f"End after about so many operations. Default: {OPERATIONS:,}, or none with --seconds or --until-findings.",
 )
 @rounds_option
 @seconds_option
 @findings_option
-@click.option("--shards", type=click.IntRange(1, 2**24 - 1), help="Shards of a round. Default: about as many as rounds.")
+@click.option(
+    "--shards", type=click.IntRange(1, 2**24 - 1), help="Shards of a round. Default: about as many as rounds."
+)
 @click.option(
     "--walk-seconds",
     default=SECONDS,
