@@ -149,8 +149,10 @@ def print_summary(store: Store, totals: Totals, findings: Sequence[Document], va
     head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "residual"]
     print_table("", head, rows, right=(2, 3, 4, 5, 7))
     click.echo(f"\n{totals_text(totals)}")
+    if any(vacuous.values()):
+        click.echo("some required rules never came up; the report says how to go on")
     if totals.unfinished:
-        click.echo(f"{many(totals.unfinished, 'shard')} not finished; the report says which, and why")
+        click.echo(f"{many(totals.unfinished, 'shard')} could not be finished; the report says which, and why")
     click.echo(f"`broker-tck report {store.where} -o report.html` shows all of it")
 
 

@@ -55,21 +55,26 @@ EXECUTOR_OPTIONS = (
         type=click.Choice([SPARK, PROCESSES]),
         help="What runs the shards. Default: spark; processes of this machine if PySpark or Java is missing.",
     ),
-    click.option("--processes", type=click.IntRange(1), help="So many processes of this machine. Default: its cores."),
+    click.option(
+        "--processes",
+        type=click.IntRange(1),
+        help="How many processes of this machine run the shards. Default: one for each core.",
+    ),
     click.option(
         "--master", metavar="URL", help=f"Where Spark runs: local[N], or the URL of a cluster. Default: {MASTER}."
     ),
-    click.option("--remote", metavar="URL", help="The server of Spark Connect to run it on: sc://host:port."),
+    click.option("--remote", metavar="URL", help="A server of Spark Connect that runs the shards: sc://host:port."),
     click.option(
         "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else Spark's."
     ),
     click.option(
-        "--ship", "shipped", is_flag=True, help="Send the kit, its libraries, and the subjects' packages and files."
+        "--ship",
+        "shipped",
+        is_flag=True,
+        help="Send the executors the kit, its libraries, and the subjects' packages and files.",
     ),
-    click.option("--archive", metavar="URI", help="What --ship would send, where all executors can read it."),
-    click.option(
-        "--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark, or of Hadoop. Repeatable."
-    ),
+    click.option("--archive", metavar="URI", help="An archive by `fuzz archive` that all executors can read."),
+    click.option("--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. Repeatable."),
 )
 
 
@@ -103,7 +108,7 @@ findings_option = click.option(
     "until",
     type=click.IntRange(1),
     metavar="N",
-    help="End after the round in which N findings are known: subjects, and rules that they break.",
+    help="End after the round in which N findings are known. A finding is a subject and a rule that it breaks.",
 )
 
 
@@ -115,18 +120,20 @@ findings_option = click.option(
 @click.option(
     "--operations",
     type=click.IntRange(1),
-    help=f"Operations of the whole campaign. Default: {OPERATIONS:,}, without a limit in seconds or findings.",
+    help=f"End after about so many operations. Default: {OPERATIONS:,}, or none with --seconds or --until-findings.",
 )
 @rounds_option
 @seconds_option
 @findings_option
-@click.option("--shards", type=click.IntRange(1, 2**24 - 1), help="Tasks in a round. Default: as many as rounds.")
+@click.option(
+    "--shards", type=click.IntRange(1, 2**24 - 1), help="Shards of a round. Default: about as many as rounds."
+)
 @click.option(
     "--walk-seconds",
     default=SECONDS,
     show_default=True,
     type=click.FloatRange(0.1),
-    help="A subject that takes longer for an operation hangs.",
+    help="A subject hangs if one operation takes longer than this.",
 )
 @click.option(
     "--walk-memory",
@@ -134,13 +141,13 @@ findings_option = click.option(
     show_default=True,
     type=click.IntRange(16),
     metavar="MIB",
-    help="Memory is refused to a subject that wants more.",
+    help="A subject gets no memory if its process has grown by more than this.",
 )
 @click.option(
     "--plan",
     "plan_only",
     is_flag=True,
-    help="Measure for a few seconds, and say how long the campaign takes here and elsewhere. Nothing is written.",
+    help="Measure for a few seconds how long the campaign would take, and write nothing.",
 )
 @seed_option
 @executor_options
@@ -165,11 +172,11 @@ def fuzz_command(
     choice: Choice,
     as_json: bool,
 ) -> int | None:
-    """Run a campaign: randomized walks in rounds, on Spark or on processes of this machine.
+    """Run a campaign: random walks in rounds, on Spark or in processes of this machine.
 
-    Each shard of a round walks every subject, in processes of their own. What a round finds is in the store when the
-    round ends; a campaign that was interrupted goes on with `resume`. The exit status is 1 if there is a finding, and
-    4 if a required rule never came up.
+    Each shard of a round walks every subject, in processes of their own. The store keeps every whole round, and
+    `resume` goes on after it. The exit status is 1 if there is a finding or a shard could not be finished, and 4 if
+    the campaign has run its whole budget and a required rule never came up.
     """
     if context.invoked_subcommand:
         return None
@@ -209,9 +216,9 @@ def resume(
     choice: Choice,
     as_json: bool,
 ) -> int:
-    """Go on with a campaign after its last whole round, on whatever executor there is now.
+    """Go on with a campaign after its last whole round. Another executor may do so.
 
-    Limits are of the whole campaign. Without any, those that it was started with hold.
+    Limits are those of the whole campaign. Without any, it keeps those that it was started with.
     """
     store = opened(where)
     manifest = resumable(store)
@@ -225,7 +232,7 @@ def resume(
 @fuzz_command.command("stop", epilog="\b\nExamples:\n  broker-tck fuzz stop night\n")
 @click.argument("where", metavar="STORE")
 def stop_command(where: str) -> None:
-    """Have a campaign end after the rounds that have begun."""
+    """End a campaign after the rounds that have begun."""
     store = opened(where)
     stop(store)
     driver = store.driver()
@@ -238,7 +245,10 @@ def stop_command(where: str) -> None:
 @click.argument("sources", nargs=-1, required=True, metavar="STORE STORE…")
 @click.option("--into", required=True, metavar="DIR", help="A new folder, or a URI such as s3://bucket/both.")
 def merge_command(sources: tuple[str, ...], into: str) -> None:
-    """Merge campaigns of one contract, made with other seeds or subjects, into a new store."""
+    """Merge campaigns into a new store.
+
+    They must be of one contract, and differ in their seeds or subjects.
+    """
     if len(sources) < 2:
         raise BadInput("merge takes two stores or more")
     store = opened(into)
@@ -254,7 +264,10 @@ def merge_command(sources: tuple[str, ...], into: str) -> None:
 @subject_option
 @click.option("--into", required=True, metavar="FILE", help="The ZIP file to write.")
 def archive_command(contract_name: str | None, named: tuple[Subject, ...], into: str) -> None:
-    """Write the archive that --ship sends to a file, for --archive: the kit, its libraries, the subjects' packages."""
+    """Write a file for --archive.
+
+    It holds what --ship sends: the kit, its libraries, and the subjects' packages and files.
+    """
     from broker_tck.spark_fuzz.executors.ship import files, write
 
     need_spark()

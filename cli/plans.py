@@ -48,7 +48,7 @@ def print_text(found: Plan) -> None:
     spread = f"{short(found.least)} to {short(found.most)}"
     click.echo(f"{short(found.processor_hours)} processor-hours ({spread}): {', '.join(map(hours, found.hours))}")
     click.echo(f"store: at most {found.rows:,} rows, {found.states:,} states among them; {found.bytes / 1e6:,.1f} MB")
-    click.echo(f"residuals hold if no walk fails; one walk in {COUNTED} counts rules and states")
+    click.echo(f"a residual holds if no walk fails; rules and states are counted in one walk of {COUNTED}")
 
 
 def hours(of: Hours) -> str:

@@ -20,7 +20,7 @@ EVERY = 1.0
 @click.argument("where", metavar="STORE")
 @json_option
 def watch_command(where: str, as_json: bool) -> None:
-    """Show how a campaign stands, until its driver ends; once, if this is no terminal."""
+    """Show how far a campaign is until its driver ends. Without a terminal, print one line."""
     store = opened(where)
     totals = totals_of(store)
     if as_json:

@@ -80,7 +80,7 @@ CASES = [
     Case(
         "command of bench",
         "bench x",
-        "unknown command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory, topic, walks",
+        "unknown command 'x'; there are: bucket, cache, campaign, cursors, drivers, memory, rounds, topic, walks",
     ),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),
     Case("argument", "check x", "Got unexpected extra argument (x) (see `broker-tck check --help`)"),

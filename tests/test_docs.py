@@ -189,7 +189,7 @@ def outputs() -> Iterator[tuple[str, list[str], list[str]]]:
     """Page, command and output of what is pasted, where it needs no plug-in and no file, and takes no time."""
     for page in [*PAGES, *TOP]:
         for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
-            for part in block.removeprefix("$ ").split("\n$ "):
+            for part in block.replace("\\\n", "").removeprefix("$ ").split("\n$ "):
                 first, *rest = part.rstrip("\n").splitlines()
                 words = shlex.split(first)
                 plain = "|" not in words and not ELSEWHERE & {*words}
@@ -239,7 +239,7 @@ def see_output(page: str, words: list[str], told: list[str], capfd: Any) -> None
 
 def command_lines(page: Path) -> set[str]:
     """The command lines of a page: those in its blocks, and those in its sentences."""
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("\\\n", "")
     lines = [line.strip().removeprefix("$ ") for block in re.findall(BLOCK, text) for line in block.splitlines()]
     quoted = [" ".join(words.split()) for words in re.findall(r"`([^`]+)`", re.sub(BLOCK, "", text))]
     quoted += [words for line in lines for words in re.findall(r"`([^`]+)`", line)]

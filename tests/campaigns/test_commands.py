@@ -81,6 +81,7 @@ def test_rule_that_was_never_exercised_is_told_if_the_campaign_is_over(cli: Cli,
     status, out, err = cli(*arguments)
     assert (status, err) == (4, "")
     assert "DD-" in next(line for line in out.splitlines() if line.startswith("time-bucket "))
+    assert "some required rules never came up; the report says how to go on\n" in out
     assert cli("fuzz", "resume", store, "--json", "--processes", 1)[0] == 4
     stop(Store(str(store)))
     assert cli("fuzz", "stop", store)[1] == f"{store}: nobody drives this campaign\n"

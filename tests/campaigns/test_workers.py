@@ -311,4 +311,4 @@ def test_campaign_goes_on_when_workers_always_die(start: Start, tmp_path: Path) 
     assert ended.err == "broker-tck: not finished: its process ended with status -9\n"
     text = start("fuzz", "resume", "store", "--processes", 2).end().out
     assert f"{told['unfinished']} shard" in text
-    assert "not finished; the report says which, and why\n" in text
+    assert "could not be finished; the report says which, and why\n" in text
