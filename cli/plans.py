@@ -28,7 +28,7 @@ def print_plan(manifest: Manifest, count: int | None, as_json: bool) -> int:
 
 
 def print_text(found: Plan) -> None:
-    """A plan as a table and four lines."""
+    """A plan as a table and five lines."""
     rows = [
         (
             lane.subject,
@@ -45,18 +45,20 @@ def print_text(found: Plan) -> None:
     print_table(f"operations a second of a core, measured with {at_once}", HEAD, rows, right=(2, 3, 4, 5, 6))
     each = f"{many(found.rounds, 'round')} of {many(found.shards, 'shard')} of {found.shard_operations:,} operations"
     click.echo(f"\n{each}: {found.operations:,} operations")
-    spread = f"{short(found.least)} to {short(found.most)}"
-    click.echo(f"{short(found.processor_hours)} processor-hours ({spread}): {', '.join(map(hours, found.hours))}")
-    click.echo(f"store: at most {found.rows:,} rows, {found.states:,} states among them; {found.bytes / 1e6:,.1f} MB")
+    spread = f"{duration(found.least)} to {duration(found.most)}"
+    click.echo(f"time of processors: {duration(found.processor_hours)} ({spread})")
+    click.echo(f"time by the clock: {'; '.join(map(clock, found.hours))}")
+    click.echo(f"store: about {found.rows:,} rows, {found.states:,} states among them; {found.bytes / 1e6:,.1f} MB")
     click.echo(f"a residual holds if no walk fails; rules and states are counted in one walk of {COUNTED}")
 
 
-def hours(of: Hours) -> str:
+def clock(of: Hours) -> str:
     """How long it takes on so many cores."""
-    idle = f", of which {of.used} have shards" if of.used < of.cores else ""
-    return f"{short(of.hours)} h on {many(of.cores, 'core')}{idle}"
+    idle = f", {of.used} of them used" if of.used < of.cores else ""
+    return f"{duration(of.hours)} on {many(of.cores, 'core')}{idle}"
 
 
-def short(value: float) -> str:
-    """A number of hours."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+def duration(hours: float) -> str:
+    """Hours, or minutes if it is less than one."""
+    value, unit = (hours, "h") if hours >= 1 else (60 * hours, "min")
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.2g} {unit}"
