@@ -374,12 +374,13 @@ def test_spark_is_chosen_if_it_is_here_or_asked_for(
 
 @pytest.mark.parametrize("name", ["pyspark", "pandas", "Java"])
 def test_what_spark_lacks_is_told_in_a_few_words(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(choosing, "need_spark", lambda: session.need("campaigns", ("pyspark", "pandas"), "spark"))
+    needed = ("campaigns on Spark", ("pyspark", "pandas"), "spark")
+    monkeypatch.setattr(choosing, "need_spark", lambda: session.need(*needed))
     monkeypatch.setattr(session, "find_spec", lambda wanted: None if wanted == name else wanted)
     if name == "Java":
         monkeypatch.setenv("JAVA_HOME", "/nowhere")
     lacks = f"{name}, and it is not installed" if name != "Java" else "Java 17 or later, and there is none"
-    assert choosing.lacking() == f"campaigns need {lacks}"
+    assert choosing.lacking() == f"campaigns on Spark need {lacks}"
 
 
 def test_what_is_shipped_has_the_kit_and_its_libraries(

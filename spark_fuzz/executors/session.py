@@ -57,12 +57,11 @@ def java() -> str:
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if found is None:
-        raise BadInput(f"campaigns need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
+        raise BadInput(f"campaigns on Spark need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
     number = re.search(r'version "(?:1\.)?(\d+)', version(found))
     if number is None or int(number[1]) < JAVA:
-        raise BadInput(
-            f"campaigns need Java {JAVA} or later; {found} is {number[1] if number else 'none'}; {INSTALL_JAVA}"
-        )
+        known = number[1] if number else "none"
+        raise BadInput(f"campaigns on Spark need Java {JAVA} or later; {found} is {known}; {INSTALL_JAVA}")
     return found
 
 
@@ -97,7 +96,7 @@ def archive(java: str) -> str:
 
 def need_spark() -> None:
     """BadInput where a library of the extra ``spark`` is missing."""
-    need("campaigns", ("pyspark", "pyarrow", "pandas"), "spark")
+    need("campaigns on Spark", ("pyspark", "pyarrow", "pandas"), "spark")
 
 
 def need_report() -> None:
