@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ class Rounds:
         self.executor = executor
         self.store = store
         self.manifest = store.manifest
-        self.known = Known.of(store)
+        self.known = Known(store.whole("states"), store.findings())
         self.say = say
         self.told: set[str] = set()
         """Why executors were left out, and shards not finished, as far as it was said."""
@@ -48,24 +49,32 @@ class Rounds:
 
         So many others may have begun by then; 0: whether there is another is known only when a round is whole.
         """
-        line = Line(self.answered, first, another)
+        begun: deque[Future[tuple[pa.Table, float]]] = deque()
+        threads = ThreadPoolExecutor(AHEAD)
+
+        def begin(number: int, most: int) -> None:
+            """Begin rounds, unless so many have begun, from this one on."""
+            while len(begun) < most and another(number + len(begun)):
+                begun.append(threads.submit(self.answered, number + len(begun)))
+
+        before = perf_counter()
         try:
-            line.begin(1)
-            began, number = perf_counter(), first
-            while line.rounds:
-                line.begin(ahead)
-                rows, ended = line.rounds.popleft().result()
-                line.begin(ahead)
-                tables = self.known.merged(number, rows, ended - began)
+            for number in count(first):
+                begin(number, max(1, ahead))
+                if not begun:
+                    return
+                rows, ended = begun.popleft().result()
+                begin(number + 1, ahead)
+                ended = max(before, ended)  # its last shard may have ended before the last of the round before
+                tables = self.known.merged(number, rows, ended - before)
                 self.store.commit(number, number, tables)
                 yield tables["figures"]
-                began, number = ended, number + 1
-                line.begin(max(1, ahead))
+                before = ended
         finally:
-            line.end()
+            threads.shutdown(wait=False, cancel_futures=True)  # what they do ends with the executor
 
-    def answered(self, number: int) -> pa.Table:
-        """The reduced rows of a round, all shards among them. BadInput if nothing can run them."""
+    def answered(self, number: int) -> tuple[pa.Table, float]:
+        """The reduced rows of a round, all shards among them, and when that was. BadInput if nothing can run them."""
         import pyarrow as pa
 
         left, kept, troubles, tries = [*range(self.manifest.shards)], [], list[dict[str, Any]](), 0
@@ -85,7 +94,7 @@ class Rounds:
         unfinished = [self.unfinished(number, row) for row in troubles]
         found = reduced(pa.concat_tables([*kept, pa.Table.from_pylist(unfinished, arrow_schema(ROWS))]))
         self.check(number, found)
-        return found
+        return found, perf_counter()
 
     def named(self, troubles: list[dict[str, Any]], *kinds: str) -> set[str]:
         """Why shards were not walked. BadInput if no executor can make their subject."""
@@ -124,29 +133,3 @@ def parted(batches: Iterable[pa.RecordBatch]) -> tuple[pa.Table, list[dict[str, 
     rows = pa.Table.from_batches(batches, arrow_schema(ROWS))
     trouble = pc.is_in(rows["kind"], pa.array([REFUSED, UNFIT, UNFINISHED]))
     return rows.filter(pc.invert(trouble)), rows.filter(trouble).to_pylist()
-
-
-class Line:
-    """The rounds that have begun and are not merged, first come, first served."""
-
-    def __init__(self, answered: Callable[[int], pa.Table], first: int, another: Another) -> None:
-        self.answered = answered
-        self.next = first
-        self.another = another
-        self.threads = ThreadPoolExecutor(AHEAD)
-        self.rounds: deque[Future[tuple[pa.Table, float]]] = deque()
-        """Each answers with its rows, and the time at which its shards had ended."""
-
-    def begin(self, most: int) -> None:
-        """Begin one more round, if there must be another, unless so many have begun."""
-        if len(self.rounds) < most and self.another(self.next):
-            self.rounds.append(self.threads.submit(self.run, self.next))
-            self.next += 1
-
-    def run(self, number: int) -> tuple[pa.Table, float]:
-        """Have the shards of a round run."""
-        return self.answered(number), perf_counter()
-
-    def end(self) -> None:
-        """Wait for none of them: what they do ends with the executor."""
-        self.threads.shutdown(wait=False, cancel_futures=True)
