@@ -23,8 +23,10 @@ import pytest
 from made_up import MadeUp, made, manifest, outcome, shard_rows
 
 from broker_tck.properties.errors import BadInput, Failed
+from broker_tck.spark_fuzz.driver import campaign
 from broker_tck.spark_fuzz.driver.campaign import totals_of
 from broker_tck.spark_fuzz.driver.known import Known
+from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.driver.merging import merge
 from broker_tck.spark_fuzz.driver.rounds import Rounds
 from broker_tck.spark_fuzz.driver.totals import Totals
@@ -315,6 +317,16 @@ def test_rounds_are_known_and_replaced_after_files_were_put_together_and_logs_cu
 
 
 WRITTEN = ("states", "findings", "figures")
+
+
+def test_time_of_a_campaign_is_that_of_its_rounds_so_one_that_ended_by_it_need_not_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, goal, clock = Store(str(tmp_path)), Goal(seconds=0.2), campaign.perf_counter
+    monkeypatch.setattr(campaign, "perf_counter", lambda: 2 * clock())  # half of the time is nobody's
+    with store.driven(manifest()):
+        totals = campaign.run(MadeUp(), store, goal, lambda totals: None, print)
+    assert goal.reached(totals.rounds, totals.seconds)
 
 
 # ---- Read while another process writes

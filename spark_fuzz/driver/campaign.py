@@ -93,8 +93,10 @@ def run(executor: Executor, store: Store, goal: Goal, tell: Tell, say: Say) -> T
     began = perf_counter() - totals.seconds
 
     def another(number: int) -> bool:
-        over = goal.reached(number, max(perf_counter() - began, totals.seconds_of(number)))
-        return not (over or found(store, totals, goal) or store.stop_asked())
+        seconds = totals.seconds_of(number)
+        if number > totals.rounds:  # that many have begun
+            seconds = max(seconds, perf_counter() - began)
+        return not (goal.reached(number, seconds) or found(store, totals, goal) or store.stop_asked())
 
     for figures in rounds.made(totals.rounds, another, AHEAD if goal.findings is None else 0):
         totals.add(figures)

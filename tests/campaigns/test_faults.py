@@ -148,7 +148,10 @@ DAMAGES: dict[str, tuple[Callable[[Manifest], str], str]] = {
     "of another version": (lambda known: changed(known, format=FORMAT + 1), f"a store of format {FORMAT + 1}"),
     "with half a manifest": (lambda known: encoded(known)[:100], "its manifest cannot be read"),
     "that is a list": (lambda known: "[1]", "its manifest cannot be read"),
-    "of several campaigns": (lambda known: changed(known, merged=[known, known]), "merged of 2 campaigns; it has no rounds"),
+    "of several campaigns": (
+        lambda known: changed(known, merged=[msgspec.to_builtins(known)] * 2),
+        "merged of 2 campaigns; it has no rounds",
+    ),
     "without a seed": (lambda known: changed(known, seed=None), "not the manifest of a campaign"),
 }
 
@@ -159,7 +162,7 @@ def test_store_that_is_not_understood_is_left_alone(reference: Path, cli: Cli, t
     says = "no campaign there; `broker-tck fuzz --store"
     if kind in DAMAGES:
         damage, says = DAMAGES[kind]
-        Store(str(store)).note((MANIFEST, damage(Store(str(reference)).manifest)))
+        Store(str(store)).note([], (MANIFEST, damage(Store(str(reference)).manifest)))
     before = files(tmp_path)
     looks = () if kind == "of several campaigns" else (("watch",), ("report", "-o", page))
     for command in (("fuzz", "resume"), ("fuzz", "stop"), *looks):
@@ -175,7 +178,7 @@ def test_campaign_of_other_code_is_not_resumed_but_can_be_watched(reference: Pat
     ):
         store = tmp_path / what
         other = msgspec.structs.replace(known, code=msgspec.structs.replace(known.code, **code))
-        Store(str(store)).note((MANIFEST, encoded(other)))
+        Store(str(store)).note([], (MANIFEST, encoded(other)))
         before = files(store)
         refused(run("fuzz", "resume", what, *PROCESSES), f"{what}: ", *says)
         assert run("watch", what).out.startswith(f"{what}: 0 rounds, ")
