@@ -244,6 +244,15 @@ def test_round_that_another_driver_ended_meanwhile_is_not_written_again_though_i
     assert outcome(resumed(where)) == outcome(Store(str(reference)))
 
 
+def test_driver_is_told_of_another_that_took_over_and_has_ended(tmp_path: Path, gone: None) -> None:
+    first, second = Store(str(tmp_path)), Store(str(tmp_path))
+    with first.driven(manifest()):
+        with second.driven():
+            made(second, 1)
+        with pytest.raises(BadInput, match=f"^{tmp_path}: another process drives this campaign; "):
+            first.stop_asked()
+
+
 def test_end_of_a_driver_does_not_end_the_one_that_took_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = Store(str(tmp_path)), Store(str(tmp_path))
     with ExitStack() as stack:
@@ -516,6 +525,16 @@ def test_rows_are_reduced_to_the_same_however_they_were_split_and_reduced_before
     shapes = [row["key"] for row in whole.to_pylist() if row["kind"] == FINDING]
     assert len(shapes) == MOST_SHAPES + 1
     assert OTHERS in shapes
+
+
+def test_resumed_campaign_knows_what_it_knew(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    with store.driven(manifest()):
+        rounds = Rounds(MadeUp(), store, print)
+        assert len([*rounds.made(0, lambda number: number < 9)]) == 9
+    resumed = known_of(store)
+    assert resumed.lengths == rounds.known.lengths
+    assert sorted(map(str, resumed.states.to_pylist())) == sorted(map(str, rounds.known.states.to_pylist()))
 
 
 def test_shapes_of_a_store_are_few_and_count_all_findings_however_many_rounds() -> None:

@@ -145,9 +145,10 @@ class Store:
             return table.version() if (table := self.table(name)) else None
         return None
 
-    def overtaken(self, by: str = "another process") -> BadInput:
+    def overtaken(self, by: str = "") -> BadInput:
         """What the second driver of a store is told."""
-        return Overtaken(f"{self.where}: {by} drives this campaign; `broker-tck watch {self.where}` shows it")
+        other = by or "another process"
+        return Overtaken(f"{self.where}: {other} drives this campaign; `broker-tck watch {self.where}` shows it")
 
     # ---- The campaign as a whole
 
@@ -325,9 +326,9 @@ class Store:
 
     def texts(self, keys: Sequence[Key]) -> dict[Key, str]:
         """The shortest text of findings, as JSON."""
-        rows = [row for row in self.whole("findings").to_pylist() if row["text"]]
-        rows.sort(key=lambda row: (-row["length"], -row["round"]))
-        found = {tuple(row[name] for name in SHAPE): row["text"] for row in rows}
+        rows = self.read("findings", [*SHAPE, "length", "round", "text"], f"round < {self.rounds()} AND text <> ''")
+        order = [("length", "descending"), ("round", "descending")]
+        found = {tuple(row[name] for name in SHAPE): row["text"] for row in rows.sort_by(order).to_pylist()}
         return {key: found[key] for key in keys if key in found}
 
 
