@@ -104,7 +104,7 @@ def test_what_a_lane_has_to_meet_is_known(contract: Contract) -> None:
     """The rules that another profile alone has, too."""
     for subject in bundled(contract):
         for profile in subject.profiles:
-            assert {*facts.required(contract.name, subject.name, profile)} <= facts.rules(contract.name).keys()
+            assert {*facts.required(contract.name, subject.name, profile)} <= contract.rules.keys()
 
 
 def test_missing_library_of_reports_is_one_line(monkeypatch: pytest.MonkeyPatch, cli: Cli, tmp_path: Path) -> None:

@@ -177,6 +177,15 @@ def test_of_two_drivers_that_begin_at_the_same_moment_one_is_refused(
     assert Store(str(where)).driver() == ""
 
 
+def test_campaign_that_began_and_ended_while_another_prepared_is_not_replaced(reference: Path, tmp_path: Path) -> None:
+    late = Store(str(tmp_path / "store"))
+    late.check_new()
+    shutil.copytree(reference, tmp_path / "store")
+    with pytest.raises(BadInput, match="holds a campaign already"):
+        late.driven(manifest(seed=8)).__enter__()
+    assert Store(late.where).manifest == Store(str(reference)).manifest
+
+
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 @pytest.mark.parametrize("point", range(3))
 def test_driver_that_wakes_up_after_another_took_over_is_refused(

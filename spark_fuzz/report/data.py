@@ -9,11 +9,13 @@ from statistics import median
 from typing import Any, Protocol
 
 from broker_tck.model.rules import Rule
+from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.report.figures import LANE, TELLING, Curve, Figures, rate
-from broker_tck.spark_fuzz.report.grouping import Entry, Key, entries
+from broker_tck.spark_fuzz.report.figures import TELLING, Curve, Figures, rate
+from broker_tck.spark_fuzz.report.grouping import Entry, entries
+from broker_tck.spark_fuzz.store.rows import LANE, Key
 
 LaneKey = tuple[str, str]
 """A subject and its profile."""
@@ -174,15 +176,14 @@ class Report:
 def report_of(source: Source, where: str) -> Report:
     """Compute all that the report on a store says; ``where`` is how the store is named in commands."""
     manifest, found = source.manifest, entries(source.findings())
-    figures = Figures(source.figures(), len(manifest.lanes))
-    rules = facts.rules(manifest.contract)
-    return Report(manifest, where, rules, lanes_of(manifest, figures, found), found, figures)
+    figures, rules = Figures(source.figures(), len(manifest.lanes)), CONTRACTS[manifest.contract].rules
+    return Report(manifest, where, rules, lanes_of(manifest, figures, rules, found), found, figures)
 
 
-def lanes_of(manifest: Manifest, figures: Figures, found: Sequence[Entry]) -> list[Lane]:
+def lanes_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], found: Sequence[Entry]) -> list[Lane]:
     """Each lane of the manifest, with the entries that are its own."""
     counts, met = (figures.sums(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
-    known, curves, heat, lanes = facts.rules(manifest.contract), figures.curves(), figures.heat(), []
+    curves, heat, lanes = figures.curves(), figures.heat(), []
     for name in ((lane.subject, lane.profile) for lane in manifest.lanes):
         own = {each: counts.get((*name, each), 0) for each in COUNTS}
         mine = [entry for entry in found if entry.place[:2] == name]

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from broker_tck.spark_fuzz.store.rows import LANE
+
 TELLING = 10
 """In fewer rounds than this, the last tenth of the operations says nothing; in fewer shards, nor does a speed."""
 MAX_CELLS = 720
 """The cells in one row of the heat maps of all lanes together."""
 LEAST_COLUMNS, MOST_COLUMNS = 12, 60
-LANE = "subject", "profile"
 
 
 class Curve(NamedTuple):

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from broker_tck.properties.findings.document import Document, read
 from broker_tck.spark_fuzz.report.data import Source
-from broker_tck.spark_fuzz.report.grouping import Entry, Key, Shape
+from broker_tck.spark_fuzz.report.grouping import Entry, Shape
 from broker_tck.spark_fuzz.report.words import clipped, visible
+from broker_tck.spark_fuzz.store.rows import Key
 
 MOST_ENTRIES = 60
 """So many entries are shown in full."""

@@ -214,8 +214,10 @@ class Store:
     def driven(self, manifest: Manifest | None = None) -> Iterator[None]:
         """A context in which this process drives the campaign, a new one if a manifest is given.
 
-        BadInput if another process drives it, or if nothing can be written there.
+        BadInput if another process drives it, or if nothing new can begin there.
         """
+        if manifest:
+            self.check_new()
         events = self.check_idle()
         begun = [(MANIFEST, encoded(manifest))] if manifest else []
         self.note(events, *begun, (DRIVER, msgspec.json.encode(this_process()).decode()))
