@@ -83,31 +83,26 @@ class Rounds:
             rows, troubles = parted(self.executor.run(self.manifest, number, left))
             kept.append(rows)
             left = sorted(row["shard"] for row in troubles)
-            new = self.named(troubles, REFUSED) - refusals
+            if unfit := reasons(troubles, UNFIT):  # no executor can make the subject
+                raise BadInput(f"{self.store.where}: {min(unfit)}")
+            new = reasons(troubles, REFUSED) - refusals
             refusals |= new
             # An executor that refuses for the first time is left out from now on: its shards were not tried.
             tries += not (new and any(map(len, kept)))
         if not any(map(len, kept)) and refusals:
             raise BadInput(f"{self.store.where}: {min(refusals)}; `fuzz resume` with --ship sends along what it needs")
         self.tell("left out", refusals)
-        self.tell("not finished", self.named(troubles, REFUSED, UNFINISHED))
+        self.tell("not finished", reasons(troubles, REFUSED, UNFINISHED))
         unfinished = [self.unfinished(number, row) for row in troubles]
         found = reduced(pa.concat_tables([*kept, pa.Table.from_pylist(unfinished, arrow_schema(ROWS))]))
         self.check(number, found)
         return found, perf_counter()
 
-    def named(self, troubles: list[dict[str, Any]], *kinds: str) -> set[str]:
-        """Why shards were not walked. BadInput if no executor can make their subject."""
-        unfit = [row["name"] for row in troubles if row["kind"] == UNFIT]
-        if unfit:
-            raise BadInput(f"{self.store.where}: {unfit[0]}")
-        return {row["name"] for row in troubles if row["kind"] in kinds}
-
-    def tell(self, what: str, reasons: set[str]) -> None:
+    def tell(self, what: str, whys: set[str]) -> None:
         """Say each reason, unless it has been said before."""
-        for text in sorted(reasons - self.told):
+        new, self.told = sorted(whys - self.told), self.told | whys
+        for text in new:
             self.say(f"{what}: {text}")
-        self.told |= reasons
 
     def unfinished(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
         """The row of a shard that was given up."""
@@ -133,3 +128,8 @@ def parted(batches: Iterable[pa.RecordBatch]) -> tuple[pa.Table, list[dict[str, 
     rows = pa.Table.from_batches(batches, arrow_schema(ROWS))
     trouble = pc.is_in(rows["kind"], pa.array([REFUSED, UNFIT, UNFINISHED]))
     return rows.filter(pc.invert(trouble)), rows.filter(trouble).to_pylist()
+
+
+def reasons(troubles: list[dict[str, Any]], *kinds: str) -> set[str]:
+    """Why shards were not walked, as far as that is of these kinds."""
+    return {row["name"] for row in troubles if row["kind"] in kinds}
