@@ -30,6 +30,7 @@ from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.driver.merging import merge
 from broker_tck.spark_fuzz.driver.rounds import Rounds
 from broker_tck.spark_fuzz.driver.totals import Totals
+from broker_tck.spark_fuzz.report.data import report_of
 from broker_tck.spark_fuzz.store import drivers, tables
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS, reduced
 from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, ROUND, ROWS, arrow_schema
@@ -371,6 +372,15 @@ def test_totals_are_those_of_the_rounds_that_they_count(tmp_path: Path) -> None:
     wanted.add(figures.filter(pc.less(figures["round"], totals.rounds)), totals.rounds)
     assert 0 < totals.rounds < store.rounds()
     assert totals == wanted
+
+
+def test_report_tells_findings_of_the_rounds_that_it_tells_figures_of(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    with store.driven(manifest()):
+        report = report_of(Looking(tmp_path, store), "")
+    findings = store.whole("findings", rounds=report.figures.rounds)
+    assert 0 < report.figures.rounds < store.rounds()
+    assert sum(entry.walks for entry in report.entries) == sum(findings["count"].to_pylist())
 
 
 def test_campaign_that_goes_on_is_merged_as_far_as_it_was_when_that_began(tmp_path: Path) -> None:

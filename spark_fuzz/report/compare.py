@@ -93,7 +93,7 @@ class Comparison:
 def compare(a: Store, b: Store, names: tuple[str, str]) -> Comparison:
     """Compare two campaigns. What the diagnosis left open is settled for both alike, so that entries match."""
     before, after = report_of(a, names[0]), report_of(b, names[1])
-    found = [shapes(source.findings()) for source in (a, b)]
+    found = [shapes(source.findings(of.figures.end)) for source, of in ((a, before), (b, after))]
     owned = owners([*found[0], *found[1]])
     old, new = ({entry.place: entry for entry in grouped(each, owned)} for each in found)
     ran = [{lane.name: lane.walks for lane in report.lanes} for report in (before, after)]

@@ -158,8 +158,9 @@ class Report:
 
 def report_of(source: Store, where: str) -> Report:
     """Compute all that the report on a store says; ``where`` is how the store is named in commands."""
-    manifest, found = source.manifest, entries(source.findings())
+    manifest = source.manifest
     figures, rules = Figures(source.figures(), len(manifest.lanes)), CONTRACTS[manifest.contract].rules
+    found = entries(source.findings(figures.end))
     return Report(manifest, where, rules, lanes_of(manifest, figures, rules, found), found, figures)
 
 

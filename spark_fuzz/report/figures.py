@@ -54,6 +54,7 @@ class Figures:
         span = pc.min_max(table["round"]).as_py()
         self.first: int = span["min"] or 0
         self.rounds: int = 0 if span["max"] is None else span["max"] - self.first + 1
+        self.end = self.first + self.rounds
         room = max(LEAST_COLUMNS, min(MOST_COLUMNS, MAX_CELLS // max(lanes, 1)))
         self.columns = min(room, self.rounds)
         since = pc.subtract(pc.cast(table["round"], pa.int64()), self.first)

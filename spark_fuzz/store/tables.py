@@ -318,10 +318,10 @@ class Store:
         """The rows of so many rounds; by default, of all that are whole."""
         return self.read(name, columns, f"round < {self.rounds() if rounds is None else rounds}")
 
-    def findings(self) -> pa.Table:
-        """All findings, one row for all that are alike: how many, where first, the shortest length, and no text."""
+    def findings(self, rounds: int | None = None) -> pa.Table:
+        """The findings of so many rounds, one row for all that are alike: how many, where first, how short; no text."""
         columns = names(TABLES["findings"])[:-1]
-        rows = self.whole("findings", columns).sort_by([(name, "ascending") for name in (*SHAPE, *FIRST)])
+        rows = self.whole("findings", columns, rounds).sort_by([(name, "ascending") for name in (*SHAPE, *FIRST)])
         first = [(name, "first") for name in FIRST]
         found = rows.group_by(list(SHAPE), use_threads=False).aggregate([*first, ("count", "sum"), ("length", "min")])
         return found.rename_columns([*SHAPE, *FIRST, "count", "length"]).select(columns).cast(rows.schema)

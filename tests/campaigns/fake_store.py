@@ -67,7 +67,7 @@ class FakeSource:
     def figures(self) -> pa.Table:
         return table(self.figure_rows, FIGURES)
 
-    def findings(self) -> pa.Table:
+    def findings(self, rounds: int | None = None) -> pa.Table:
         return table(self.finding_rows, FINDINGS)
 
     def texts(self, keys: Sequence[Key]) -> dict[Key, str]:
