@@ -28,7 +28,7 @@ def python_version() -> str:
     return ".".join(platform.python_version_tuple()[:2])
 
 
-def versions(names: Iterable[str] = LIBRARIES) -> dict[str, str]:
+def versions(names: Iterable[str]) -> dict[str, str]:
     """The versions of libraries, ``none`` where one is missing."""
     found = {}
     for name in names:

@@ -187,12 +187,16 @@ class Store:
             raise BadInput(f"{self.where}: no campaign there; `broker-tck fuzz --store {self.where}` starts one")
         return decoded(texts[-1], self.where)
 
-    def check_new(self) -> None:
-        """BadInput if no campaign can begin there: there is one, which is no interrupted merge, or no folder can be."""
+    def check_free(self) -> None:
+        """BadInput if there is a campaign, unless it is a merge that was interrupted."""
         if self.events() and not (self.manifest.merged and not self.rounds()):
             raise BadInput(
                 f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` goes on with it"
             )
+
+    def check_new(self) -> None:
+        """BadInput if no campaign can begin there: there is one, or there can be no folder."""
+        self.check_free()
         if self.options is None:
             folder = Path(self.root)
             missing = [each for each in (folder, *folder.parents) if not each.exists()]
@@ -217,7 +221,7 @@ class Store:
         BadInput if another process drives it, or if nothing new can begin there.
         """
         if manifest:
-            self.check_new()
+            self.check_free()
         events = self.check_idle()
         begun = [(MANIFEST, encoded(manifest))] if manifest else []
         self.note(events, *begun, (DRIVER, msgspec.json.encode(this_process()).decode()))
