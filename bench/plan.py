@@ -193,7 +193,7 @@ def store_of(manifest: Manifest, measured: list[list[Sample]], rounds: int) -> t
     answers = reduced(pa.concat_tables(sample.rows for samples in measured for sample in samples))
     with TemporaryDirectory(prefix="broker-tck-") as folder:
         store, sizes = Store(folder), []
-        known = Known.of(store)
+        known = Known(store.whole("states"), store.findings())
         with store.driven(manifest):
             for number in range(2):
                 tables = known.merged(number, answers, 1.0)

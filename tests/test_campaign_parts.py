@@ -104,7 +104,7 @@ def test_what_a_lane_has_to_meet_is_known(contract: Contract) -> None:
     """The rules that another profile alone has, too."""
     for subject in bundled(contract):
         for profile in subject.profiles:
-            assert {*facts.required(contract.name, subject.name, profile)} <= facts.rules(contract.name).keys()
+            assert {*facts.required(contract.name, subject.name, profile)} <= contract.rules.keys()
 
 
 def test_missing_library_of_reports_is_one_line(monkeypatch: pytest.MonkeyPatch, cli: Cli, tmp_path: Path) -> None:
@@ -196,6 +196,7 @@ def test_manifest_that_is_none_is_one_line(text: str, line: str) -> None:
         ({"digest": "e"}, "other code of broker-tck 1.0 (digest e, not d)"),
         ({"libraries": {}}, "msgspec none, not 0.19"),
         ({"subjects": {"m:T": "y"}}, "other code of the subject m:T"),
+        ({"subjects": {"m:T": "x", "heap": "y"}}, "other code of the subject heap"),
     ],
 )
 def test_code_that_differs_is_told(change: dict[str, Any], said: str) -> None:
@@ -260,9 +261,39 @@ def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
     assert len(merged.merged) == 3
     assert [lane.subject for lane in merged.lanes] == ["heap", "time-bucket"]
     again = merged_manifest([merged, manifest(seed=9)])
-    assert [part["seed"] for part in again.merged] == [7, 8, 7, 9]
+    assert [part.seed for part in again.merged] == [7, 8, 7, 9]
     with pytest.raises(BadInput, match="has walks of a"):
         check_mergeable([Store("a"), Store("b")], [merged, manifest(seed=8)])
+
+
+def code(libraries: dict[str, str], subjects: dict[str, str]) -> Code:
+    """Code of the same kit, with a subject's libraries."""
+    return msgspec.structs.replace(CODE, libraries=CODE.libraries | libraries, subjects=subjects)
+
+
+def test_campaigns_of_other_packages_go_together_unless_one_that_they_share_differs() -> None:
+    mine, yours, both = [Lane("m:T", "heap")], [Lane("n:T", "heap")], [Lane("m:T", "heap"), Lane("n:T", "heap")]
+    parts = [
+        manifest(lanes=mine, code=code({"click": "8"}, {"m:T": "x"})),
+        manifest(lanes=yours, code=code({"attrs": "9"}, {"n:T": "y"})),
+    ]
+    check_mergeable([Store("a"), Store("b")], parts)
+    merged = merged_manifest(parts)
+    assert merged.code == code({"click": "8", "attrs": "9"}, {"m:T": "x", "n:T": "y"})
+    for lanes, other, line in (
+        (
+            both,
+            code({"click": "8", "attrs": "9"}, {"m:T": "x", "n:T": "z"}),
+            "c: made with other code of the subject n",
+        ),
+        (both, code({"click": "8", "attrs": "9"}, {"m:T": "x"}), "c: made with other code of the subject n:T, "),
+        (yours, code({"attrs": "8"}, {"n:T": "y"}), "c: made with attrs 8, not 9, which "),
+    ):
+        third = manifest(seed=8, lanes=lanes, code=other)
+        with pytest.raises(BadInput, match=line):
+            check_mergeable([Store("a"), Store("b"), Store("c")], [*parts, third])
+        with pytest.raises(BadInput, match=line):
+            check_mergeable([Store("a"), Store("c")], [merged, third])
 
 
 def test_files_of_subjects_are_shipped_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest
 from broker_tck.spark_fuzz.driver.rounds import AHEAD, TRIES, Rounds
 from broker_tck.spark_fuzz.driver.totals import Totals
-from broker_tck.spark_fuzz.store.rows import MACHINE, REFUSED, UNFINISHED, UNFIT, Row
+from broker_tck.spark_fuzz.store.rows import MACHINE, REFUSED, ROUND, UNFINISHED, UNFIT, Row
 from broker_tck.spark_fuzz.worker.task import batch_of
 
 PATIENCE = 60.0
@@ -32,8 +32,8 @@ class Kept:
         self.begun: list[int] = []
         self.told: list[str] = []
 
-    def states(self) -> pa.Table:
-        return table("states", [])
+    def whole(self, name: str) -> pa.Table:
+        return table(name, [])
 
     def findings(self) -> pa.Table:
         return table("findings", [])
@@ -104,6 +104,25 @@ def test_others_have_begun_when_a_round_is_committed_unless_it_decides_whether_t
     assert list(made) == []
     assert store.begun == [0, 1, 2, 3, 4]
     assert store.told == [f"{number} committed, {left} others have begun" for number, left in enumerate(others)]
+
+
+def test_round_that_ends_before_the_one_before_it_took_no_time() -> None:
+    later = Event()
+
+    class Overtaking(Rounds):
+        def answered(self, number: int) -> Any:
+            assert number or later.wait(PATIENCE)
+            answer = super().answered(number)
+            if number:
+                later.set()
+            return answer
+
+    executor: Any = MadeUp()
+    store: Any = Kept()
+    rounds = [*Overtaking(executor, store, print).made(0, lambda number: number < 2)]
+    times = [row["count"] for figures in rounds for row in figures.to_pylist() if row["kind"] == ROUND]
+    assert len(times) == 2
+    assert times[0] >= times[1] == 0
 
 
 def test_campaign_that_is_over_makes_no_round() -> None:

@@ -12,7 +12,7 @@ from conftest import Cli
 from broker_tck.bench.rounds import HALF, MadeUp, simulate
 from broker_tck.spark_fuzz.driver.campaign import totals_of
 from broker_tck.spark_fuzz.driver.manifest import Lane
-from broker_tck.spark_fuzz.driver.totals import of_store
+from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.store import tables
 from broker_tck.spark_fuzz.store.rows import STATE
 from broker_tck.spark_fuzz.store.tables import Store
@@ -32,7 +32,9 @@ def test_store_has_what_was_made_up(tmp_path: Path) -> None:
     found = simulate(str(tmp_path / "s"), 3, 7, 200)
     store = Store(str(tmp_path / "s"))
     totals = totals_of(store)
-    assert totals == of_store(store.manifest, store.figures(), 3), "summed by the table engine, and here"
+    summed = Totals(store.manifest)
+    summed.add(store.figures(), 3)
+    assert totals == summed, "summed by the table engine, and here"
     assert (totals.rounds, len(totals.lanes), totals.unfinished) == (3, found.lanes, 0)
     assert 100 < totals.sum("states") < 200
     assert totals.sum("findings") > 0

@@ -18,16 +18,22 @@ import deltalake.table
 import made_up
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from made_up import MadeUp, made, manifest, outcome, shard_rows
 
 from broker_tck.properties.errors import BadInput, Failed
+from broker_tck.spark_fuzz.driver import campaign
+from broker_tck.spark_fuzz.driver.campaign import totals_of
 from broker_tck.spark_fuzz.driver.known import Known
+from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.driver.merging import merge
 from broker_tck.spark_fuzz.driver.rounds import Rounds
+from broker_tck.spark_fuzz.driver.totals import Totals
+from broker_tck.spark_fuzz.report.data import report_of
 from broker_tck.spark_fuzz.store import drivers, tables
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS, reduced
-from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, ROWS, arrow_schema
+from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, ROUND, ROWS, arrow_schema
 from broker_tck.spark_fuzz.store.tables import STOP, Store
 from broker_tck.spark_fuzz.worker.task import batch_of
 
@@ -83,6 +89,11 @@ def resumed(where: Path) -> Store:
     with store.driven(None if store.events() else manifest()):
         made(store)
     return store
+
+
+def known_of(store: Store) -> Known:
+    """What the whole rounds of a store have reached."""
+    return Known(store.whole("states"), store.findings())
 
 
 # ---- Killed, and full
@@ -167,6 +178,15 @@ def test_of_two_drivers_that_begin_at_the_same_moment_one_is_refused(
     assert Store(str(where)).driver() == ""
 
 
+def test_campaign_that_began_and_ended_while_another_prepared_is_not_replaced(reference: Path, tmp_path: Path) -> None:
+    late = Store(str(tmp_path / "store"))
+    late.check_new()
+    shutil.copytree(reference, tmp_path / "store")
+    with pytest.raises(BadInput, match="holds a campaign already"):
+        late.driven(manifest(seed=8)).__enter__()
+    assert Store(late.where).manifest == Store(str(reference)).manifest
+
+
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 @pytest.mark.parametrize("point", range(3))
 def test_driver_that_wakes_up_after_another_took_over_is_refused(
@@ -201,7 +221,7 @@ def test_driver_that_wakes_up_between_two_rounds_is_refused_though_it_reads_the_
     with first.driven(manifest()):
         made(first, 1)
         rows = reduced(pa.Table.from_batches(MadeUp().run(manifest(), 1, range(3))))
-        added = Known.of(first).merged(1, rows, 0)
+        added = known_of(first).merged(1, rows, 0)
         with second.driven():
             with pytest.raises(BadInput, match="drives this campaign"):
                 first.commit(1, 1, added)
@@ -223,15 +243,24 @@ def test_round_that_another_driver_ended_meanwhile_is_not_written_again_though_i
     first, second = Store(str(where)), Store(str(where))
     with first.driven(manifest()):
         rows = reduced(pa.Table.from_batches(MadeUp().run(manifest(), 0, range(3))))
-        added = Known.of(first).merged(0, rows, 0)
+        added = known_of(first).merged(0, rows, 0)
         with second.driven():
             for name, of in added.items():  # it was in the midst of it
                 first.write(name, of, 0, "round >= 0")
             assert second.findings().num_rows
-            assert second.states().num_rows
+            assert second.whole("states").num_rows
             with pytest.raises(BadInput, match="drives this campaign"):
                 second.commit(0, 0, added)
     assert outcome(resumed(where)) == outcome(Store(str(reference)))
+
+
+def test_driver_is_told_of_another_that_took_over_and_has_ended(tmp_path: Path, gone: None) -> None:
+    first, second = Store(str(tmp_path)), Store(str(tmp_path))
+    with first.driven(manifest()):
+        with second.driven():
+            made(second, 1)
+        with pytest.raises(BadInput, match=f"^{tmp_path}: another process drives this campaign; "):
+            first.stop_asked()
 
 
 def test_end_of_a_driver_does_not_end_the_one_that_took_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,9 +280,12 @@ def test_driver_on_another_machine_counts_as_gone_when_it_was_not_heard_of(
 ) -> None:
     store = Store(str(shutil.copytree(reference, tmp_path / "store")))
     with store.driven():
+        now = tables.time.time()
+        with monkeypatch.context() as late:
+            late.setattr(tables.time, "time", lambda: now + 901)
+            assert store.driver(), "it is here, and runs"
         monkeypatch.setattr(drivers.socket, "gethostname", lambda: "elsewhere")
         assert store.driver()
-        now = tables.time.time()
         monkeypatch.setattr(tables.time, "time", lambda: now + 899)
         assert store.driver()
         monkeypatch.setattr(tables.time, "time", lambda: now + 901)
@@ -275,7 +307,7 @@ def test_driver_is_asked_to_stop_whoever_writes_at_the_same_moment(tmp_path: Pat
                 note(store, events, *added)
 
             patch.setattr(store, "note", late)
-            store.ask_to_stop()
+            store.insist(STOP)
         assert [event["kind"] for event in other.events()].count(STOP) == 3
         assert store.stop_asked()
     with store.driven():
@@ -286,8 +318,6 @@ def test_driver_is_asked_to_stop_whoever_writes_at_the_same_moment(tmp_path: Pat
 
 
 def test_rounds_are_known_and_replaced_after_files_were_put_together_and_logs_cut(tmp_path: Path) -> None:
-    import pyarrow.compute as pc
-
     store = Store(str(tmp_path))
     with pytest.MonkeyPatch.context() as patch, store.driven(manifest()):
         patch.setattr(tables, "TIDY", 40)
@@ -306,6 +336,62 @@ def test_rounds_are_known_and_replaced_after_files_were_put_together_and_logs_cu
 
 
 WRITTEN = ("states", "findings", "figures")
+
+
+def test_time_of_a_campaign_is_that_of_its_rounds_so_one_that_ended_by_it_need_not_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, goal, clock = Store(str(tmp_path)), Goal(seconds=0.2), campaign.perf_counter
+    monkeypatch.setattr(campaign, "perf_counter", lambda: 2 * clock())  # half of the time is nobody's
+    with store.driven(manifest()):
+        totals = campaign.run(MadeUp(), store, goal, lambda totals: None, print)
+    assert goal.reached(totals.rounds, totals.seconds)
+
+
+# ---- Read while another process writes
+
+
+class Looking(Store):
+    """Somebody else's store; whenever it is looked at, another round has just been written."""
+
+    def __init__(self, where: Path, driver: Store) -> None:
+        super().__init__(str(where))
+        self.driven_by = driver
+
+    def table(self, name: str) -> Any:
+        made(self.driven_by, self.driven_by.rounds() + 1)
+        return super().table(name)
+
+
+def test_totals_are_those_of_the_rounds_that_they_count(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    with store.driven(manifest()):
+        totals = totals_of(Looking(tmp_path, store))
+    figures = store.figures()
+    wanted = Totals(manifest())
+    wanted.add(figures.filter(pc.less(figures["round"], totals.rounds)), totals.rounds)
+    assert 0 < totals.rounds < store.rounds()
+    assert totals == wanted
+
+
+def test_report_tells_findings_of_the_rounds_that_it_tells_figures_of(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    with store.driven(manifest()):
+        report = report_of(Looking(tmp_path, store), "")
+    findings = store.whole("findings", rounds=report.figures.rounds)
+    assert 0 < report.figures.rounds < store.rounds()
+    assert sum(entry.walks for entry in report.entries) == sum(findings["count"].to_pylist())
+
+
+def test_campaign_that_goes_on_is_merged_as_far_as_it_was_when_that_began(tmp_path: Path) -> None:
+    one, other, both = (Store(str(tmp_path / name)) for name in ("one", "other", "both"))
+    with other.driven(manifest(seed=8)):
+        made(other, 2)
+    with one.driven(manifest()):
+        merge([Looking(tmp_path / "one", one), other], both)
+    figures = both.figures()
+    rounds = figures.filter(pc.equal(figures["kind"], ROUND))["round"].to_pylist()
+    assert sorted(rounds) == [*range(both.rounds())]
 
 
 # ---- What is no store, or a damaged one
@@ -393,8 +479,8 @@ def test_merged_campaigns_are_summed_and_what_they_share_is_counted_once(
         merge([one, other], both)
     again = Store(str(tmp_path / "both"))
     again.check_new()
-    assert merge([one, other], again).merged == [msgspec.to_builtins(of.manifest) for of in (one, other)]
-    assert again.rounds() == 5
+    assert merge([one, other], again).merged == [one.manifest, other.manifest]
+    assert (again.rounds(), again.manifest.merged) == (5, [one.manifest, other.manifest])
     assert {*again.figures()["round"].to_pylist()} == {*range(5)}
     with pytest.raises(BadInput, match="holds a campaign already"):
         again.check_new()
@@ -458,6 +544,16 @@ def test_rows_are_reduced_to_the_same_however_they_were_split_and_reduced_before
     shapes = [row["key"] for row in whole.to_pylist() if row["kind"] == FINDING]
     assert len(shapes) == MOST_SHAPES + 1
     assert OTHERS in shapes
+
+
+def test_resumed_campaign_knows_what_it_knew(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    with store.driven(manifest()):
+        rounds = Rounds(MadeUp(), store, print)
+        assert len([*rounds.made(0, lambda number: number < 9)]) == 9
+    resumed = known_of(store)
+    assert resumed.lengths == rounds.known.lengths
+    assert sorted(map(str, resumed.states.to_pylist())) == sorted(map(str, rounds.known.states.to_pylist()))
 
 
 def test_shapes_of_a_store_are_few_and_count_all_findings_however_many_rounds() -> None:

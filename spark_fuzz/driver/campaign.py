@@ -12,9 +12,9 @@ from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest, code_here
 from broker_tck.spark_fuzz.driver.rounds import AHEAD, Rounds
 from broker_tck.spark_fuzz.driver.sizes import Sizes
-from broker_tck.spark_fuzz.driver.totals import Totals, of_store
+from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.executors import Executor
-from broker_tck.spark_fuzz.store.tables import Store
+from broker_tck.spark_fuzz.store.tables import STOP, Store
 
 Tell = Callable[[Totals], None]
 Say = Callable[[str], None]
@@ -71,13 +71,15 @@ def own_manifest(store: Store) -> Manifest:
 
 def totals_of(store: Store) -> Totals:
     """What a store's campaign has come to."""
-    return of_store(store.manifest, store.sums(), store.rounds())
+    totals, rounds = Totals(store.manifest), store.rounds()
+    totals.add(store.sums(rounds), rounds)
+    return totals
 
 
 def stop(store: Store) -> None:
     """Ask the driver of a campaign to end after the rounds that have begun. BadInput if there cannot be one."""
     own_manifest(store)
-    store.ask_to_stop()
+    store.insist(STOP)
 
 
 def run(executor: Executor, store: Store, goal: Goal, tell: Tell, say: Say) -> Totals:
@@ -91,8 +93,10 @@ def run(executor: Executor, store: Store, goal: Goal, tell: Tell, say: Say) -> T
     began = perf_counter() - totals.seconds
 
     def another(number: int) -> bool:
-        over = goal.reached(number, max(perf_counter() - began, totals.seconds_of(number)))
-        return not (over or found(store, totals, goal) or store.stop_asked())
+        seconds = totals.seconds_of(number)
+        if number > totals.rounds:  # that many have begun
+            seconds = max(seconds, perf_counter() - began)
+        return not (goal.reached(number, seconds) or found(store, totals, goal) or store.stop_asked())
 
     for figures in rounds.made(totals.rounds, another, AHEAD if goal.findings is None else 0):
         totals.add(figures)

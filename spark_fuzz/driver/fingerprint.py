@@ -28,7 +28,7 @@ def python_version() -> str:
     return ".".join(platform.python_version_tuple()[:2])
 
 
-def versions(names: Iterable[str] = LIBRARIES) -> dict[str, str]:
+def versions(names: Iterable[str]) -> dict[str, str]:
     """The versions of libraries, ``none`` where one is missing."""
     found = {}
     for name in names:
@@ -41,19 +41,19 @@ def versions(names: Iterable[str] = LIBRARIES) -> dict[str, str]:
 
 def kit_version() -> str:
     """The version of the kit that is installed."""
-    return next(iter(versions(["broker-tck"]).values()))
+    return versions(["broker-tck"])["broker-tck"]
 
 
 def kit_digest() -> str:
     """A digest of the kit's code."""
     folders = [Path(importlib.import_module(f"{KIT}.{name}").__path__[0]) for name in PACKAGES]
-    return digest((f"{folder.name}/{path.relative_to(folder)}", path) for folder in folders for path in modules(folder))
+    return digest(file for folder in folders for file in below(folder, folder.name, ".py"))
 
 
 def subject_digest(subject: Subject) -> str:
     """A digest of the package or module that a subject comes from, and of its files; empty where it has neither."""
     where = source_of(subject)
-    code = [(str(path.relative_to(where.parent)), path) for path in modules(where)] if where else []
+    code = [*below(where, where.name, ".py")] if where else []
     found = [*code, *(file for path in subject.files for file in below(path, f"{FILES}/{path.name}"))]
     return digest(found) if found else ""
 
@@ -74,17 +74,12 @@ def source_of(subject: Subject) -> Path | None:
     return Path(next(iter(spec.submodule_search_locations or ())))
 
 
-def modules(where: Path) -> list[Path]:
-    """The Python files of a folder, or the one file."""
-    return sorted(where.rglob("*.py")) if where.is_dir() else [where]
-
-
-def below(where: Path, name: str) -> Iterator[tuple[str, Path]]:
-    """A folder's files, without caches, with their names below one; or the one file."""
+def below(where: Path, name: str, ending: str = "") -> Iterator[tuple[str, Path]]:
+    """A folder's files of an ending, without caches, with their names below one; or the one file."""
     if where.is_file():
         yield name, where
         return
-    for path in sorted(where.rglob("*")):
+    for path in sorted(where.rglob(f"*{ending}")):
         if path.is_file() and "__pycache__" not in path.parts:
             yield f"{name}/{path.relative_to(where).as_posix()}", path
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, rank
 from broker_tck.spark_fuzz.store.rows import (
@@ -16,8 +16,8 @@ from broker_tck.spark_fuzz.store.rows import (
     NEW_FINDINGS,
     NEW_STATES,
     ROUND,
+    SHAPE,
     STATE,
-    STATES,
     arrow_schema,
     names,
 )
@@ -25,12 +25,9 @@ from broker_tck.spark_fuzz.store.rows import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from broker_tck.spark_fuzz.store.tables import Store
-
 ID = KEYS[1:]
 """The columns that name a state."""
-SHAPE = (*LANE, "rules", "shape")
-"""The columns that name a shape of findings."""
+Found = dict[str, Any]
 
 
 class Known:
@@ -43,30 +40,21 @@ class Known:
         for row in findings.to_pylist():
             self.lengths[row["subject"], row["profile"], row["rules"]][row["shape"]] = row["length"]
 
-    @classmethod
-    def of(cls, store: Store) -> Self:
-        """What a store's whole rounds have reached."""
-        return cls(store.states(), store.findings())
-
     def merged(self, number: int, rows: pa.Table, seconds: float) -> dict[str, pa.Table]:
         """Take in the reduced rows of a round; answers with what it adds to each table of the store."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        states = self.new_states(rows.filter(pc.equal(rows["kind"], STATE)))
-        findings, shapes = self.new_findings(rows.filter(pc.equal(rows["kind"], FINDING)).to_pylist())
+        states = numbered(number, self.new_states(rows.filter(pc.equal(rows["kind"], STATE))))
+        found, new = self.new_findings(rows.filter(pc.equal(rows["kind"], FINDING)).to_pylist())
+        columns = arrow_schema(FINDINGS).remove(0)
+        findings, shapes = (numbered(number, pa.Table.from_pylist(each, columns)) for each in (found, new))
         counts = rows.filter(pc.invert(pc.is_in(rows["kind"], pa.array([STATE, FINDING])))).select(names(FIGURES)[1:])
-        by_lane = states.group_by(list(LANE)).aggregate([([], "count_all")]).to_pylist()
-        reached = Counter({(row["subject"], row["profile"]): row["count_all"] for row in by_lane})
-        added = []
-        for kind, new in ((NEW_STATES, reached), (NEW_FINDINGS, shapes)):
-            added += [figure(kind, subject, profile, "", count) for (subject, profile), count in sorted(new.items())]
-        added.append(figure(ROUND, "", "", "milliseconds", round(1000 * seconds)))
-        return {
-            "states": numbered(states, number).cast(arrow_schema(STATES)),
-            "findings": pa.Table.from_pylist([{"round": number, **row} for row in findings], arrow_schema(FINDINGS)),
-            "figures": numbered(pa.concat_tables([counts, pa.Table.from_pylist(added, counts.schema)]), number),
-        }
+        took = {"kind": ROUND, "name": "milliseconds", "count": round(1000 * seconds)}
+        time = pa.Table.from_pylist([dict.fromkeys(counts.column_names, "") | took], counts.schema)
+        figures = [numbered(number, pa.concat_tables([counts, time]))]
+        figures += [reached(NEW_STATES, states), reached(NEW_FINDINGS, shapes)]
+        return {"states": states, "findings": findings, "figures": pa.concat_tables(figures)}
 
     def new_states(self, rows: pa.Table) -> pa.Table:
         """The states that were not known, in a fixed order; they are known from now on."""
@@ -78,38 +66,41 @@ class Known:
             self.states = pa.concat_tables([self.states, new]).combine_chunks()
         return new
 
-    def new_findings(self, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], Counter[tuple[str, str]]]:
-        """A round's findings as rows of the store, and how many of their shapes are new, by lane."""
-        fresh: Counter[tuple[str, str]] = Counter()
-        found: dict[tuple[str, ...], dict[str, Any]] = {}
+    def new_findings(self, rows: list[Found]) -> tuple[list[Found], list[Found]]:
+        """A round's findings as rows of the store, and those of shapes that were not known; they are from now on."""
+        found: dict[tuple[str, ...], Found] = {}
+        new = []
         for row in sorted(rows, key=lambda row: rank(row["key"])):
-            lane, length, text = (row["subject"], row["profile"]), row["length"], row["text"]
-            known = self.lengths[*lane, row["name"]]
+            of = row["subject"], row["profile"], row["name"]
+            known, length, text = self.lengths[of], row["length"], ""
             shape = counted_as(known, row["key"])
+            key = (*of, shape)
             if shape == row["key"] and length < known.get(shape, length + 1):
-                fresh[lane] += shape not in known
-                known[shape] = length
-            else:
-                text = ""
-            key = (*lane, row["name"], shape)
+                if shape not in known:
+                    new.append(key)
+                known[shape], text = length, row["text"]
             if key in found:
                 found[key]["count"] += row["count"]
             else:
-                more = {name: row[name] for name in ("count", "shard", "walk")}
-                found[key] = {**dict(zip(SHAPE, key, strict=True)), **more, "length": known[shape], "text": text}
-        return [*found.values()], +fresh
+                found[key] = row | dict(zip(SHAPE, key, strict=True)) | {"length": known[shape], "text": text}
+        return [*found.values()], [found[key] for key in new]
 
 
-def numbered(rows: pa.Table, number: int) -> pa.Table:
+def numbered(number: int, rows: pa.Table) -> pa.Table:
     """Rows with the number of their round before them."""
     import pyarrow as pa
 
     return rows.add_column(0, "round", pa.repeat(pa.scalar(number, pa.int32()), len(rows)))
 
 
-def figure(kind: str, subject: str, profile: str, name: str, count: int) -> dict[str, Any]:
-    """A figure that a round's merging adds."""
-    return {"kind": kind, "subject": subject, "profile": profile, "name": name, "key": "", "count": count}
+def reached(kind: str, new: pa.Table) -> pa.Table:
+    """How many states, or shapes of findings, each round was the first to reach, as figures of a kind by lane."""
+    import pyarrow as pa
+
+    by = ["round", *LANE]
+    counts = new.group_by(by).aggregate([([], "count_all")]).sort_by([(name, "ascending") for name in by])
+    rows = [{**row, "kind": kind, "name": "", "key": "", "count": row["count_all"]} for row in counts.to_pylist()]
+    return pa.Table.from_pylist(rows, arrow_schema(FIGURES))
 
 
 def counted_as(known: Collection[str], shape: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from broker_tck.properties.errors import BadInput
@@ -58,8 +56,10 @@ class Code(msgspec.Struct, frozen=True):
         for name, here in self.libraries.items():
             if other.libraries.get(name) != here:
                 return f"{name} {other.libraries.get(name, 'none')}, not {here}"
-        changed = [name for name, here in self.subjects.items() if other.subjects.get(name) != here]
-        return f"other code of the subject {changed[0]}" if changed else ""
+        for name in self.subjects | other.subjects:
+            if self.subjects.get(name) != other.subjects.get(name):
+                return f"other code of the subject {name}"
+        return ""
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -80,8 +80,8 @@ class Manifest(msgspec.Struct, frozen=True):
     executor: str
     """What ran the first rounds; others may go on."""
     goal: Goal
-    merged: list[dict[str, Any]] = []
-    """The manifests of the campaigns that were merged into this store; such a store has no rounds of its own."""
+    merged: list[Manifest] = []
+    """Those of the campaigns that were merged into this store; such a store has no rounds of its own."""
     format: int = FORMAT
 
     @property

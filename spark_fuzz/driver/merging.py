@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.driver.known import ID, SHAPE, figure
-from broker_tck.spark_fuzz.driver.manifest import Manifest
-from broker_tck.spark_fuzz.store.rows import FIGURES, LANE, NEW_FINDINGS, NEW_STATES, STATES, arrow_schema, names
+from broker_tck.spark_fuzz.driver.known import ID, reached
+from broker_tck.spark_fuzz.driver.manifest import Code, Manifest
+from broker_tck.spark_fuzz.store.rows import NEW_FINDINGS, NEW_STATES, SHAPE, STATES, names
 from broker_tck.spark_fuzz.store.tables import Store
 
 if TYPE_CHECKING:
@@ -26,15 +26,17 @@ def merge(stores: Sequence[Store], into: Store) -> Manifest:
     manifests = [store.manifest for store in stores]
     check(stores, manifests)
     manifest = merged_manifest(manifests)
-    later = [0, *accumulate(store.rounds() for store in stores)]
-    if not later[-1]:
+    rounds = [store.rounds() for store in stores]
+    first = [*accumulate(rounds, initial=0)]
+    if not any(rounds):
         raise BadInput(f"{stores[0].where}: no round is whole yet, nor of the others")
 
     def rows(name: str) -> pa.Table:
-        return pa.concat_tables(shifted(store.whole(name), by) for store, by in zip(stores, later, strict=False))
+        parts = zip(stores, rounds, first, strict=False)
+        return pa.concat_tables(shifted(store.whole(name, rounds=many), by) for store, many, by in parts)
 
     with into.driven(manifest):
-        into.commit(0, later[-1] - 1, merged_tables(rows("states"), rows("findings"), rows("figures")))
+        into.commit(0, first[-1] - 1, merged_tables(rows("states"), rows("findings"), rows("figures")))
     return manifest
 
 
@@ -53,19 +55,13 @@ def merged_tables(states: pa.Table, findings: pa.Table, figures: pa.Table) -> di
     def first(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
         return rows.group_by(list(keys)).aggregate([("round", "min")]).rename_columns([*keys, "round"])
 
-    reached = first(states, ID)
-    parts = [figures.filter(pc.invert(pc.is_in(figures["kind"], pa.array([NEW_STATES, NEW_FINDINGS]))))]
-    for kind, new in ((NEW_STATES, reached), (NEW_FINDINGS, first(findings, SHAPE))):
-        counts = new.group_by([*LANE, "round"]).aggregate([([], "count_all")]).to_pylist()
-        rows = [
-            {"round": row["round"], **figure(kind, row["subject"], row["profile"], "", row["count_all"])}
-            for row in counts
-        ]
-        parts.append(pa.Table.from_pylist(rows, arrow_schema(FIGURES)))
+    new, shapes = first(states, ID), first(findings, SHAPE)
+    others = figures.filter(pc.invert(pc.is_in(figures["kind"], pa.array([NEW_STATES, NEW_FINDINGS]))))
+    counted = [others, reached(NEW_STATES, new), reached(NEW_FINDINGS, shapes)]
     return {
-        "states": ordered(reached.select(names(STATES)).cast(arrow_schema(STATES))),
+        "states": ordered(new.select(names(STATES))),
         "findings": findings,
-        "figures": ordered(pa.concat_tables(parts)),
+        "figures": ordered(pa.concat_tables(counted)),
     }
 
 
@@ -76,38 +72,43 @@ def ordered(rows: pa.Table) -> pa.Table:
 
 def check(stores: Sequence[Store], manifests: Sequence[Manifest]) -> None:
     """BadInput if campaigns cannot be merged, or would be counted twice."""
-    first = manifests[0]
-    for store, manifest in zip(stores, manifests, strict=True):
-        if manifest.contract != first.contract:
-            raise BadInput(
-                f"{store.where}: a campaign of {manifest.contract}; {stores[0].where} is of {first.contract}"
-            )
-        if why := first.code.differs(manifest.code):
-            raise BadInput(f"{store.where}: made with {why}, which {stores[0].where} was made with")
     for (a, one), (b, other) in combinations(zip(stores, manifests, strict=True), 2):
+        if other.contract != one.contract:
+            raise BadInput(f"{b.where}: a campaign of {other.contract}; {a.where} is of {one.contract}")
+        if why := shared(one, other).differs(shared(other, one)):
+            raise BadInput(f"{b.where}: made with {why}, which {a.where} was made with")
         if walks_of(one) & walks_of(other):
             raise BadInput(
                 f"{b.where}: has walks of {a.where}: the same seed and subject; merge campaigns of other seeds"
             )
 
 
+def shared(manifest: Manifest, other: Manifest) -> Code:
+    """The code of a campaign, as far as another one runs it as well."""
+    code = manifest.code
+    libraries = {name: version for name, version in code.libraries.items() if name in other.code.libraries}
+    subjects = {name: digest for name, digest in code.subjects.items() if name in other.subjects}
+    return msgspec.structs.replace(code, libraries=libraries, subjects=subjects)
+
+
 def walks_of(manifest: Manifest) -> set[tuple[int, str, str]]:
     """The seeds of a campaign with its lanes: two campaigns that share one have walks in common."""
-    merged = [msgspec.convert(m, Manifest) for m in manifest.merged] or [manifest]
-    return {(m.seed, lane.subject, lane.profile) for m in merged for lane in m.lanes}
+    return {(m.seed, lane.subject, lane.profile) for m in manifest.merged or [manifest] for lane in m.lanes}
 
 
 def merged_manifest(manifests: Sequence[Manifest]) -> Manifest:
     """The manifest of the merged store."""
-    parts = [part for m in manifests for part in (m.merged or [msgspec.to_builtins(m)])]
-    lanes = list(dict.fromkeys(lane for m in manifests for lane in m.lanes))
-    subjects = {name: digest for m in manifests for name, digest in m.code.subjects.items()}
     first = manifests[0]
+    code = msgspec.structs.replace(
+        first.code,
+        libraries={name: version for m in manifests for name, version in m.code.libraries.items()},
+        subjects={name: digest for m in manifests for name, digest in m.code.subjects.items()},
+    )
     return msgspec.structs.replace(
         first,
-        lanes=lanes,
+        lanes=list(dict.fromkeys(lane for m in manifests for lane in m.lanes)),
         shards=sum(m.shards for m in manifests),
-        code=msgspec.structs.replace(first.code, subjects=subjects),
+        code=code,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
-        merged=parts,
+        merged=[part for m in manifests for part in m.merged or [m]],
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ class Rounds:
         self.executor = executor
         self.store = store
         self.manifest = store.manifest
-        self.known = Known.of(store)
+        self.known = Known(store.whole("states"), store.findings())
         self.say = say
         self.told: set[str] = set()
         """Why executors were left out, and shards not finished, as far as it was said."""
@@ -48,24 +49,32 @@ class Rounds:
 
         So many others may have begun by then; 0: whether there is another is known only when a round is whole.
         """
-        line = Line(self.answered, first, another)
+        begun: deque[Future[tuple[pa.Table, float]]] = deque()
+        threads = ThreadPoolExecutor(AHEAD)
+
+        def begin(number: int, most: int) -> None:
+            """Begin rounds, unless so many have begun, from this one on."""
+            while len(begun) < most and another(number + len(begun)):
+                begun.append(threads.submit(self.answered, number + len(begun)))
+
+        before = perf_counter()
         try:
-            line.begin(1)
-            began, number = perf_counter(), first
-            while line.rounds:
-                line.begin(ahead)
-                rows, ended = line.rounds.popleft().result()
-                line.begin(ahead)
-                tables = self.known.merged(number, rows, ended - began)
+            for number in count(first):
+                begin(number, max(1, ahead))
+                if not begun:
+                    return
+                rows, ended = begun.popleft().result()
+                begin(number + 1, ahead)
+                ended = max(before, ended)  # its last shard may have ended before the last of the round before
+                tables = self.known.merged(number, rows, ended - before)
                 self.store.commit(number, number, tables)
                 yield tables["figures"]
-                began, number = ended, number + 1
-                line.begin(max(1, ahead))
+                before = ended
         finally:
-            line.end()
+            threads.shutdown(wait=False, cancel_futures=True)  # what they do ends with the executor
 
-    def answered(self, number: int) -> pa.Table:
-        """The reduced rows of a round, all shards among them. BadInput if nothing can run them."""
+    def answered(self, number: int) -> tuple[pa.Table, float]:
+        """The reduced rows of a round, all shards among them, and when that was. BadInput if nothing can run them."""
         import pyarrow as pa
 
         left, kept, troubles, tries = [*range(self.manifest.shards)], [], list[dict[str, Any]](), 0
@@ -74,31 +83,26 @@ class Rounds:
             rows, troubles = parted(self.executor.run(self.manifest, number, left))
             kept.append(rows)
             left = sorted(row["shard"] for row in troubles)
-            new = self.named(troubles, REFUSED) - refusals
+            if unfit := reasons(troubles, UNFIT):  # no executor can make the subject
+                raise BadInput(f"{self.store.where}: {min(unfit)}")
+            new = reasons(troubles, REFUSED) - refusals
             refusals |= new
             # An executor that refuses for the first time is left out from now on: its shards were not tried.
             tries += not (new and any(map(len, kept)))
         if not any(map(len, kept)) and refusals:
             raise BadInput(f"{self.store.where}: {min(refusals)}; `fuzz resume` with --ship sends along what it needs")
         self.tell("left out", refusals)
-        self.tell("not finished", self.named(troubles, REFUSED, UNFINISHED))
+        self.tell("not finished", reasons(troubles, REFUSED, UNFINISHED))
         unfinished = [self.unfinished(number, row) for row in troubles]
         found = reduced(pa.concat_tables([*kept, pa.Table.from_pylist(unfinished, arrow_schema(ROWS))]))
         self.check(number, found)
-        return found
+        return found, perf_counter()
 
-    def named(self, troubles: list[dict[str, Any]], *kinds: str) -> set[str]:
-        """Why shards were not walked. BadInput if no executor can make their subject."""
-        unfit = [row["name"] for row in troubles if row["kind"] == UNFIT]
-        if unfit:
-            raise BadInput(f"{self.store.where}: {unfit[0]}")
-        return {row["name"] for row in troubles if row["kind"] in kinds}
-
-    def tell(self, what: str, reasons: set[str]) -> None:
+    def tell(self, what: str, whys: set[str]) -> None:
         """Say each reason, unless it has been said before."""
-        for text in sorted(reasons - self.told):
+        new, self.told = sorted(whys - self.told), self.told | whys
+        for text in new:
             self.say(f"{what}: {text}")
-        self.told |= reasons
 
     def unfinished(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
         """The row of a shard that was given up."""
@@ -126,27 +130,6 @@ def parted(batches: Iterable[pa.RecordBatch]) -> tuple[pa.Table, list[dict[str, 
     return rows.filter(pc.invert(trouble)), rows.filter(trouble).to_pylist()
 
 
-class Line:
-    """The rounds that have begun and are not merged, first come, first served."""
-
-    def __init__(self, answered: Callable[[int], pa.Table], first: int, another: Another) -> None:
-        self.answered = answered
-        self.next = first
-        self.another = another
-        self.threads = ThreadPoolExecutor(AHEAD)
-        self.rounds: deque[Future[tuple[pa.Table, float]]] = deque()
-        """Each answers with its rows, and the time at which its shards had ended."""
-
-    def begin(self, most: int) -> None:
-        """Begin one more round, if there must be another, unless so many have begun."""
-        if len(self.rounds) < most and self.another(self.next):
-            self.rounds.append(self.threads.submit(self.run, self.next))
-            self.next += 1
-
-    def run(self, number: int) -> tuple[pa.Table, float]:
-        """Have the shards of a round run."""
-        return self.answered(number), perf_counter()
-
-    def end(self) -> None:
-        """Wait for none of them: what they do ends with the executor."""
-        self.threads.shutdown(wait=False, cancel_futures=True)
+def reasons(troubles: list[dict[str, Any]], *kinds: str) -> set[str]:
+    """Why shards were not walked, as far as that is of these kinds."""
+    return {row["name"] for row in troubles if row["kind"] in kinds}

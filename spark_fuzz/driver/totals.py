@@ -6,16 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from broker_tck.properties.engine.run import residual, to_exercise
-from broker_tck.properties.unloaded import resolve_unloaded
-from broker_tck.properties.worth.exercised import deviating
+from broker_tck.properties.engine.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
-from broker_tck.spark_fuzz.store.rows import ROUND, RULE, RULE_WALKS, UNFINISHED
+from broker_tck.spark_fuzz.report import facts
+from broker_tck.spark_fuzz.store.rows import FIGURE, NEW_FINDINGS, NEW_STATES, ROUND, RULE, UNFINISHED
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-SUMMED = ("kind", "subject", "profile", "name")
 
 
 @dataclass
@@ -42,28 +39,24 @@ class Totals:
     milliseconds: int = 0
     unfinished: int = 0
     """Shards that nothing could finish."""
-    lanes: dict[Lane, LaneTotals] = field(default_factory=dict)
+    lanes: dict[Lane, LaneTotals] = field(init=False)
 
     def __post_init__(self) -> None:
-        for lane in self.manifest.lanes:
-            self.lanes.setdefault(lane, LaneTotals())
+        self.lanes = {lane: LaneTotals() for lane in self.manifest.lanes}
 
     def add(self, figures: pa.Table, rounds: int = 1) -> None:
         """Take in the figures of a round, or of several."""
         self.rounds += rounds
-        for row in figures.group_by(list(SUMMED)).aggregate([("count", "sum")]).to_pylist():
-            if row["kind"] == ROUND:
-                self.milliseconds += row["count_sum"]
-            elif row["kind"] == UNFINISHED:
-                self.unfinished += row["count_sum"]
-            elif row["subject"]:
-                self._add(self.lanes[Lane(row["subject"], row["profile"])], row["kind"], row["name"], row["count_sum"])
-
-    def _add(self, lane: LaneTotals, kind: str, name: str, count: int) -> None:
-        if kind == RULE:
-            lane.met[name] += count
-        elif kind != RULE_WALKS:
-            lane.figures[name or kind] += count
+        for row in figures.to_pylist():
+            kind, count, lane = row["kind"], row["count"], Lane(row["subject"], row["profile"])
+            if kind == ROUND:
+                self.milliseconds += count
+            elif kind == UNFINISHED:
+                self.unfinished += count
+            elif kind == RULE:
+                self.lanes[lane].met[row["name"]] += count
+            elif kind in (FIGURE, NEW_STATES, NEW_FINDINGS):
+                self.lanes[lane].figures[row["name"] or kind] += count
 
     def sum(self, name: str) -> int:
         """A figure of all lanes."""
@@ -89,10 +82,9 @@ class Totals:
         totals = self.lanes[lane]
         if totals.figures["failing"]:
             return []
-        subject = resolve_unloaded(lane.subject)
-        model = subject.contract.model(lane.profile)
-        seen = {*+totals.met, *deviating(model)}
-        return [rule.number for rule in to_exercise(subject, model) if rule.number not in seen]
+        seen = {*+totals.met, *facts.replaced(self.manifest.contract, lane.profile)}
+        required = facts.required(self.manifest.contract, lane.subject, lane.profile)
+        return [number for number in required if number not in seen]
 
     def seconds_of(self, rounds: int) -> float:
         """How long so many rounds take, if others take as long as those so far."""
@@ -106,10 +98,3 @@ class Totals:
         if goal.seconds is not None:
             guesses.append(goal.seconds - self.seconds)
         return max(0.0, min(guesses)) if guesses else None
-
-
-def of_store(manifest: Manifest, sums: pa.Table, rounds: int) -> Totals:
-    """The totals of the rounds that a store has, from the sums of its figures."""
-    totals = Totals(manifest)
-    totals.add(sums, rounds)
-    return totals

@@ -107,7 +107,7 @@ def resume(report: Report, rounds: int | None = None) -> str:
 
 def another(report: Report) -> tuple[str, str]:
     """The command that begins with a seed that no campaign in the store had; and its store."""
-    seed = max([report.manifest.seed, *(int(each["seed"]) for each in report.manifest.merged)]) + 1
+    seed = max([report.manifest.seed, *(each.seed for each in report.manifest.merged)]) + 1
     store = beside(report, seed)
     return f"broker-tck fuzz --seed {seed} --store {shlex.quote(store)}", store
 

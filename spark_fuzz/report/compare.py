@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from broker_tck.spark_fuzz.report.data import Lane, LaneKey, Report, Source, report_of
+from broker_tck.spark_fuzz.report.data import Lane, LaneKey, Report, report_of
 from broker_tck.spark_fuzz.report.figures import TELLING
 from broker_tck.spark_fuzz.report.grouping import Entry, grouped, owners, shapes
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.stories import told
 from broker_tck.spark_fuzz.report.words import counted, moment, rounded
+from broker_tck.spark_fuzz.store.tables import Store
 
 THRESHOLD = 0.10
 """A smaller change of speed is not told from chance."""
@@ -89,10 +90,10 @@ class Comparison:
         return bool(self.changes[NEW] or self.unexercised)
 
 
-def compare(a: Source, b: Source, names: tuple[str, str]) -> Comparison:
+def compare(a: Store, b: Store, names: tuple[str, str]) -> Comparison:
     """Compare two campaigns. What the diagnosis left open is settled for both alike, so that entries match."""
     before, after = report_of(a, names[0]), report_of(b, names[1])
-    found = [shapes(source.findings()) for source in (a, b)]
+    found = [shapes(source.findings(of.figures.end)) for source, of in ((a, before), (b, after))]
     owned = owners([*found[0], *found[1]])
     old, new = ({entry.place: entry for entry in grouped(each, owned)} for each in found)
     ran = [{lane.name: lane.walks for lane in report.lanes} for report in (before, after)]
@@ -105,12 +106,12 @@ def compare(a: Source, b: Source, names: tuple[str, str]) -> Comparison:
     return Comparison(names, before, after, changes)
 
 
-def compare_text(a: Source, b: Source, names: tuple[str, str]) -> list[Section]:
+def compare_text(a: Store, b: Store, names: tuple[str, str]) -> list[Section]:
     """The comparison as tables for a terminal; those with nothing in them are left out."""
     return [section for section in sections(compare(a, b, names)) if section.rows]
 
 
-def compare_html(a: Source, b: Source, names: tuple[str, str]) -> str:
+def compare_html(a: Store, b: Store, names: tuple[str, str]) -> str:
     """The comparison as one HTML file, with what is new in full."""
     both = compare(a, b, names)
     new = [change.entry for change in both.changes[NEW]]

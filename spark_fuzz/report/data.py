@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from statistics import median
-from typing import Any, Protocol
 
 from broker_tck.model.rules import Rule
+from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
-from broker_tck.spark_fuzz.report.figures import LANE, TELLING, Curve, Figures, rate
-from broker_tck.spark_fuzz.report.grouping import Entry, Key, entries
+from broker_tck.spark_fuzz.report.figures import TELLING, Curve, Figures, rate
+from broker_tck.spark_fuzz.report.grouping import Entry, entries
+from broker_tck.spark_fuzz.store.rows import LANE
+from broker_tck.spark_fuzz.store.tables import Store
 
 LaneKey = tuple[str, str]
 """A subject and its profile."""
@@ -25,23 +27,6 @@ GROWING = 0.01
 """If the last tenth of the operations added more of the states than this, a lane still finds new ones."""
 SLOW = 0.75
 """A machine is slow below this share of the median speed."""
-
-
-class Source(Protocol):
-    """A campaign's store, as far as a report looks at it. The tables are Arrow's; no value in them is null."""
-
-    @property
-    def manifest(self) -> Manifest:
-        """What was asked for."""
-
-    def figures(self) -> Any:
-        """What each round came to: round, kind, subject, profile, name, key, count."""
-
-    def findings(self) -> Any:
-        """The findings without their texts: subject, profile, rules, shape, count, round, shard, walk, length."""
-
-    def texts(self, keys: Sequence[Key]) -> Mapping[Key, str]:
-        """The JSON text of some findings. One that is not there is left out."""
 
 
 @dataclass(frozen=True)
@@ -171,18 +156,18 @@ class Report:
         return {machine.host: machine.speed / usual for machine in told if machine.speed < usual * SLOW}
 
 
-def report_of(source: Source, where: str) -> Report:
+def report_of(source: Store, where: str) -> Report:
     """Compute all that the report on a store says; ``where`` is how the store is named in commands."""
-    manifest, found = source.manifest, entries(source.findings())
-    figures = Figures(source.figures(), len(manifest.lanes))
-    rules = facts.rules(manifest.contract)
-    return Report(manifest, where, rules, lanes_of(manifest, figures, found), found, figures)
+    manifest = source.manifest
+    figures, rules = Figures(source.figures(), len(manifest.lanes)), CONTRACTS[manifest.contract].rules
+    found = entries(source.findings(figures.end))
+    return Report(manifest, where, rules, lanes_of(manifest, figures, rules, found), found, figures)
 
 
-def lanes_of(manifest: Manifest, figures: Figures, found: Sequence[Entry]) -> list[Lane]:
+def lanes_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], found: Sequence[Entry]) -> list[Lane]:
     """Each lane of the manifest, with the entries that are its own."""
     counts, met = (figures.sums(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
-    known, curves, heat, lanes = facts.rules(manifest.contract), figures.curves(), figures.heat(), []
+    curves, heat, lanes = figures.curves(), figures.heat(), []
     for name in ((lane.subject, lane.profile) for lane in manifest.lanes):
         own = {each: counts.get((*name, each), 0) for each in COUNTS}
         mine = [entry for entry in found if entry.place[:2] == name]

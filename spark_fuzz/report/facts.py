@@ -1,23 +1,16 @@
-"""What the contract says of its rules: sentence, source, where to look first, and which of them a lane has to meet."""
+"""Which rules of its contract a lane has to meet, and of which its profile has another clause."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 
-from broker_tck.model.rules import Rule
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.run import Run
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.properties.worth.exercised import deviating
-
-
-def rules(contract: str) -> Mapping[str, Rule]:
-    """Every rule of a contract, by number."""
-    return CONTRACTS[contract].rules
 
 
 @cache

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from broker_tck.spark_fuzz.store.rows import LANE
+
 TELLING = 10
 """In fewer rounds than this, the last tenth of the operations says nothing; in fewer shards, nor does a speed."""
 MAX_CELLS = 720
 """The cells in one row of the heat maps of all lanes together."""
 LEAST_COLUMNS, MOST_COLUMNS = 12, 60
-LANE = "subject", "profile"
 
 
 class Curve(NamedTuple):
@@ -53,6 +54,7 @@ class Figures:
         span = pc.min_max(table["round"]).as_py()
         self.first: int = span["min"] or 0
         self.rounds: int = 0 if span["max"] is None else span["max"] - self.first + 1
+        self.end = self.first + self.rounds
         room = max(LEAST_COLUMNS, min(MOST_COLUMNS, MAX_CELLS // max(lanes, 1)))
         self.columns = min(room, self.rounds)
         since = pc.subtract(pc.cast(table["round"], pa.int64()), self.first)

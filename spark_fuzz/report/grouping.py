@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
+from broker_tck.spark_fuzz.store.rows import Key
+
 SHAPES = 5
 """So many shapes of an entry are looked at closely."""
-Key = tuple[str, str, str, str]
-"""A finding's subject, profile, rules and shape."""
 Named = tuple[str, str, str]
 """A subject, a profile, and the rules that a diagnosis names, with commas."""
 Counts = tuple[int, int]

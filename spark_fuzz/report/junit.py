@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from broker_tck.properties.findings.story import story
-from broker_tck.spark_fuzz.report.data import Lane, Report, Source, report_of
+from broker_tck.spark_fuzz.report.data import Lane, Report, report_of
 from broker_tck.spark_fuzz.report.grouping import Entry, Place
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.stories import Story, story_of
 from broker_tck.spark_fuzz.report.words import counted
+from broker_tck.spark_fuzz.store.tables import Store
 
 MOST_STORIES = 1_000
 """So many entries have their story in the file."""
@@ -26,7 +27,7 @@ class Case(NamedTuple):
     text: str = ""
 
 
-def junit_xml(source: Source) -> str:
+def junit_xml(source: Store) -> str:
     """The campaign as JUnit XML: a finding is a failure, a rule that was not exercised is skipped."""
     report = report_of(source, "")
     shown = report.entries[:MOST_STORIES]

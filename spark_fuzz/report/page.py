@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from broker_tck.properties.verdict import at_most
 from broker_tck.spark_fuzz.report import plots, words
 from broker_tck.spark_fuzz.report.advice import named, resume, steps
-from broker_tck.spark_fuzz.report.data import FEW, Lane, Report, RuleFigures, Source, report_of
+from broker_tck.spark_fuzz.report.data import FEW, Lane, Report, RuleFigures, report_of
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.stories import told
+from broker_tck.spark_fuzz.store.tables import Store
 
 LINES = 8
 """A plot has at most so many lines."""
@@ -17,7 +18,7 @@ MAPS = 24
 """So many lanes have a heat map: of more, first those that never exercised some rule."""
 
 
-def report_html(source: Source, where: str) -> str:
+def report_html(source: Store, where: str) -> str:
     """The report on a campaign's store as one HTML file; ``where`` is how the store is named in commands."""
     report = report_of(source, where)
     stories = told(source, report.entries)

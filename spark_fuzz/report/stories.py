@@ -8,9 +8,10 @@ from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from broker_tck.properties.findings.document import Document, read
-from broker_tck.spark_fuzz.report.data import Source
-from broker_tck.spark_fuzz.report.grouping import Entry, Key, Shape
+from broker_tck.spark_fuzz.report.grouping import Entry, Shape
 from broker_tck.spark_fuzz.report.words import clipped, visible
+from broker_tck.spark_fuzz.store.rows import Key
+from broker_tck.spark_fuzz.store.tables import Store
 
 MOST_ENTRIES = 60
 """So many entries are shown in full."""
@@ -71,7 +72,7 @@ class Told:
         return self.entry.shapes - len(self.stories), self.entry.walks - sum(s.shape.count for s in self.stories)
 
 
-def told(source: Source, entries: Sequence[Entry]) -> list[Told]:
+def told(source: Store, entries: Sequence[Entry]) -> list[Told]:
     """The first entries with their stories: the most frequent shape of each before the second of any."""
     shown = entries[:MOST_ENTRIES]
     in_turns = (shape for turn in zip_longest(*(entry.common for entry in shown)) for shape in turn if shape)

@@ -21,9 +21,12 @@ class Driver(msgspec.Struct):
         return f"process {self.pid} on {self.host}"
 
     @property
-    def ended(self) -> bool:
-        """Whether it is a process of this machine that has ended."""
-        return self.host == socket.gethostname() and self.started != started(self.pid)
+    def runs(self) -> bool | None:
+        """Whether it still runs; None: this machine cannot tell."""
+        if self.host != socket.gethostname():
+            return None
+        found = started(self.pid)
+        return found == self.started if found else None
 
 
 def this_process() -> Driver:

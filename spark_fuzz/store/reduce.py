@@ -1,12 +1,11 @@
-"""Reducing rows: those of a round's shards to one for all that are alike, and findings of many rounds likewise."""
+"""Reducing the rows of a round's shards: one for all that are alike."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from broker_tck.spark_fuzz.store.rows import FINDING, FINDINGS, KEYS, ROWS, arrow_schema, names
+from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, ROWS, names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,7 +14,6 @@ MOST_SHAPES = 3
 """Of the findings of a lane that name the same rules, a round keeps so many shapes; those left are counted together."""
 OTHERS = ""
 """The shape of those that are left."""
-FIRST, SHORTEST = ("round", "shard", "walk"), ("length", "text")
 Found = dict[str, Any]
 
 
@@ -27,30 +25,21 @@ def reduced(rows: pa.Table) -> pa.Table:
     is_finding = pc.equal(rows["kind"], FINDING)
     others = rows.filter(pc.invert(is_finding)).group_by(list(KEYS))
     counted = others.aggregate([("count", "sum"), *((name, "min") for name in ("walk", "length", "text", "shard"))])
-    found = alike(pooled(rows.filter(is_finding).to_pylist()), KEYS)
-    kept = pa.Table.from_pylist(found, rows.schema)
-    return pa.concat_tables([counted.rename_columns(names(ROWS)).cast(rows.schema), kept]).sort_by(
+    groups: dict[tuple[str, ...], list[Found]] = defaultdict(list)
+    for row in pooled(rows.filter(is_finding).to_pylist()):
+        groups[tuple(row[key] for key in KEYS)].append(row)
+    found = pa.Table.from_pylist([*map(together, groups.values())], rows.schema)
+    return pa.concat_tables([counted.rename_columns(names(ROWS)).cast(rows.schema), found]).sort_by(
         [(key, "ascending") for key in KEYS]
     )
 
 
-def alike(findings: Iterable[Found], keys: Iterable[str]) -> list[Found]:
-    """Findings with the same keys as one: how many, where first, and the shortest trace."""
-    groups: dict[tuple[Any, ...], list[Found]] = defaultdict(list)
-    for row in findings:
-        groups[tuple(row[key] for key in keys)].append(row)
-    return [together(group) for group in groups.values()]
-
-
 def together(group: list[Found]) -> Found:
-    """One row for several."""
-
-    def least(columns: Iterable[str]) -> Found:
-        return min(group, key=lambda row: tuple(row[name] for name in columns if name in row))
-
-    first, short = least(FIRST), least(SHORTEST)
-    where = {name: first[name] for name in FIRST if name in first}
-    return {**short, **where, "count": sum(row["count"] for row in group)}
+    """Findings that are alike as one: how many, where first, and the shortest trace."""
+    first = min(group, key=lambda row: (row["shard"], row["walk"]))
+    shortest = min(group, key=lambda row: (row["length"], row["text"]))
+    count = sum(row["count"] for row in group)
+    return {**shortest, "shard": first["shard"], "walk": first["walk"], "count": count}
 
 
 def rank(shape: str) -> tuple[bool, bool, int, str]:
@@ -66,18 +55,5 @@ def pooled(findings: list[Found]) -> list[Found]:
     shapes: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in findings:
         shapes[row["subject"], row["profile"], row["name"]].add(row["key"])
-    kept = {of: sorted(keys, key=rank)[:MOST_SHAPES] for of, keys in shapes.items()}
-    return [
-        row if row["key"] in kept[row["subject"], row["profile"], row["name"]] else {**row, "key": OTHERS}
-        for row in findings
-    ]
-
-
-def merged_findings(findings: pa.Table) -> pa.Table:
-    """Findings of many rounds, one row for all that are alike; the columns are those that were given."""
-    import pyarrow as pa
-
-    schema = pa.schema([field for field in arrow_schema(FINDINGS) if field.name in findings.column_names])
-    found = alike(findings.to_pylist(), ("subject", "profile", "rules", "shape"))
-    ordered = sorted(found, key=lambda row: (row["subject"], row["profile"], row["rules"], row["shape"]))
-    return pa.Table.from_pylist(ordered, schema)
+    kept = {(*of, key) for of, keys in shapes.items() for key in sorted(keys, key=rank)[:MOST_SHAPES]}
+    return [row if tuple(row[key] for key in KEYS[1:]) in kept else {**row, "key": OTHERS} for row in findings]

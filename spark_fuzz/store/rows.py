@@ -46,6 +46,10 @@ def trouble(kind: str, why: str, shard: int) -> Row:
 LANE = ("subject", "profile")
 KEYS = ("kind", *LANE, "name", "key")
 """Rows that have these in common are reduced to one."""
+SHAPE = (*LANE, "rules", "shape")
+"""Findings that have these in common are alike."""
+Key = tuple[str, str, str, str]
+"""A finding's subject, profile, rules and shape."""
 ROWS = (
     "kind string, subject string, profile string, name string, key string, count bigint, walk string, length int, "
     "text string, shard int"

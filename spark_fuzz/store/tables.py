@@ -27,8 +27,7 @@ from broker_tck.implementations.reachable import barred
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest, decoded, encoded
 from broker_tck.spark_fuzz.store.drivers import Driver, this_process
-from broker_tck.spark_fuzz.store.reduce import merged_findings
-from broker_tck.spark_fuzz.store.rows import KEYS, ROUND, TABLES, arrow_schema
+from broker_tck.spark_fuzz.store.rows import KEYS, ROUND, SHAPE, TABLES, Key, arrow_schema, names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,11 +50,11 @@ WHOLE = 2**20
 """A file of so many bytes is left as it is: files that were put together once too often would outgrow all others."""
 KEPT = 1
 """Hours for which files that were put together stay, for readers that still have them open."""
+FIRST = ("round", "shard", "walk")
+"""Which of several findings was found first."""
 INSISTED = 9
 """So often a row of the campaign is written again if another process wrote one at the same moment."""
 SETTINGS: dict[str, str | None] = {"delta.logRetentionDuration": f"interval {KEPT} hours"}
-Key = tuple[str, str, str, str]
-"""A finding's subject, profile, rules and shape."""
 Event = dict[str, Any]
 
 
@@ -146,9 +145,10 @@ class Store:
             return table.version() if (table := self.table(name)) else None
         return None
 
-    def overtaken(self, by: str = "another process") -> BadInput:
+    def overtaken(self, by: str = "") -> BadInput:
         """What the second driver of a store is told."""
-        return Overtaken(f"{self.where}: {by} drives this campaign; `broker-tck watch {self.where}` shows it")
+        other = by or "another process"
+        return Overtaken(f"{self.where}: {other} drives this campaign; `broker-tck watch {self.where}` shows it")
 
     # ---- The campaign as a whole
 
@@ -170,16 +170,14 @@ class Store:
 
     def insist(self, kind: str) -> None:
         """Add a row, whatever others add at the same moment; END only if this process still drives the campaign."""
-        for left in reversed(range(INSISTED)):
+        for _ in range(INSISTED):
             events = self.events()
-            try:
-                if kind != END or self.drives(events):
-                    self.note(events, (kind, ""))
-            except Overtaken:
-                if not left:
-                    raise
-            else:
-                break
+            if kind == END and not self.drives(events):
+                return
+            with suppress(Overtaken):
+                self.note(events, (kind, ""))
+                return
+        raise self.overtaken()
 
     @property
     def manifest(self) -> Manifest:
@@ -189,12 +187,16 @@ class Store:
             raise BadInput(f"{self.where}: no campaign there; `broker-tck fuzz --store {self.where}` starts one")
         return decoded(texts[-1], self.where)
 
-    def check_new(self) -> None:
-        """BadInput if no campaign can begin there: there is one, which is no interrupted merge, or no folder can be."""
+    def check_free(self) -> None:
+        """BadInput if there is a campaign, unless it is a merge that was interrupted."""
         if self.events() and not (self.manifest.merged and not self.rounds()):
             raise BadInput(
                 f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` goes on with it"
             )
+
+    def check_new(self) -> None:
+        """BadInput if no campaign can begin there: there is one, or there can be no folder."""
+        self.check_free()
         if self.options is None:
             folder = Path(self.root)
             missing = [each for each in (folder, *folder.parents) if not each.exists()]
@@ -216,8 +218,10 @@ class Store:
     def driven(self, manifest: Manifest | None = None) -> Iterator[None]:
         """A context in which this process drives the campaign, a new one if a manifest is given.
 
-        BadInput if another process drives it, or if nothing can be written there.
+        BadInput if another process drives it, or if nothing new can begin there.
         """
+        if manifest:
+            self.check_free()
         events = self.check_idle()
         begun = [(MANIFEST, encoded(manifest))] if manifest else []
         self.note(events, *begun, (DRIVER, msgspec.json.encode(this_process()).decode()))
@@ -241,25 +245,24 @@ class Store:
         if not last or last[0]["kind"] == END:
             return ""
         known = msgspec.json.decode(last[0]["text"], type=Driver)
-        silent = time.time() - max(datetime.fromisoformat(last[0]["at"]).timestamp(), self.last_commit())
-        return "" if known.ended or silent > max(LEASE, ROUNDS * self.last_round()) else str(known)
+        runs = known.runs
+        if runs is None:
+            silent = time.time() - max(datetime.fromisoformat(last[0]["at"]).timestamp(), self.last_commit())
+            runs = silent <= max(LEASE, ROUNDS * self.last_round())
+        return str(known) if runs else ""
 
     def last_commit(self) -> float:
         """When a round was last written, in seconds of the epoch; 0: never."""
-        told: list[dict[str, Any]] = []
-        if table := self.table("figures"):
-            with self.reading("figures"):
-                told = table.history(1)
-        return float(told[0]["timestamp"]) / 1000 if told else 0.0
+        table = self.table("figures")
+        if table is None:
+            return 0.0
+        with self.reading("figures"):
+            return float(table.history(1)[0]["timestamp"]) / 1000
 
     def last_round(self) -> float:
         """How long the last round took, in seconds."""
         rows = self.read("figures", ["count"], f"kind = '{ROUND}' AND round = {self.rounds() - 1}")
         return float(sum(rows["count"].to_pylist())) / 1000
-
-    def ask_to_stop(self) -> None:
-        """Ask the driver to end."""
-        self.insist(STOP)
 
     def stop_asked(self) -> bool:
         """Whether somebody has asked the last driver to end. BadInput if that is another process by now."""
@@ -302,8 +305,8 @@ class Store:
         """What each round came to."""
         return self.read("figures")
 
-    def sums(self) -> pa.Table:
-        """What all rounds came to together: the columns of ``figures`` without the rounds."""
+    def sums(self, rounds: int) -> pa.Table:
+        """What so many rounds came to together: the columns of ``figures`` without the rounds."""
         import pyarrow as pa
         from deltalake import QueryBuilder
 
@@ -312,27 +315,26 @@ class Store:
         if table is None:
             return columns.empty_table()
         keys = ", ".join(KEYS)
-        query = f"SELECT {keys}, SUM(count) AS count FROM figures GROUP BY {keys}"
+        query = f"SELECT {keys}, SUM(count) AS count FROM figures WHERE round < {rounds} GROUP BY {keys}"
         return pa.table(QueryBuilder().register("figures", table).execute(query)).cast(columns)
 
-    def states(self) -> pa.Table:
-        """The states that whole rounds reached."""
-        return self.whole("states")
+    def whole(self, name: str, columns: Sequence[str] | None = None, rounds: int | None = None) -> pa.Table:
+        """The rows of so many rounds; by default, of all that are whole."""
+        return self.read(name, columns, f"round < {self.rounds() if rounds is None else rounds}")
 
-    def findings(self) -> pa.Table:
-        """All findings, one row for all that are alike, without their texts."""
-        return merged_findings(self.whole("findings", arrow_schema(TABLES["findings"]).names[:-1]))
-
-    def whole(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows of whole rounds."""
-        return self.read(name, columns, f"round < {self.rounds()}")
+    def findings(self, rounds: int | None = None) -> pa.Table:
+        """The findings of so many rounds, one row for all that are alike: how many, where first, how short; no text."""
+        columns = names(TABLES["findings"])[:-1]
+        rows = self.whole("findings", columns, rounds).sort_by([(name, "ascending") for name in (*SHAPE, *FIRST)])
+        first = [(name, "first") for name in FIRST]
+        found = rows.group_by(list(SHAPE), use_threads=False).aggregate([*first, ("count", "sum"), ("length", "min")])
+        return found.rename_columns([*SHAPE, *FIRST, "count", "length"]).select(columns).cast(rows.schema)
 
     def texts(self, keys: Sequence[Key]) -> dict[Key, str]:
         """The shortest text of findings, as JSON."""
-        found = {}
-        for row in sorted(self.whole("findings").to_pylist(), key=lambda row: (-row["length"], -row["round"])):
-            if row["text"]:
-                found[row["subject"], row["profile"], row["rules"], row["shape"]] = row["text"]
+        rows = self.read("findings", [*SHAPE, "length", "round", "text"], f"round < {self.rounds()} AND text <> ''")
+        order = [("length", "descending"), ("round", "descending")]
+        found = {tuple(row[name] for name in SHAPE): row["text"] for row in rows.sort_by(order).to_pylist()}
         return {key: found[key] for key in keys if key in found}
 
 

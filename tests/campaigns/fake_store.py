@@ -13,7 +13,7 @@ import pyarrow as pa
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
 from broker_tck.spark_fuzz.report.facts import required
-from broker_tck.spark_fuzz.report.grouping import Key
+from broker_tck.spark_fuzz.store.rows import Key
 
 CONTRACT = "delayed-delivery"
 FIGURES = pa.schema(
@@ -67,7 +67,7 @@ class FakeSource:
     def figures(self) -> pa.Table:
         return table(self.figure_rows, FIGURES)
 
-    def findings(self) -> pa.Table:
+    def findings(self, rounds: int | None = None) -> pa.Table:
         return table(self.finding_rows, FINDINGS)
 
     def texts(self, keys: Sequence[Key]) -> dict[Key, str]:

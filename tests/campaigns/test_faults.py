@@ -148,7 +148,10 @@ DAMAGES: dict[str, tuple[Callable[[Manifest], str], str]] = {
     "of another version": (lambda known: changed(known, format=FORMAT + 1), f"a store of format {FORMAT + 1}"),
     "with half a manifest": (lambda known: encoded(known)[:100], "its manifest cannot be read"),
     "that is a list": (lambda known: "[1]", "its manifest cannot be read"),
-    "of several campaigns": (lambda known: changed(known, merged=[{}, {}]), "merged of 2 campaigns; it has no rounds"),
+    "of several campaigns": (
+        lambda known: changed(known, merged=[msgspec.to_builtins(known)] * 2),
+        "merged of 2 campaigns; it has no rounds",
+    ),
     "without a seed": (lambda known: changed(known, seed=None), "not the manifest of a campaign"),
 }
 
