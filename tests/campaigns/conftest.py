@@ -11,15 +11,9 @@ import pytest
 from campaigns.browser import CHROMIUM, Browser, browser
 
 
-def missing(*names: str) -> bool:
-    """Whether one of these libraries is not installed."""
-    return None in map(find_spec, names)
-
-
-# These tests need the extras `fuzz` and `report`; without them they are not even imported.
-collect_ignore_glob = ["*.py"] if missing("pyarrow", "deltalake") else []
-# Those of Spark need the extras `connect` and `jvm` as well.
-collect_ignore = ["test_spark.py"] if missing("pyspark", "grpc", "jpype", "jgo") else []
+NEEDED = ("moto", "deltalake", "grpc", "pyspark", "jgo", "jpype", "jinja2")
+# These tests need the extras `campaigns`, `connect`, `jvm` and `report`; without them they are not even imported.
+collect_ignore_glob = ["*.py"] if None in map(find_spec, NEEDED) else []
 
 if not collect_ignore_glob:
     from campaigns.cluster import PROCESSES, Command, Ended, campaign, guarded
