@@ -110,7 +110,7 @@ def test_what_cannot_be_interrupted_is_ended_from_outside(name: str) -> None:
 
 
 def test_subject_that_cannot_be_made_refuses_the_campaign_and_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "refusal", lambda manifest: "")
+    monkeypatch.setattr(worker, "refusal", lambda *_: "")
     monkeypatch.setattr("sys.stdin", None)  # it waits for no end of its parent
     manifest = refresh.manifest([Lane("time-bucket", PROFILE), Lane(name_of("Unfit"), PROFILE)], 2_000)
     found: list[Any] = [row for row in worker.rows(worker.Request(manifest, 0, 0)) if row.kind == REFUSED]

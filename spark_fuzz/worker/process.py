@@ -69,26 +69,22 @@ def serve(request: Request, answers: BinaryIO) -> None:
 
 def rows(request: Request) -> Iterator[Row]:
     """The rows of a shard, or the one that says why this process must not run it."""
-    why = refusal(request.manifest)
-    if why:
+    manifest = request.manifest
+    if why := refusal(msgspec.json.encode(manifest.code), tuple(manifest.subjects)):
         yield trouble(REFUSED, f"the executor on {socket.gethostname()} has {why}", request.shard)
     else:
         try:
-            yield from shard_rows(request.manifest, request.round, request.shard, sys.stdin)
+            yield from shard_rows(manifest, request.round, request.shard, sys.stdin)
         except BadInput as error:
             yield trouble(UNFIT, str(error), request.shard)
 
 
-def refusal(manifest: Manifest) -> str:
-    """What is other here than in the campaign's manifest; empty: nothing."""
-    return refusal_of(manifest.code.kit, msgspec.json.encode(manifest.code), tuple(manifest.subjects))
-
-
-@lru_cache(maxsize=8)
-def refusal_of(kit: str, code: bytes, subjects: tuple[str, ...]) -> str:
-    """The same, once for each campaign: the code of a process does not change."""
+@lru_cache(maxsize=8)  # the code of a process does not change
+def refusal(code: bytes, subjects: tuple[str, ...]) -> str:
+    """What is other here than the code of a campaign, given as JSON; empty: nothing."""
+    wanted = msgspec.json.decode(code, type=Code)
     try:
-        return msgspec.json.decode(code, type=Code).differs(code_here(list(subjects), kit))
+        return wanted.differs(code_here(list(subjects), wanted.kit))
     except BadInput as error:
         return f"no such subject: {error}"
 
