@@ -22,7 +22,7 @@ def answer(manifest: bytes, number: int, shard: int, refusals: Collection[str]) 
 
     context = TaskContext.get()
     if context is not None and context.attemptNumber() >= ATTEMPTS:
-        why = f"its executors ended under it {ATTEMPTS} times"
+        why = f"Spark began it {ATTEMPTS} times, and it did not end"
         return batch_of([trouble(UNFINISHED, why, shard)], shard)
     rows = worker().batch(manifest, number, shard)
     if rows["kind"][0].as_py() == REFUSED and (text := rows["name"][0].as_py()) in refusals:

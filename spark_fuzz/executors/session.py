@@ -11,8 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from configparser import ConfigParser
@@ -59,8 +57,8 @@ def java() -> str:
     if found is None:
         raise BadInput(f"campaigns on Spark need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
     number = re.search(r'version "(?:1\.)?(\d+)', version(found))
-    if number is None or int(number[1]) < JAVA:
-        known = number[1] if number else "none"
+    known = number[1] if number else "none"
+    if number is None or int(known) < JAVA:
         raise BadInput(f"campaigns on Spark need Java {JAVA} or later; {found} is {known}; {INSTALL_JAVA}")
     return found
 
@@ -119,14 +117,13 @@ def is_local(master: str | None) -> bool:
 
 def enduring(master: str) -> str:
     """A local master that tries a failed task again; others do so by themselves."""
-    if master == "local":
-        return f"local[1,{FAILURES}]"
-    return re.sub(r"^local\[(\w+|\*)\]$", rf"local[\1,{FAILURES}]", master)
+    one = re.fullmatch(r"local(?:\[(\w+|\*)\])?", master)
+    return f"local[{one[1] or 1},{FAILURES}]" if one else master
 
 
 @contextmanager
 def session(
-    master: str | None, remote: str | None, settings: dict[str, str], python: str | None, log: Path | None
+    master: str | None, remote: str | None, settings: dict[str, str], python: str | None, log: Path
 ) -> Iterator[SparkSession]:
     """A session while the block runs, by a master or on a Connect server; what Java prints goes to a file.
 
@@ -191,9 +188,10 @@ def connected(remote: str, settings: dict[str, str]) -> SparkSession:
 def answers(where: str) -> None:
     """BadInput if nobody accepts a connection at a ``spark://`` or ``sc://`` URL: Spark itself takes minutes to say."""
     kind, _, rest = where.partition("://")
-    addresses = rest.partition("/")[0].split(",") if kind in PORTS else []
+    if kind not in PORTS:
+        return
     why = ""
-    for address in addresses:
+    for address in rest.partition("/")[0].split(","):
         try:
             at = urlsplit(f"//{address}")
             socket.create_connection((at.hostname or "", at.port or PORTS[kind]), PATIENCE).close()
@@ -201,8 +199,7 @@ def answers(where: str) -> None:
             why = getattr(error, "strerror", None) or str(error)
         else:
             return
-    if addresses:
-        raise BadInput(f"{where}: nobody answers there: {why}")
+    raise BadInput(f"{where}: nobody answers there: {why}")
 
 
 @contextmanager
@@ -212,19 +209,17 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     finally:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
-def stderr_in(log: Path | None) -> Iterator[Callable[[], str]]:
+def stderr_in(log: Path) -> Iterator[Callable[[], str]]:
     """Have processes that the block starts write their standard error to a file; yields how to read what they wrote."""
     before = os.dup(2)
-    with log.open("a+b") if log else tempfile.TemporaryFile("a+b") as file:
-        start = file.seek(0, os.SEEK_END)
+    with log.open("ab") as file:
         os.dup2(file.fileno(), 2)
         try:
-            yield lambda: (file.seek(start), file.read())[1].decode(errors="replace")
+            yield lambda: log.read_text(encoding="utf-8", errors="replace")
         finally:
             os.dup2(before, 2)
             os.close(before)
@@ -236,4 +231,4 @@ def cause(error: BaseException, log: str = "") -> str:
         return said[1][:300]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [found[1] for line in lines if (found := ERROR.match(line))]
-    return (told or lines or [type(error).__name__])[-1 if told else 0][:300]
+    return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300]

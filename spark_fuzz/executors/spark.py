@@ -12,6 +12,7 @@ from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS
 from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, names, trouble
+from broker_tck.spark_fuzz.worker.task import batch_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,8 +45,6 @@ class Spark:
             except Exception as error:
                 if lacking := LACKING.search(str(error)):
                     raise BadInput(f"the executors' Python: {lacking[1]}") from None
-                from broker_tck.spark_fuzz.worker.task import batch_of
-
                 if known := [text for text in self.refusals if text in str(error)]:  # none is left that does not refuse
                     yield from (batch_of([trouble(REFUSED, known[0], shard)], shard) for shard in shards)
                     return
