@@ -97,11 +97,6 @@ def need_spark() -> None:
     need("campaigns on Spark", ("pyspark", "pyarrow", "pandas"), "spark")
 
 
-def need_report() -> None:
-    """BadInput where a library of the extra ``report`` is missing."""
-    need("reports", ("jinja2", "matplotlib"), "report")
-
-
 def need(what: str, names: tuple[str, ...], extra: str) -> None:
     """BadInput where a library of an extra is missing."""
     for name in names:

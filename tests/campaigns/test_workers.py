@@ -272,8 +272,9 @@ class Fails(Spark):
 
 
 def test_jobs_that_fail_are_begun_again_unless_the_reason_is_known() -> None:
-    refused = Fails("PythonException: RuntimeError: host a lacks it\nat java")
-    refused.refusals = frozenset(["host a lacks it"])
+    reasons = [f"host {name} lacks it" for name in "hgfedcba"]
+    refused = Fails(f"PythonException: RuntimeError: {', '.join(reasons)}\nat java")
+    refused.refusals = frozenset(reasons)
     found = [row for rows in refused.run(manifest(), 0, [4, 2]) for row in rows.to_pylist()]
     assert [(row["kind"], row["name"], row["shard"]) for row in found] == [
         (REFUSED, "host a lacks it", 4),
