@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from configparser import ConfigParser
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -127,13 +127,16 @@ def session(
     need_spark()
     where = remote or master or ""
     answers(where)
-    with stderr_in(log) as said, interruptible():
+    on_interrupt = signal.getsignal(signal.SIGINT)
+    with stderr_in(log):
         try:
             spark = connected(remote, settings) if remote else classic(where, settings, python)
         except BadInput:
             raise
         except Exception as error:
-            raise BadInput(f"{where}: no session of Spark: {cause(error, said())}") from None
+            raise BadInput(f"{where}: no session of Spark: {cause(error, log.read_text(errors='replace'))}") from None
+        finally:
+            signal.signal(signal.SIGINT, on_interrupt)  # Spark's handler talks to Java while Java is being talked to
     silent = logging.NullHandler()
     logging.getLogger().addHandler(silent)  # Spark's connection logs a trace when it is interrupted
     try:
@@ -198,23 +201,13 @@ def answers(where: str) -> None:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Have SIGINT do what it did before the block. Spark's handler talks to Java while Java is being talked to."""
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def stderr_in(log: Path) -> Iterator[Callable[[], str]]:
-    """Have processes that the block starts write their standard error to a file; yields how to read what they wrote."""
+def stderr_in(log: Path) -> Iterator[None]:
+    """Have processes that the block starts write their standard error to a file."""
     before = os.dup(2)
     with log.open("ab") as file:
         os.dup2(file.fileno(), 2)
         try:
-            yield lambda: log.read_text(encoding="utf-8", errors="replace")
+            yield
         finally:
             os.dup2(before, 2)
             os.close(before)

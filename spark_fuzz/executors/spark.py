@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,8 +13,8 @@ import pyarrow.compute as pc
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS
-from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, names, trouble
-from broker_tck.spark_fuzz.worker.task import SCHEMA, batch_of
+from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, UNFINISHED, names, trouble
+from broker_tck.spark_fuzz.worker.task import SCHEMA, Worker, batch_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 TRIES = 3
 """A job that failed is begun again until it has failed so often in a row."""
+ATTEMPTS = 3
+"""A task that was begun so often, and did not end, is answered for without walking: it may end its executors."""
 FULL = re.compile("No space left on device|Disk quota exceeded|File too large")
 """What another try would only say later."""
 LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
@@ -90,7 +93,7 @@ def task(
         for batch in batches:
             for index in batch.column(0).to_pylist():
                 try:
-                    from broker_tck.spark_fuzz.executors.inside import answer
+                    from broker_tck.spark_fuzz.executors.spark import answer
                 except ImportError as error:
                     yield refusal(shards[index], str(error))
                     return
@@ -109,3 +112,25 @@ def task(
         return pa.RecordBatch.from_pylist([row], schema)
 
     return run
+
+
+# ---- In an executor
+
+
+def answer(manifest: bytes, number: int, shard: int, refusals: Collection[str]) -> pa.RecordBatch:
+    """The rows of a shard. RuntimeError if this executor refuses it, and has been named for that before."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is not None and context.attemptNumber() >= ATTEMPTS:
+        return batch_of([trouble(UNFINISHED, f"Spark began it {ATTEMPTS} times, and it did not end", shard)], shard)
+    rows = worker().batch(manifest, number, shard)
+    if rows["kind"][0].as_py() == REFUSED and (text := rows["name"][0].as_py()) in refusals:
+        raise RuntimeError(text)
+    return rows
+
+
+@cache
+def worker() -> Worker:
+    """The worker of this process, which Spark uses for one task after the other."""
+    return Worker()

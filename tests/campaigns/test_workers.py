@@ -249,7 +249,7 @@ def test_worker_with_other_code_or_without_a_file_refuses(monkeypatch: pytest.Mo
 
 
 def test_executor_without_the_kit_says_so_and_fails_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "broker_tck.spark_fuzz.executors.inside", None)
+    monkeypatch.setitem(sys.modules, "broker_tck.spark_fuzz.executors.spark", None)
     batches = [pa.record_batch({"id": [0, 1]})]
     (rows,) = task(b"", 0, [7, 8], frozenset())(iter(batches))
     (row,) = rows.to_pylist()
