@@ -64,8 +64,7 @@ class Lanework:
             self.states.update(part.states)
 
     def keep(self, alike: Any, make: Callable[[], Row]) -> None:
-        """Make a finding of a failing walk; where enough are known that fail alike, count it with the first."""
-        self.figures["failing"] += 1
+        """Make a finding; where enough are known that are alike, count it with the first of them."""
         found = self.alike.setdefault(alike, [])
         if len(found) >= (1 if self.fatal else MOST_ALIKE):
             first = self.findings[found[0]]

@@ -91,6 +91,7 @@ class LaneWalker:
 
     def keep(self, failing: Failing, of_failing: Callable[..., Row], of_breach: Callable[..., Row]) -> None:
         """Make findings of a walk by these functions, unless enough are known that are alike."""
+        self.work.figures["failing"] += 1
         walk = failing.walk
         if walk.difference:
             alike = kind(self.subject.contract, walk.operations[-1], walk.difference)
@@ -119,7 +120,7 @@ class LaneWalker:
             failed = walk_of(written, self.subject, self.model, seed)
             self.number += 1
             self.work.fatal += 1
-            self.work.figures.update(walks=1, operations=len(failed.operations))
+            self.work.figures.update(walks=1, operations=len(failed.operations), failing=1)
             self.work.keep((failed.operations[-1].tag, end.error), partial(self.finder.of_fatal, failed))
         else:
             self.limits = self.limits._replace(careful=True)
