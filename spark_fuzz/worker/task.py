@@ -9,14 +9,12 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from threading import TIMEOUT_MAX, Event, Lock, Timer
-from typing import Any
 
 import msgspec
 import pyarrow as pa
 
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.store.rows import FIGURE, MACHINE, ROWS, UNFINISHED, Row, arrow_schema, trouble
-from broker_tck.spark_fuzz.worker.process import LAST, Failure
 
 SCHEMA = arrow_schema(ROWS)
 
@@ -42,7 +40,7 @@ class Worker:
         return batch_of(rows, shard)
 
     def answered(self, request: bytes, seconds: float) -> list[Row]:
-        """The rows that answer a request. RuntimeError if the worker fails, ends, or takes longer."""
+        """The rows that answer a request. RuntimeError if the worker ends or takes longer."""
         process, late = self.running(), Event()
         assert process.stdin
         assert process.stdout
@@ -53,17 +51,15 @@ class Worker:
 
         alarm = Timer(min(seconds, TIMEOUT_MAX), stop)
         alarm.start()
-        lines: list[bytes] = []
         try:
             with suppress(BrokenPipeError):  # it has ended, which its output tells as well
                 process.stdin.write(request)
                 process.stdin.flush()
-            for line in process.stdout:
-                if line == LAST:
-                    return [*map(row_of, lines)]
-                lines.append(line)
+            answer = process.stdout.readline()
         finally:
             alarm.cancel()
+        if answer.endswith(b"\n"):
+            return msgspec.json.decode(answer, type=list[Row])
         if late.is_set():
             raise RuntimeError(f"it took more than {seconds:,.0f} seconds")
         raise RuntimeError(f"its process ended with status {process.wait()}")
@@ -96,14 +92,6 @@ class Worker:
             self.process.kill()
             self.process.communicate()
             self.process = None
-
-
-def row_of(line: bytes) -> Row:
-    """A row of the worker. RuntimeError if it says that the kit failed."""
-    answer = msgspec.json.decode(line, type=Failure | list[Any])
-    if isinstance(answer, list):
-        return Row(*answer)
-    raise RuntimeError(f"the kit failed: {answer.text}")
 
 
 def machine(rows: list[Row]) -> list[Row]:
