@@ -69,9 +69,8 @@ def write(found: Mapping[str, Path], into: Path) -> None:
 
 def files(subjects: Iterable[str]) -> Files:
     """All files to ship, with their names in the archive."""
-    if itself := importlib.import_module(
-        KIT
-    ).__file__:  # or the executors would take an installed kit for the one that was shipped
+    itself = importlib.import_module(KIT).__file__
+    if itself:  # or the executors would take an installed kit for the one that was shipped
         yield f"{KIT}/__init__.py", Path(itself)
     for name in KIT_PACKAGES:
         folder = Path(importlib.import_module(f"{KIT}.{name}").__path__[0])
