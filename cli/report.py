@@ -7,7 +7,7 @@ import click
 from broker_tck.cli.campaigns import opened
 from broker_tck.cli.output import print_table, written
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.executors.session import need_report
+from broker_tck.spark_fuzz.executors.session import need
 
 EXAMPLES = """\b
 Examples:
@@ -35,7 +35,7 @@ def report_command(
     """
     if (where is None) is (compare is None) or (compare and junit) or (where and not (output or junit)):
         raise BadInput("report takes a store with -o FILE or --junit FILE, or --compare A B")
-    need_report()
+    need("reports", ("jinja2", "matplotlib"), "report")
     if compare:
         return compared(*compare, output)
     assert where

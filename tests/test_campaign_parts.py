@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from broker_tck.spark_fuzz.driver.merging import check as check_mergeable
 from broker_tck.spark_fuzz.driver.merging import merged_manifest
 from broker_tck.spark_fuzz.executors import choosing, session
 from broker_tck.spark_fuzz.executors.choosing import PROCESSES, SPARK, Choice
+from broker_tck.spark_fuzz.executors.processes import processes
 from broker_tck.spark_fuzz.executors.ship import KIT_PACKAGES, files, settings, ship
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.store.tables import Store
@@ -401,6 +403,12 @@ def test_spark_is_chosen_if_it_is_here_or_asked_for(
     assert chosen(executor=SPARK) == ("Spark, local[*]", [])
     assert chosen(remote="sc://host") == ("Spark, sc://host", [])
     assert [arguments[:2] for arguments in sessions] == [("local[*]", None)] * 2 + [(None, "sc://host")]
+
+
+def test_processes_are_as_many_as_cores_where_the_system_tells_of_no_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity")
+    with processes() as made:
+        assert len(made.workers) == os.cpu_count()
 
 
 @pytest.mark.parametrize("name", ["pyspark", "pandas", "Java"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -17,7 +16,7 @@ from broker_tck.properties.findings.fatal import MOST_STARTED
 from broker_tck.properties.parts import Asked, came_to
 from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane
-from broker_tck.spark_fuzz.store.rows import FINDING, REFUSED, UNFIT, Row
+from broker_tck.spark_fuzz.store.rows import FINDING, UNFIT, Row, trouble
 from broker_tck.spark_fuzz.worker import process as worker
 from broker_tck.spark_fuzz.worker.lanework import MOST_FATAL
 from broker_tck.spark_fuzz.worker.shard import shard_rows
@@ -110,8 +109,8 @@ def test_what_cannot_be_interrupted_is_ended_from_outside(name: str) -> None:
 
 
 def test_subject_that_cannot_be_made_refuses_the_campaign_and_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "refusal", lambda manifest: "")
+    monkeypatch.setattr(worker, "refusal", lambda *_: "")
     monkeypatch.setattr("sys.stdin", None)  # it waits for no end of its parent
     manifest = refresh.manifest([Lane("time-bucket", PROFILE), Lane(name_of("Unfit"), PROFILE)], 2_000)
-    found: list[Any] = [row for row in worker.rows(worker.Request(manifest, 0, 0)) if row.kind == REFUSED]
-    assert [(row.name, row.text) for row in found] == [(UNFIT, f"{name_of('Unfit')}: there is no such class")]
+    why = f"{name_of('Unfit')}: there is no such class"
+    assert [*worker.rows(worker.Request(manifest, 0, 0))] == [trouble(UNFIT, why, 0)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -61,6 +63,15 @@ def test_clusters_try_a_task_more_often_than_it_is_walked() -> None:
     cluster = session.SETTINGS["cluster"]
     on_a_host = int(cluster["spark.excludeOnFailure.task.maxTaskAttemptsPerNode"])
     assert 3 < on_a_host < int(cluster["spark.task.maxFailures"])  # Spark refuses more on a host than in all
+
+
+def test_file_without_a_date_is_archived(tmp_path: Path) -> None:
+    """As reproducible builds leave files: ZIP knows no time before 1980."""
+    file = tmp_path / "kit.py"
+    file.touch()
+    os.utime(file, (0, 0))
+    write({"kit.py": file}, tmp_path / "kit.zip")
+    assert ZipFile(tmp_path / "kit.zip").namelist() == ["kit.py"]
 
 
 def test_archive_of_the_same_content_is_not_made_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from kit import CONTRACT, MODEL, ROOT, python, subject_of, trace_of, walked, wro
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
+from broker_tck.properties.engine import run as runs
 from broker_tck.properties.engine.check import no_answer
 from broker_tck.properties.engine.operation import letters, shape
 from broker_tck.properties.engine.run import Run, checked
@@ -27,8 +28,8 @@ from broker_tck.properties.isolation.guard import Limits
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, UNREPEATED, Finder
-from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING
-from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_rows, shard_seed
+from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING, Lanework, Part
+from broker_tck.spark_fuzz.worker.shard import COUNTED, lane_rows, shard_rows, shard_seed
 
 MUTANT = Lane("mutant:strict-rounded-down", "timebucket-ideal")
 PLAIN = Lane("time-bucket", "timebucket-ideal")
@@ -249,6 +250,25 @@ def test_variation_that_differs_is_told_by_its_name() -> None:
     assert "shift is broken by kit:TimeBucketTracker" in told
     assert "  shift does not hold: moved times, other answers\n" in told
     assert row.length == len(done.operations)
+
+
+def test_time_of_walks_is_rounded_once() -> None:
+    """A walk may take less than half a millisecond, and a lane has thousands of them."""
+    work = Lanework()
+    for _ in range(1000):
+        work.add(Part(20, 0, Counter(), Counter(), Counter(), 0.0004))
+    assert {row.name: row.count for row in lane_rows(PLAIN, work)}["milliseconds"] == 400
+
+
+def test_law_that_is_broken_is_told_as_it_is_if_the_process_ends_while_it_is_reduced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    complaints = [(None, "DD-07", "late"), (None, "DD-09", "none")]
+    monkeypatch.setattr(runs, "judge", lambda run, done: run.complaints.extend(complaints))
+    monkeypatch.setattr(Finder, "of_breach", lambda *_: os._exit(3))
+    found = rows(PLAIN, operations=100)
+    assert [row.key for row in findings(found)] == ["DD-07 does not hold: late", "DD-09 does not hold: none"]
+    assert figures(found)["failing"] == 1, "walks, and not laws"
 
 
 # ---- Shapes and abstract states

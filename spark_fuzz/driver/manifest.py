@@ -87,7 +87,7 @@ class Manifest(msgspec.Struct, frozen=True):
     @property
     def shard_seconds(self) -> float:
         """How long a shard may take: far more than any does that still goes on, its findings' reductions among it."""
-        return 120 + self.operations / 100 + len(self.lanes) * (60 + 4 * self.walk_seconds)
+        return 120 + self.operations / 200 + len(self.lanes) * (60 + 4 * self.walk_seconds)
 
     @property
     def subjects(self) -> list[str]:

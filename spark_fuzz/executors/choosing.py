@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkstemp
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import NamedTuple
 
 from broker_tck.properties.errors import BadInput
@@ -38,9 +37,13 @@ class Choice(NamedTuple):
 @contextmanager
 def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]) -> Iterator[Executor]:
     """The executor while the block runs; ``subjects`` are what is shipped. BadInput if it is not here."""
-    of_spark = any((choice.master, choice.remote, choice.confs, choice.python, choice.shipped, choice.archive))
-    of_processes = choice.executor == PROCESSES or choice.processes
-    if of_processes and (of_spark or choice.executor == SPARK):
+    from broker_tck.spark_fuzz.executors.processes import processes
+
+    by_processes = choice.executor == PROCESSES or choice.processes
+    by_spark = choice.executor == SPARK or any(
+        (choice.master, choice.remote, choice.confs, choice.python, choice.shipped, choice.archive)
+    )
+    if by_processes and by_spark:
         raise BadInput("choose one executor: --processes is for processes; --master, --remote and others are for Spark")
     if choice.shipped and choice.archive:
         raise BadInput("choose one: --ship sends the archive, --archive says where it is already")
@@ -48,16 +51,10 @@ def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]
         raise BadInput(
             "--remote: a Connect server has a master, a Python and a kit; --master, --python and --ship are not for it"
         )
-    if choice.executor == SPARK or of_spark:
-        chosen = SPARK
-    elif of_processes:
-        chosen = PROCESSES
-    elif why := lacking():
+    if not by_processes and not by_spark and (why := lacking()):
         say(f"{why}; processes of this machine run the campaign")
-        chosen = PROCESSES
-    else:
-        chosen = SPARK
-    with spark(choice, subjects, say) if chosen == SPARK else processes_here(choice.processes) as made:
+        by_processes = True
+    with processes(choice.processes) if by_processes else spark(choice, subjects, say) as made:
         yield made
 
 
@@ -71,13 +68,6 @@ def lacking() -> str:
     return ""
 
 
-def processes_here(number: int | None) -> AbstractContextManager[Executor]:
-    """Processes of this machine as the executor."""
-    from broker_tck.spark_fuzz.executors.processes import processes
-
-    return processes(number)
-
-
 @contextmanager
 def spark(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]) -> Iterator[Executor]:
     """A session of Spark as the executor."""
@@ -86,25 +76,20 @@ def spark(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]) -
     master = None if choice.remote else choice.master or MASTER
     settings = dict(map(setting, choice.confs))
     with TemporaryDirectory(prefix="broker-tck-") as temporary:
-        if not is_local(master):
-            settings = {**sent(choice, subjects, Path(temporary)), **settings}
+        archive: Path | str | None = choice.archive
+        if choice.shipped and not is_local(master):
+            archive = ship(subjects, cache_folder() or Path(temporary))
+        if archive and not is_local(master):
+            settings = {**ship_settings(archive), **settings}
         with logged(say) as log, session(master, choice.remote, settings, choice.python, log) as made:
             yield Spark(made, f"Spark, {choice.remote or master}")
-
-
-def sent(choice: Choice, subjects: Sequence[str], folder: Path) -> dict[str, str]:
-    """The settings of what executors are sent, or fetch; none if they have all they need."""
-    if choice.archive:
-        return ship_settings(choice.archive)
-    return ship_settings(ship(subjects, cache_folder() or folder)) if choice.shipped else {}
 
 
 @contextmanager
 def logged(say: Callable[[str], None]) -> Iterator[Path]:
     """A file for Spark's log while the block runs; it stays, and is named, if it tells of tasks that were lost."""
-    number, name = mkstemp(prefix="broker-tck-", suffix=".log")
-    os.close(number)
-    log = Path(name)
+    with NamedTemporaryFile(prefix="broker-tck-", suffix=".log", delete=False) as file:
+        log = Path(file.name)
     try:
         yield log
     finally:

@@ -53,10 +53,15 @@ class Processes:
             worker.end(for_good=True)
 
 
+def cores() -> int:
+    """How many cores this process may use, or has, where the system does not tell the first."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def processes(number: int | None = None) -> Iterator[Processes]:
     """So many processes while the block runs; by default, as many as this process may use cores."""
-    made = Processes(number or len(os.sched_getaffinity(0)))
+    made = Processes(number or cores())
     try:
         yield made
     finally:

@@ -11,10 +11,8 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from configparser import ConfigParser
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -59,8 +57,8 @@ def java() -> str:
     if found is None:
         raise BadInput(f"campaigns on Spark need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
     number = re.search(r'version "(?:1\.)?(\d+)', version(found))
-    if number is None or int(number[1]) < JAVA:
-        known = number[1] if number else "none"
+    known = number[1] if number else "none"
+    if number is None or int(known) < JAVA:
         raise BadInput(f"campaigns on Spark need Java {JAVA} or later; {found} is {known}; {INSTALL_JAVA}")
     return found
 
@@ -99,11 +97,6 @@ def need_spark() -> None:
     need("campaigns on Spark", ("pyspark", "pyarrow", "pandas"), "spark")
 
 
-def need_report() -> None:
-    """BadInput where a library of the extra ``report`` is missing."""
-    need("reports", ("jinja2", "matplotlib"), "report")
-
-
 def need(what: str, names: tuple[str, ...], extra: str) -> None:
     """BadInput where a library of an extra is missing."""
     for name in names:
@@ -119,14 +112,13 @@ def is_local(master: str | None) -> bool:
 
 def enduring(master: str) -> str:
     """A local master that tries a failed task again; others do so by themselves."""
-    if master == "local":
-        return f"local[1,{FAILURES}]"
-    return re.sub(r"^local\[(\w+|\*)\]$", rf"local[\1,{FAILURES}]", master)
+    one = re.fullmatch(r"local(?:\[(\w+|\*)\])?", master)
+    return f"local[{one[1] or 1},{FAILURES}]" if one else master
 
 
 @contextmanager
 def session(
-    master: str | None, remote: str | None, settings: dict[str, str], python: str | None, log: Path | None
+    master: str | None, remote: str | None, settings: dict[str, str], python: str | None, log: Path
 ) -> Iterator[SparkSession]:
     """A session while the block runs, by a master or on a Connect server; what Java prints goes to a file.
 
@@ -135,13 +127,16 @@ def session(
     need_spark()
     where = remote or master or ""
     answers(where)
-    with stderr_in(log) as said, interruptible():
+    on_interrupt = signal.getsignal(signal.SIGINT)
+    with stderr_in(log):
         try:
             spark = connected(remote, settings) if remote else classic(where, settings, python)
         except BadInput:
             raise
         except Exception as error:
-            raise BadInput(f"{where}: no session of Spark: {cause(error, said())}") from None
+            raise BadInput(f"{where}: no session of Spark: {cause(error, log.read_text(errors='replace'))}") from None
+        finally:
+            signal.signal(signal.SIGINT, on_interrupt)  # Spark's handler talks to Java while Java is being talked to
     silent = logging.NullHandler()
     logging.getLogger().addHandler(silent)  # Spark's connection logs a trace when it is interrupted
     try:
@@ -191,9 +186,10 @@ def connected(remote: str, settings: dict[str, str]) -> SparkSession:
 def answers(where: str) -> None:
     """BadInput if nobody accepts a connection at a ``spark://`` or ``sc://`` URL: Spark itself takes minutes to say."""
     kind, _, rest = where.partition("://")
-    addresses = rest.partition("/")[0].split(",") if kind in PORTS else []
+    if kind not in PORTS:
+        return
     why = ""
-    for address in addresses:
+    for address in rest.partition("/")[0].split(","):
         try:
             at = urlsplit(f"//{address}")
             socket.create_connection((at.hostname or "", at.port or PORTS[kind]), PATIENCE).close()
@@ -201,30 +197,17 @@ def answers(where: str) -> None:
             why = getattr(error, "strerror", None) or str(error)
         else:
             return
-    if addresses:
-        raise BadInput(f"{where}: nobody answers there: {why}")
+    raise BadInput(f"{where}: nobody answers there: {why}")
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Have SIGINT do what it did before the block. Spark's handler talks to Java while Java is being talked to."""
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def stderr_in(log: Path | None) -> Iterator[Callable[[], str]]:
-    """Have processes that the block starts write their standard error to a file; yields how to read what they wrote."""
+def stderr_in(log: Path) -> Iterator[None]:
+    """Have processes that the block starts write their standard error to a file."""
     before = os.dup(2)
-    with log.open("a+b") if log else tempfile.TemporaryFile("a+b") as file:
-        start = file.seek(0, os.SEEK_END)
+    with log.open("ab") as file:
         os.dup2(file.fileno(), 2)
         try:
-            yield lambda: (file.seek(start), file.read())[1].decode(errors="replace")
+            yield
         finally:
             os.dup2(before, 2)
             os.close(before)
@@ -236,4 +219,4 @@ def cause(error: BaseException, log: str = "") -> str:
         return said[1][:300]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [found[1] for line in lines if (found := ERROR.match(line))]
-    return (told or lines or [type(error).__name__])[-1 if told else 0][:300]
+    return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300]

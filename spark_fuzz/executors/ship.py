@@ -13,7 +13,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
 from broker_tck.implementations.jvm.jars import FOLDER as JARS
@@ -36,8 +36,11 @@ Files = Iterator[tuple[str, Path]]
 
 def settings(archive: Path | str) -> dict[str, str]:
     """The settings that have a cluster unpack an archive and use it: a file here, or a URI that all executors read."""
-    found = {"PYTHONPATH": FOLDER, JARS: SHIPPED}
-    return {"spark.archives": f"{archive}#{FOLDER}"} | {f"spark.executorEnv.{name}": at for name, at in found.items()}
+    return {
+        "spark.archives": f"{archive}#{FOLDER}",
+        "spark.executorEnv.PYTHONPATH": FOLDER,
+        f"spark.executorEnv.{JARS}": SHIPPED,
+    }
 
 
 def ship(subjects: Iterable[str], to: Path) -> Path:
@@ -53,7 +56,7 @@ def write(found: Mapping[str, Path], into: Path) -> None:
     """Write an archive of files by their names. BadInput if it cannot be written; then there is none."""
     part = into.with_name(f".{into.name}.{os.getpid()}")
     try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as out:
             for name, path in found.items():
                 out.write(path, name)
         part.replace(into)
@@ -67,7 +70,7 @@ def write(found: Mapping[str, Path], into: Path) -> None:
 def files(subjects: Iterable[str]) -> Files:
     """All files to ship, with their names in the archive."""
     itself = importlib.import_module(KIT).__file__
-    if itself is not None:  # or the executors would take an installed kit for the one that was shipped
+    if itself:  # or the executors would take an installed kit for the one that was shipped
         yield f"{KIT}/__init__.py", Path(itself)
     for name in KIT_PACKAGES:
         folder = Path(importlib.import_module(f"{KIT}.{name}").__path__[0])
@@ -79,8 +82,7 @@ def files(subjects: Iterable[str]) -> Files:
     for name, path in brought(found).items():
         yield from below(path, f"{FILES}/{name}")
     for subject in found:
-        where = source_of(subject)
-        if where is not None:
+        if where := source_of(subject):
             yield from below(where, where.name)
             for name in packages_distributions().get(where.stem, []):
                 yield from metadata(name)
@@ -100,8 +102,12 @@ def brought(subjects: Iterable[Subject]) -> dict[str, Path]:
 
 
 def installed(name: str) -> Files:
-    """The files of an installed library."""
-    for file in installation(name).files or ():
+    """The files of an installed library. BadInput if they are not known."""
+    try:
+        known = distribution(name)
+    except PackageNotFoundError:
+        raise BadInput(f"--ship: {name} is not installed as a package, so its files are not known") from None
+    for file in known.files or ():
         path = Path(str(file.locate()))
         if ".." not in file.parts and "__pycache__" not in file.parts and not SPARE.match(str(file)) and path.is_file():
             yield str(file), path
@@ -116,11 +122,3 @@ def metadata(name: str) -> Files:
     for file in known.files or ():
         if file.parts[0].endswith(".dist-info") and file.name in ("METADATA", "entry_points.txt"):
             yield str(file), Path(str(file.locate()))
-
-
-def installation(name: str) -> Distribution:
-    """An installed library."""
-    try:
-        return distribution(name)
-    except PackageNotFoundError:
-        raise BadInput(f"--ship: {name} is not installed as a package, so its files are not known") from None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pyarrow.compute as pc
 
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS
-from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, names, trouble
+from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, UNFINISHED, names, trouble
+from broker_tck.spark_fuzz.worker.task import SCHEMA, Worker, batch_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 TRIES = 3
 """A job that failed is begun again until it has failed so often in a row."""
+ATTEMPTS = 3
+"""A task that was begun so often, and did not end, is answered for without walking: it may end its executors."""
 FULL = re.compile("No space left on device|Disk quota exceeded|File too large")
 """What another try would only say later."""
 LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
@@ -44,14 +49,14 @@ class Spark:
             except Exception as error:
                 if lacking := LACKING.search(str(error)):
                     raise BadInput(f"the executors' Python: {lacking[1]}") from None
-                from broker_tck.spark_fuzz.worker.task import batch_of
-
-                if known := [text for text in self.refusals if text in str(error)]:  # none is left that does not refuse
+                if known := sorted(
+                    text for text in self.refusals if text in str(error)
+                ):  # none is left that does not refuse
                     yield from (batch_of([trouble(REFUSED, known[0], shard)], shard) for shard in shards)
                     return
                 if tried == TRIES or FULL.search(str(error)):
                     raise
-        self.refusals |= {row["name"] for row in rows.to_pylist() if row["kind"] == REFUSED}
+        self.refusals |= {*rows.filter(pc.equal(rows["kind"], REFUSED))["name"].to_pylist()}
         yield from rows.to_batches()
 
     def rows(self, manifest: Manifest, number: int, shards: Sequence[int]) -> DataFrame:
@@ -82,30 +87,50 @@ def task(
     manifest: bytes, number: int, shards: list[int], refusals: frozenset[str]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """What a task runs. It is sent by value: an executor without the kit must say so, not fail to load it."""
+    (refused,), schema = batch_of([trouble(REFUSED, "", 0)], 0).to_pylist(), SCHEMA
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         for batch in batches:
             for index in batch.column(0).to_pylist():
                 try:
-                    from broker_tck.spark_fuzz.executors.inside import answer
+                    from broker_tck.spark_fuzz.executors.spark import answer
                 except ImportError as error:
-                    yield refusal(pa, shards[index], str(error))
+                    yield refusal(shards[index], str(error))
                     return
                 yield answer(manifest, number, shards[index], refusals)
 
-    def refusal(pa: Any, shard: int, why: str) -> Any:
+    def refusal(shard: int, why: str) -> pa.RecordBatch:
         import socket
         import sys
+
+        import pyarrow as pa
 
         text = f"the executor on {socket.gethostname()}, {sys.executable}: {why}"
         if text in refusals:
             raise RuntimeError(text)
-        row = {"kind": "refused", "name": text, "key": f"shard {shard}", "count": 1, "length": 0, "shard": shard}
-        types = {"count": pa.int64(), "length": pa.int32(), "shard": pa.int32()}
-        columns = ["kind", "subject", "profile", "name", "key", "count", "walk", "length", "text", "shard"]
-        schema = pa.schema([(name, types.get(name, pa.string())) for name in columns])
-        return pa.RecordBatch.from_pylist([dict.fromkeys(columns, "") | row], schema)
+        row = {**refused, "name": text, "key": f"shard {shard}", "shard": shard}
+        return pa.RecordBatch.from_pylist([row], schema)
 
     return run
+
+
+# ---- In an executor
+
+
+def answer(manifest: bytes, number: int, shard: int, refusals: Collection[str]) -> pa.RecordBatch:
+    """The rows of a shard. RuntimeError if this executor refuses it, and has been named for that before."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is not None and context.attemptNumber() >= ATTEMPTS:
+        return batch_of([trouble(UNFINISHED, f"Spark began it {ATTEMPTS} times, and it did not end", shard)], shard)
+    rows = worker().batch(manifest, number, shard)
+    if rows["kind"][0].as_py() == REFUSED and (text := rows["name"][0].as_py()) in refusals:
+        raise RuntimeError(text)
+    return rows
+
+
+@cache
+def worker() -> Worker:
+    """The worker of this process, which Spark uses for one task after the other."""
+    return Worker()

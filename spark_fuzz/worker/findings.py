@@ -39,21 +39,22 @@ class Finder:
 
     def of_breach(self, done: Walk, number: str, text: str) -> Row:
         """The row of a walk that agrees with the model and breaks a law, or differs from its variation."""
-        if finding := find_breach(self.subject, self.model, number, done):
-            return row_of(finding)
-        difference = Difference(RESULT, f"{number} to hold", text)
-        broken = Walk(done.seed, done.config, done.operations, difference)
-        return self.as_it_is(broken, f"{number} does not hold: {text}", number)
+        finding = find_breach(self.subject, self.model, number, done)
+        return row_of(finding) if finding else self.breach_as_it_is(done, number, text)
 
     def of_fatal(self, failed: Walk) -> Row:
         """The row of a walk that was not answered: each replay has a process of its own."""
         return row_of(*find_fatal(self.subject, self.model, failed, self.limits, self.parent))
 
     def as_it_is(self, failed: Walk, why: str = NOT_REDUCED, rule: str = "") -> Row:
-        """A finding that was not reduced. A walk that did not fail has broken a law."""
-        if failed.difference is None:
-            failed = Walk(failed.seed, failed.config, failed.operations, Difference(RESULT, "all laws to hold", why))
+        """The row of a walk that failed and was not reduced."""
         return row_of(unreduced(self.subject, self.model.PROFILE, failed, rule), why)
+
+    def breach_as_it_is(self, done: Walk, number: str, text: str) -> Row:
+        """The row of a walk that breaks a law and was not reduced."""
+        difference = Difference(RESULT, f"{number} to hold", text)
+        broken = Walk(done.seed, done.config, done.operations, difference)
+        return self.as_it_is(broken, f"{number} does not hold: {text}", number)
 
 
 def row_of(finding: Finding, note: str = "") -> Row:

@@ -21,19 +21,23 @@ MOST_ALIKE = 3
 """So many walks that fail alike are reduced, of those with no answer one; the others are counted."""
 
 
-class Part(NamedTuple):
-    """What a batch of walks answers with."""
+class Failing(NamedTuple):
+    """A walk that failed, or that breaks laws: which ones, and what was wrong."""
 
-    walks: int
+    walk: Walk
+    breaches: list[tuple[str, str]]
+
+
+class Part(NamedTuple):
+    """What a walk came to."""
+
     operations: int
     counted: int
     met: Counter[str]
     met_in: Counter[str]
     states: Counter[State]
-    failing: list[Walk]
-    breaches: list[tuple[Walk, str, str]]
-    """Walks that break a law: which one, and what was wrong."""
     seconds: float
+    failing: Failing | None = None
 
 
 @dataclass
@@ -47,22 +51,20 @@ class Lanework:
     alike: dict[Any, list[tuple[str, str]]] = field(default_factory=dict)
     """What walks that fail alike were found to be: rules and shape."""
     fatal: int = 0
+    seconds: float = 0.0
     findings: dict[tuple[str, str], Row] = field(default_factory=dict)
 
     def add(self, part: Part) -> None:
-        """Take in what a batch did."""
-        milliseconds = round(1000 * part.seconds)
-        self.figures.update(
-            walks=part.walks, operations=part.operations, counted=part.counted, milliseconds=milliseconds
-        )
+        """Take in what a walk came to."""
+        self.seconds += part.seconds
+        self.figures.update(walks=1, operations=part.operations, counted=part.counted)
         if part.counted:
             self.met.update(part.met)
             self.met_in.update(part.met_in)
             self.states.update(part.states)
 
     def keep(self, alike: Any, make: Callable[[], Row]) -> None:
-        """Make a finding of a failing walk; where enough are known that fail alike, count it with the first."""
-        self.figures["failing"] += 1
+        """Make a finding; where enough are known that are alike, count it with the first of them."""
         found = self.alike.setdefault(alike, [])
         if len(found) >= (1 if self.fatal else MOST_ALIKE):
             first = self.findings[found[0]]

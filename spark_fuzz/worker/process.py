@@ -1,7 +1,7 @@
 """The process that runs shards for an executor: small, with one thread, so that it can fork for its subjects.
 
-It takes requests on its standard input, a line of JSON each, and answers with rows, a line each, then an empty array.
-It ends with its input. What subjects print goes to standard error, which is the log of an executor of Spark.
+It takes requests on its standard input, a line of JSON each, and answers each with its rows, a line of JSON as well. It
+ends with its input. What subjects print goes to standard error, which is the log of an executor of Spark.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from typing import BinaryIO
@@ -21,11 +20,8 @@ import msgspec
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.isolation.guard import Orphaned
 from broker_tck.spark_fuzz.driver.manifest import Code, Manifest, code_here
-from broker_tck.spark_fuzz.store.rows import REFUSED, UNFIT, Row, trouble
+from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, UNFIT, Row, trouble
 from broker_tck.spark_fuzz.worker.shard import shard_rows
-
-LAST = b"[]\n"
-"""The last line of an answer."""
 
 
 class Request(msgspec.Struct):
@@ -34,12 +30,6 @@ class Request(msgspec.Struct):
     manifest: Manifest
     round: int
     shard: int
-
-
-class Failure(msgspec.Struct, tag="failure"):
-    """The answer if the kit itself failed."""
-
-    text: str
 
 
 def main() -> None:
@@ -57,38 +47,33 @@ def main() -> None:
 def serve(request: Request, answers: BinaryIO) -> None:
     """Answer one request."""
     try:
-        answers.writelines(msgspec.json.encode(row) + b"\n" for row in rows(request))
-    except (Orphaned, BrokenPipeError):
+        answer = rows(request)
+    except Orphaned:
         raise
     except Exception as error:
         traceback.print_exc()
-        answers.write(msgspec.json.encode(Failure(f"{type(error).__name__}: {error}")) + b"\n")
-    answers.write(LAST)
+        answer = [trouble(UNFINISHED, f"the kit failed: {type(error).__name__}: {error}", request.shard)]
+    answers.write(msgspec.json.encode(answer) + b"\n")
     answers.flush()
 
 
-def rows(request: Request) -> Iterator[Row]:
-    """The rows of a shard, or the one that says why this process must not run it."""
-    why = refusal(request.manifest)
-    if why:
-        yield trouble(REFUSED, f"the executor on {socket.gethostname()} has {why}", request.shard)
-    else:
-        try:
-            yield from shard_rows(request.manifest, request.round, request.shard, sys.stdin)
-        except BadInput as error:
-            yield trouble(UNFIT, str(error), request.shard)
-
-
-def refusal(manifest: Manifest) -> str:
-    """What is other here than in the campaign's manifest; empty: nothing."""
-    return refusal_of(manifest.code.kit, msgspec.json.encode(manifest.code), tuple(manifest.subjects))
-
-
-@lru_cache(maxsize=8)
-def refusal_of(kit: str, code: bytes, subjects: tuple[str, ...]) -> str:
-    """The same, once for each campaign: the code of a process does not change."""
+def rows(request: Request) -> list[Row]:
+    """The rows of a shard, or the one that says why this process must not, or cannot, run it."""
+    manifest, number, shard = request.manifest, request.round, request.shard
+    if why := refusal(msgspec.json.encode(manifest.code), tuple(manifest.subjects)):
+        return [trouble(REFUSED, f"the executor on {socket.gethostname()} has {why}", shard)]
     try:
-        return msgspec.json.decode(code, type=Code).differs(code_here(list(subjects), kit))
+        return [*shard_rows(manifest, number, shard, sys.stdin)]
+    except BadInput as error:
+        return [trouble(UNFIT, str(error), shard)]
+
+
+@lru_cache(maxsize=8)  # the code of a process does not change
+def refusal(code: bytes, subjects: tuple[str, ...]) -> str:
+    """What is other here than the code of a campaign, given as JSON; empty: nothing."""
+    wanted = msgspec.json.decode(code, type=Code)
+    try:
+        return wanted.differs(code_here(list(subjects), wanted.kit))
     except BadInput as error:
         return f"no such subject: {error}"
 

@@ -6,13 +6,13 @@ on is a finding, and another process goes on after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import perf_counter
 from typing import Any
 
-from broker_tck.properties.engine.run import Run, checked, judge
-from broker_tck.properties.engine.walk import Walk, walk_seed
+from broker_tck.properties.engine.run import Run, checked
+from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.findings.fatal import does_in_bulk, limits_of, seed_of, walk_of, written_down
 from broker_tck.properties.findings.finding import kind
 from broker_tck.properties.isolation.guard import MIB, End, Tell, guarded
@@ -21,7 +21,7 @@ from broker_tck.properties.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.store.rows import FIGURE, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import Finder
-from broker_tck.spark_fuzz.worker.lanework import Lanework, Part
+from broker_tck.spark_fuzz.worker.lanework import Failing, Lanework, Part
 
 COUNTED = 64
 """One walk in so many counts rules and states, and is judged by the laws."""
@@ -41,8 +41,8 @@ class LaneWalker:
         self.work = Lanework()
         self.number = 0
         """The walk to go on with."""
-        self.looking: Walk | None = None
-        """The walk that a finding is being made of."""
+        self.looking: Failing | None = None
+        """The walk that findings are being made of."""
 
     @property
     def left(self) -> int:
@@ -62,72 +62,69 @@ class LaneWalker:
 
         What is told is taken here as well, so that both processes know the same.
         """
+
+        def told(what: Part | Lanework) -> None:
+            tell(what)
+            self.take(what)
+
         size = size_of()
         while self.left and 2 * (size_of() - size) <= (self.limits.memory or 2**40) * MIB:  # else another one goes on
-            for told in self.one_walk():
-                tell(told)
-                self.take(told)
+            told(self.walked())
+            if self.looking:
+                told(self.found(self.looking))
 
-    def one_walk(self) -> Iterator[Part | Lanework]:
-        """What the next walk came to; then, if it failed, what the lane came to with its findings."""
-        part = self.part()
-        yield part
-        if part.failing or part.breaches:
-            yield self.found(part)
-
-    def part(self) -> Part:
-        """Make a walk, and have the laws judge it if it is counted."""
+    def walked(self) -> Part:
+        """Make a walk; one in so many is counted, and judged by the laws."""
         began, run = perf_counter(), Run(self.subject, self.model.PROFILE, self.seed)
-        (done,) = checked(run, range(self.number, self.number + 1), COUNTED)
-        if self.number % COUNTED == 0 and not done.difference:
-            judge(run, done)
-        breaches = [(done, law, text) for _, law, text in run.complaints]
-        seconds = perf_counter() - began
-        return Part(
-            run.walks, run.operations, run.counted, run.met, run.met_in, run.states, run.failing, breaches, seconds
-        )
+        (done,) = checked(run, range(self.number, self.number + 1), COUNTED, judged=COUNTED)
+        failing = None
+        if run.failing or run.complaints:
+            failing = Failing(done, [(law, text) for _, law, text in run.complaints])
+        return Part(run.operations, run.counted, run.met, run.met_in, run.states, perf_counter() - began, failing)
 
-    def found(self, part: Part) -> Lanework:
-        """Make findings of what failed; answers with all that the lane came to, these among it."""
+    def found(self, failing: Failing) -> Lanework:
+        """Make findings of a walk; answers with all that the lane came to, these among it."""
         began = perf_counter()
-        for failed in part.failing:
-            self.keep(failed, partial(self.finder.of_failing, failed))
-        for breach in part.breaches:
-            self.work.keep(breach[1], partial(self.finder.of_breach, *breach))
-        self.work.figures["milliseconds"] += round(1000 * (perf_counter() - began))
+        self.keep(failing, self.finder.of_failing, self.finder.of_breach)
+        self.work.seconds += perf_counter() - began
         return self.work
 
-    def keep(self, failed: Walk, make: Any) -> None:
-        """Make a finding of a walk that failed, unless enough are known that fail alike."""
-        assert failed.difference
-        self.work.keep(kind(self.subject.contract, failed.operations[-1], failed.difference), make)
+    def keep(self, failing: Failing, of_failing: Callable[..., Row], of_breach: Callable[..., Row]) -> None:
+        """Make findings of a walk by these functions, unless enough are known that are alike."""
+        self.work.figures["failing"] += 1
+        walk = failing.walk
+        if walk.difference:
+            alike = kind(self.subject.contract, walk.operations[-1], walk.difference)
+            self.work.keep(alike, partial(of_failing, walk))
+        for law, text in failing.breaches:
+            self.work.keep(law, partial(of_breach, walk, law, text))
 
     def take(self, told: Part | Lanework) -> None:
         """Take in what a walk came to, or what the lane came to with the findings of the last one."""
         if isinstance(told, Lanework):
             self.work, self.looking = told, None
-            return
-        self.number += told.walks
-        self.work.add(told)
-        self.looking = next(iter([*told.failing, *(walk for walk, _, _ in told.breaches)]), None)
+        else:
+            self.number += 1
+            self.work.add(told)
+            self.looking = told.failing
 
     def ended(self, end: End) -> None:
         """Make a finding of the walk that a process was on when it ended, or as it is of the one it looked at."""
         began = perf_counter()
-        if failed := self.looking:
-            self.looking = None
+        if self.looking:
             self.work.fatal += 1
-            self.keep(failed, partial(self.finder.as_it_is, failed))
+            self.keep(self.looking, self.finder.as_it_is, self.finder.breach_as_it_is)
+            self.looking = None
         elif written := written_down(end, self.subject, self.model, self.limits, self.parent):
             seed = seed_of(end) or walk_seed(self.seed, self.number)
             failed = walk_of(written, self.subject, self.model, seed)
             self.number += 1
             self.work.fatal += 1
-            self.work.figures.update(walks=1, operations=len(failed.operations))
+            self.work.figures.update(walks=1, operations=len(failed.operations), failing=1)
             self.work.keep((failed.operations[-1].tag, end.error), partial(self.finder.of_fatal, failed))
         else:
             self.limits = self.limits._replace(careful=True)
-        self.work.figures["milliseconds"] += round(1000 * (perf_counter() - began))
+        self.work.seconds += perf_counter() - began
 
 
 def shard_seed(manifest: Manifest, round_number: int, shard: int) -> int:
@@ -147,8 +144,9 @@ def shard_rows(manifest: Manifest, round_number: int, shard: int, parent: Any = 
 def lane_rows(lane: Lane, work: Lanework) -> Iterator[Row]:
     """What a lane did, as rows, always in the same order."""
     head = lane.subject, lane.profile
-    for name in ("walks", "operations", "counted", "failing", "milliseconds"):
+    for name in ("walks", "operations", "counted", "failing"):
         yield Row(FIGURE, *head, name, count=work.figures[name])
+    yield Row(FIGURE, *head, "milliseconds", count=round(1000 * work.seconds))
     for number in sorted(work.met):
         yield Row(RULE, *head, number, count=work.met[number])
     for number in sorted(work.met_in):

@@ -6,16 +6,15 @@ import os
 import socket
 import subprocess
 import sys
+from collections import Counter
 from contextlib import suppress
 from threading import TIMEOUT_MAX, Event, Lock, Timer
-from typing import Any
 
 import msgspec
 import pyarrow as pa
 
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.store.rows import FIGURE, MACHINE, ROWS, UNFINISHED, Row, arrow_schema, trouble
-from broker_tck.spark_fuzz.worker.process import LAST, Failure
 
 SCHEMA = arrow_schema(ROWS)
 
@@ -36,10 +35,12 @@ class Worker:
         except (RuntimeError, OSError) as error:
             self.end()
             rows = [trouble(UNFINISHED, str(error), shard)]
-        return batch_of([*rows, *machine(rows)], shard)
+        if rows[0].kind == FIGURE:  # it was walked
+            rows += machine(rows)
+        return batch_of(rows, shard)
 
     def answered(self, request: bytes, seconds: float) -> list[Row]:
-        """The rows that answer a request. RuntimeError if the worker fails, ends, or takes longer."""
+        """The rows that answer a request. RuntimeError if the worker ends or takes longer."""
         process, late = self.running(), Event()
         assert process.stdin
         assert process.stdout
@@ -50,17 +51,15 @@ class Worker:
 
         alarm = Timer(min(seconds, TIMEOUT_MAX), stop)
         alarm.start()
-        lines: list[bytes] = []
         try:
             with suppress(BrokenPipeError):  # it has ended, which its output tells as well
                 process.stdin.write(request)
                 process.stdin.flush()
-            for line in process.stdout:
-                if line == LAST:
-                    return [*map(row_of, lines)]
-                lines.append(line)
+            answer = process.stdout.readline()
         finally:
             alarm.cancel()
+        if answer.endswith(b"\n"):
+            return msgspec.json.decode(answer, type=list[Row])
         if late.is_set():
             raise RuntimeError(f"it took more than {seconds:,.0f} seconds")
         raise RuntimeError(f"its process ended with status {process.wait()}")
@@ -70,10 +69,8 @@ class Worker:
         with self.starting:
             if self.over:
                 raise RuntimeError("its executor has ended")
-            if self.process is not None and self.process.poll() is not None:
-                ended(self.process)
-                self.process = None
-            if self.process is None:
+            if self.process is None or self.process.poll() is not None:
+                self.close()
                 self.process = subprocess.Popen(
                     [sys.executable, "-m", "broker_tck.spark_fuzz.worker.process"],
                     stdin=subprocess.PIPE,
@@ -86,30 +83,25 @@ class Worker:
     def end(self, *, for_good: bool = False) -> None:
         """End the process; for good: no other one is started after it."""
         with self.starting:
-            self.over, process, self.process = self.over or for_good, self.process, None
-        if process is not None:
-            ended(process)
+            self.over |= for_good
+            self.close()
 
-
-def ended(process: subprocess.Popen[bytes]) -> None:
-    """End a process, and close what connected this one with it."""
-    process.kill()
-    process.communicate()
-
-
-def row_of(line: bytes) -> Row:
-    """A row of the worker. RuntimeError if it says that the kit failed."""
-    answer = msgspec.json.decode(line, type=Failure | list[Any])
-    if isinstance(answer, list):
-        return Row(*answer)
-    raise RuntimeError(f"the kit failed: {answer.text}")
+    def close(self) -> None:
+        """End the process, if there is one, and close what connected this one with it."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
 
 
 def machine(rows: list[Row]) -> list[Row]:
-    """What this machine did in a shard, as rows."""
-    host, figures = socket.gethostname(), [row for row in rows if row.kind == FIGURE]
-    done = {name: sum(row.count for row in figures if row.name == name) for name in ("operations", "milliseconds")}
-    return [Row(MACHINE, "", "", name, host, count) for name, count in {"shards": 1, **done}.items() if figures]
+    """What this machine did in a shard that was walked, as rows."""
+    done: Counter[str] = Counter(shards=1)
+    for row in rows:
+        if row.kind == FIGURE:
+            done[row.name] += row.count
+    host, names = socket.gethostname(), ("shards", "operations", "milliseconds")
+    return [Row(MACHINE, "", "", name, host, done[name]) for name in names]
 
 
 def batch_of(rows: list[Row], shard: int) -> pa.RecordBatch:
