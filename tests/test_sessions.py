@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
@@ -47,6 +49,7 @@ def test_address_that_nobody_answers_at_is_said_at_once() -> None:
 
 def test_archive_of_classes_is_used_when_it_is_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace(__version__="4.0.0", __file__=__file__))
     monkeypatch.setattr(session, "version", lambda _java: "17")
     written = session.archive("java").split('"')
     assert written[0] == "-XX:ArchiveClassesAtExit="

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from campaigns.browser import CHROMIUM, Browser, browser
 
-
 NEEDED = ("moto", "deltalake", "grpc", "pyspark", "jgo", "jpype", "jinja2")
 # These tests need the extras `campaigns`, `connect`, `jvm` and `report`; without them they are not even imported.
 collect_ignore_glob = ["*.py"] if None in map(find_spec, NEEDED) else []
