@@ -409,6 +409,7 @@ def test_place_that_holds_no_campaign_is_told_in_a_line(tmp_path: Path, referenc
         "loop": "cannot be read: Too many levels of symbolic links",
         "": f"no campaign there; `broker-tck fuzz --store {tmp_path}/` starts one",
         "none": f"no campaign there; `broker-tck fuzz --store {tmp_path}/none` starts one",
+        "a[1]": "the package deltalake cannot write to a path that has [, ] or % in it",
     }.items():
         with pytest.raises(BadInput) as raised:
             _ = Store(f"{tmp_path}/{name}").manifest

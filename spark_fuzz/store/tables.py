@@ -73,6 +73,8 @@ class Store:
             folder = Path(where.removeprefix("file://")).absolute()
             if why := barred(folder):
                 raise BadInput(f"{where}: {why}")
+            if re.search(r"[][%]", str(folder)):
+                raise BadInput(f"{where}: the package deltalake cannot write to a path that has [, ] or % in it")
             if folder.exists() and not folder.is_dir():
                 raise BadInput(f"{where}: a file; the store of a campaign is a folder")
             if (folder / OLD).exists():
