@@ -221,7 +221,7 @@ def ratio(ours: Any, mine: Any, *names: str) -> float:
 
 
 def campaign(folder: Path) -> Samples:
-    """What campaigns cost. Half an hour, with Java 17 and an idle machine."""
+    """What campaigns cost. Five minutes, with Java 17 and an idle machine."""
     columns = {
         "operations a processor-second, times one plain process's": "thrift_times",
         "operations a second, times one plain process's": "times",

@@ -14,23 +14,23 @@ HEAD = ["way", "operations/processor-s", "times plain", "operations/s", "times p
 
 @click.command(
     "campaign",
-    epilog="\b\nExamples:\n  broker-tck bench campaign\n  broker-tck bench campaign --operations 2000000 --turns 1\n",
+    epilog="\b\nExamples:\n  broker-tck bench campaign\n  broker-tck bench campaign --operations 8000000 --turns 3\n",
 )
 @click.option(
     "--operations",
-    default=8_000_000,
+    default=2_000_000,
     show_default=True,
     type=click.IntRange(100_000),
     help="Operations of a way in a turn.",
 )
-@click.option("--turns", default=3, show_default=True, type=click.IntRange(1), help="How many turns each way has.")
+@click.option("--turns", default=2, show_default=True, type=click.IntRange(1), help="How many turns each way has.")
 @json_option
 def campaign_command(operations: int, turns: int, as_json: bool) -> None:
     """What campaigns cost: the same walks in plain processes, isolated, on processes, and on Spark.
 
     All bundled subjects of delayed delivery. Rates do not contain what a campaign of nothing takes, which is measured
     beside them: seconds until its first walk, and its seconds of the processor. The ways take turns. It needs Java, and
-    an idle machine for half an hour.
+    an idle machine for five minutes.
     """
     from broker_tck.bench.campaign import WAYS
     from broker_tck.bench.campaign import campaign as measure
