@@ -893,3 +893,12 @@ def test_long_tables_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     assert "x" * 50 + "   1" in out
     click.echo(wrong("DD-01 absent").name)
     assert capsys.readouterr().out == "DD-01 absent\n"
+
+
+@pytest.mark.parametrize("profile", ["2025", "4.0.1", "4.0.4"])
+def test_timer_that_holds_nothing_still_aims_at_its_first_target(cli: Cli, profile: str) -> None:
+    """The released classes of 4.0.1 and 4.0.5 answered so: a question on an empty tracker leaves their target at 0."""
+    trace = f"delayed-delivery timebucket-{profile} strict=true clock=0; get 0; add 0 0 +1"
+    status, out, _ = cli("replay", "--subject", f"time-bucket-{profile}", trace)
+    assert status == 0
+    assert "add ledger=0 entry=0 at=+1  true, count 1 message, armed []\n" in out

@@ -201,3 +201,8 @@ class BegunAtZero(Timer):
 
     def earliest_at_first(self, tick: int) -> int:
         return tick
+
+    def disarm(self) -> None:
+        """Nothing is held any more; without a timeout, what it takes itself to be armed for stays."""
+        if self.timeout is not None:
+            super().disarm()
