@@ -143,7 +143,7 @@ def isolated_shard(manifest: Manifest, number: int, shard: int) -> int:
 
 
 def walked(way: str, operations: int, seed: int, part: int, parts: int) -> int:
-    """Make every so many-th shard of a campaign; answers with the operations."""
+    """Walk the shards of a campaign that are this process's share. Returns how many operations they made."""
     manifest = manifest_of(operations, seed)
     run = isolated_shard if way == ISOLATED else plain_shard
     shards = [(number, shard) for number in range(manifest.goal.rounds or 0) for shard in range(manifest.shards)]
@@ -154,7 +154,7 @@ def walked(way: str, operations: int, seed: int, part: int, parts: int) -> int:
 
 
 def campaign(operations: int, turns: int, tell: Callable[[int, str], None], ways: Sequence[str] = WAYS) -> list[Way]:
-    """Measure ways in so many turns; one plain process must be among them. Failed if a command fails."""
+    """Measure each way in each of ``turns``. One plain process must be among the ways. Failed if a command fails."""
     found: dict[str, list[Turn]] = {way: [] for way in ways}
     take_over()
     with ExitStack() as stack:

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ CLASS = "org.apache.spark.deploy"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
-class Parts:
+class Parts(ABC):
     """Processes of Spark, started by a context and ended with it; what each prints is in a file of the folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -52,9 +53,9 @@ class Parts:
     ) -> None:
         self.end()
 
+    @abstractmethod
     def bring_up(self) -> None:
         """Start what belongs to it, and wait until it is there. Failed if it does not come up."""
-        raise NotImplementedError
 
     def start(self, name: str, *command: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a part by a command of Spark's folder ``bin``."""

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 SECONDS = 2.0
 """About so long all lanes are measured together, or until each shard has made as many walks as have one that counts."""
 SHARDS = 4
-"""A lane is measured in so many shards, or in two for each process."""
+"""The fewest shards that measure a lane. If two for each process are more, these are made."""
 FEW = 2_000
-"""Operations of a shard that tells how many operations a measured one must make."""
+"""The operations of a first shard, whose speed decides how long the measured ones are."""
 CORES = (16, 128)
 """Other machines that hours are given for."""
 
@@ -99,14 +99,14 @@ class Plan(msgspec.Struct, frozen=True):
     most: float
     hours: list[Hours]
     states: int
-    """At most so many, as growth levels off."""
+    """A guess: a few seconds do not show how fast the curve levels off."""
     rows: int
     """Of the store, the states among them."""
     bytes: int
 
 
 def plan(manifest: Manifest, processes: Processes, seconds: float = SECONDS) -> Plan:
-    """Measure for about so many seconds, and say what the campaign takes. BadInput if nothing says how long it is."""
+    """Measure for about ``seconds``, and foretell the campaign. BadInput if neither operations nor time limit it."""
     goal, cores, lanes = manifest.goal, len(processes.workers), manifest.lanes
     if goal.rounds is None and goal.seconds is None:
         raise BadInput("--plan: how long a campaign takes until there are findings, nobody knows; give --operations")
@@ -136,14 +136,14 @@ def plan(manifest: Manifest, processes: Processes, seconds: float = SECONDS) -> 
 
 
 def lane_plan(lane: Lane, samples: list[Sample], rate: float, operations: int) -> LanePlan:
-    """What a lane comes to with so many operations."""
+    """The plan of a lane that makes ``operations`` in all."""
     walks = round(operations * sum(s.walks for s in samples) / sum(s.operations for s in samples))
     rates = [sample.rate for sample in samples]
     return LanePlan(lane.subject, lane.profile, rate, min(rates), max(rates), operations, walks, residual(walks))
 
 
 def hours_of(cores: int, shards: int, rounds: int, seconds: float) -> Hours:
-    """The hours of so many cores, if a shard takes so many seconds."""
+    """The hours that ``cores`` need, if a shard takes ``seconds``."""
     used = min(cores, AHEAD * shards, rounds * shards)
     return Hours(cores, used, ceil(rounds * shards / used) * seconds / 3600)
 
@@ -152,7 +152,7 @@ def hours_of(cores: int, shards: int, rounds: int, seconds: float) -> Hours:
 
 
 def measure(manifest: Manifest, lane: Lane, processes: Processes, seconds: float) -> list[Sample]:
-    """Some shards of a lane, on all processes at once for about so many seconds."""
+    """Walk shards of a lane, on all processes at once, for about ``seconds``."""
     count = max(SHARDS, 2 * len(processes.workers))
     alone = msgspec.structs.replace(manifest, lanes=[lane], operations=FEW)
     samples_of(alone, processes, [*range(len(processes.workers))])  # what a process does only once
@@ -187,7 +187,7 @@ def sample(processes: Processes, manifest: bytes, shard: int) -> Sample:
 
 
 def store_of(manifest: Manifest, measured: list[list[Sample]], rounds: int) -> tuple[int, int, int]:
-    """At most so many states, rows and bytes after so many rounds, as two rounds of what was measured are written."""
+    """The states, rows and bytes of the store after ``rounds``, guessed from two rounds of what was measured."""
     import pyarrow as pa
 
     answers = reduced(pa.concat_tables(sample.rows for samples in measured for sample in samples))
@@ -213,9 +213,9 @@ def size_of(folder: Path) -> int:
 
 
 def states_of(samples: list[Sample], operations: int, shards: int) -> int:
-    """How many states a lane reaches at most in so many shards of so many operations.
+    """Guess how many states a lane reaches in ``shards``, of which each makes ``operations``.
 
-    Their number grows more slowly the more there are: here it goes on as from half of the samples to all of them.
+    The guess lets the number grow on as it grew from half of the samples to all of them.
     """
     half, whole = (distinct(samples[:count]) for count in (len(samples) // 2, len(samples)))
     if not half:
