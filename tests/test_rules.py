@@ -13,7 +13,7 @@ import pytest
 from kit import CONTRACT, MODEL, ROOT
 
 from broker_tck.model.delayed_delivery import PROFILES
-from broker_tck.model.delayed_delivery.profiles import (
+from broker_tck.model.delayed_delivery.releases import (
     Heap,
     TimeBucket50,
     TimeBucket50M1,

@@ -12,7 +12,7 @@ from kit import CONTRACT, MODEL, subject_of, wrong
 
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
-from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
+from broker_tck.model.delayed_delivery.releases import PROFILES, TimeBucket2026
 from broker_tck.model.rules import replaced, rules_of
 from broker_tck.properties import conforming, parts
 from broker_tck.properties.conforming import Checked, check_subject, golden_traces

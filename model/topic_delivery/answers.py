@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.delayed_delivery.index import Position
+from broker_tck.model.delayed_delivery.specification import Position
 from broker_tck.model.rules import rule
 from broker_tck.model.topic_delivery.shared_index import SharedIndex
 from broker_tck.model.topic_delivery.view import SubscriptionView
@@ -35,7 +35,7 @@ class Answers(SharedIndex):
         self.inserted(self.index.insert(position, key), key, position)
         self.held_for(view, key, position)
         self.update_timer()
-        view.fixed_delay.taken(at, self.buckets.tick)
+        view.fixed_delay.accepted(at, self.buckets.tick)
         return True
 
     def inserted(self, new: bool, key: int, position: Position) -> None:
@@ -43,7 +43,7 @@ class Answers(SharedIndex):
 
     def held_for(self, view: SubscriptionView, key: int, position: Position) -> None:
         """A view has added a copy, which leaves the index at once where nobody sees it."""
-        placed = key, (*position, self.index.serial(position, key))
+        placed = key, position
         view.adds(placed)
         self.release([placed])
 

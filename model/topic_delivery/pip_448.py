@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
-from broker_tck.model.delayed_delivery.buckets import Buckets
-from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
-from broker_tck.model.delayed_delivery.index import Position
+from broker_tck.model.delayed_delivery.specification import Buckets, FixedDelay, Position
 from broker_tck.model.parts.timer import BegunAtZero
 from broker_tck.model.reference import Fault
 from broker_tck.model.topic_delivery.registry import Registry

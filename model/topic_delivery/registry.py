@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from broker_tck.model.delayed_delivery.index import Position
+from broker_tck.model.delayed_delivery.specification import Position
 from broker_tck.model.rules import Part, rule
 from broker_tck.model.topic_delivery.view import SubscriptionView
 

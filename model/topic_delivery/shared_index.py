@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from broker_tck.model.delayed_delivery import index
-from broker_tck.model.delayed_delivery.buckets import Buckets
-from broker_tck.model.delayed_delivery.memory import MemoryEstimate
+from broker_tck.model.delayed_delivery import specification as delayed_delivery
+from broker_tck.model.delayed_delivery.specification import Bucket, Buckets, MemoryEstimate
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import rule
@@ -34,7 +33,7 @@ class SharedIndex(Reference):
 
     Timer = Timer
     Buckets = Buckets
-    Index = index.Index
+    Index = delayed_delivery.Index
     MemoryEstimate = MemoryEstimate
     Registry = Registry
     View = SubscriptionView
@@ -63,11 +62,11 @@ class SharedIndex(Reference):
 
     # ---- What is held
 
-    def index_of(self, copies: Iterable[Placed]) -> index.Index:
+    def index_of(self, copies: Iterable[Placed]) -> delayed_delivery.Index:
         """Some copies, as an index of their own."""
         shown = self.Index()
-        for key, copy in copies:
-            shown.held.setdefault(key, set()).add(copy)
+        for key, position in copies:
+            shown.held.setdefault(key, Bucket())[position] = 1
         return shown
 
     def seen_by(self, view: SubscriptionView) -> list[Placed]:
@@ -112,4 +111,4 @@ class SharedIndex(Reference):
 
     def sets(self) -> list[int]:
         """How many buckets there are, and how many sets of entries, one for each ledger in a bucket."""
-        return [len(self.index.held), sum(len({copy[0] for copy in b}) for b in self.index.held.values())]
+        return [len(self.index.held), sum(len({ledger for ledger, _ in b}) for b in self.index.held.values())]

@@ -71,10 +71,10 @@ class TopicDelivery(Answers):
     def clear_for(self, view: SubscriptionView) -> None:
         """Have a view forget what it sees, and let go of what no other sees."""
         seen = self.seen_by(view)
-        left = self.index_of(seen).after_clear()
-        done = [(key, copy) for key, copy in seen if copy not in left.get(key, ())]
+        shown = self.index_of(seen)
+        shown.clear()
+        done = [(key, position) for key, position in seen if position not in shown.held.get(key, ())]
         view.forgets(done)
-        view.fixed_delay.cleared()
         self.release(done)
 
     def clear(self, handle: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from math import ceil, isnan
 from typing import Protocol
 
-from broker_tck.model.delayed_delivery.memory import MemoryEstimate
+from broker_tck.model.delayed_delivery.specification import MemoryEstimate
 from broker_tck.model.rules import rule
 from broker_tck.model.topic_delivery.pruner import Pruner
 from broker_tck.model.topic_delivery.view import SubscriptionView

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
-from broker_tck.model.delayed_delivery.index import Copy, Position
+from broker_tck.model.delayed_delivery.specification import FixedDelay, Position
 from broker_tck.model.rules import Part, rule
 
-Placed = tuple[int, Copy]
+Placed = tuple[int, Position]
 """The key of a bucket, and a copy in it."""
 
 
@@ -61,7 +60,7 @@ class SubscriptionView(Part):
 
     def sees(self, placed: Placed) -> bool:
         """Whether it may still ask for a copy."""
-        position = placed[1][:2]
+        position = placed[1]
         if self.acknowledged(position):
             return False
         done = (
@@ -78,7 +77,7 @@ class SubscriptionView(Part):
         if self.mark is not None:
             self.passed = max(self.mark, self.passed or self.mark)
         self.mark = self.mark_after(position)
-        self.again = {placed for placed in self.again if placed[1][:2] > position}
+        self.again = {placed for placed in self.again if placed[1] > position}
 
     def adds(self, placed: Placed) -> None:
         """It adds a copy, held before or not."""
@@ -89,7 +88,7 @@ class SubscriptionView(Part):
 
     @rule("TD-09")
     def asks_again(self, placed: Placed) -> bool:
-        position = placed[1][:2]
+        position = placed[1]
         done = placed in self.handed or placed in self.cleared or self.was_passed(position)
         return done and not self.acknowledged(position)
 

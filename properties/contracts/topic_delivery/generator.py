@@ -13,8 +13,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
-from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery, FixedDelay
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts.delayed_delivery import generator as of_one
 from broker_tck.properties.contracts.delayed_delivery import operations as one

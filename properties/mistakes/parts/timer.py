@@ -9,7 +9,7 @@ from broker_tck.properties.mistakes.book import around, instead, look_at, of
 # ---- DD-21: what the timer is armed for
 
 look_at("DD-21", "a target that outlives its timeout; a first bucket that is this very moment")
-of(Timer.disarm)(
+of(Timer.disarm, breaks="DD-21")(
     instead(
         "stays armed when nothing is held",
         "Your tracker's timer stays armed when nothing is held; it must be disarmed.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_tck.model.delayed_delivery.index import Position
+from broker_tck.model.delayed_delivery.specification import Position
 from broker_tck.model.topic_delivery.answers import Answers
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
@@ -254,7 +254,7 @@ class DelayOfTheTopic(Answers):
         taken = super().add(handle, ledger, entry, at)
         for name, view in self.registry.registered.items():
             if taken and not handle.startswith(name):
-                view.fixed_delay.taken(at, self.buckets.tick)
+                view.fixed_delay.accepted(at, self.buckets.tick)
         return taken
 
 
