@@ -8,16 +8,7 @@ from broker_tck.model.delayed_delivery.specification import BYTES, DelayedDelive
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
-
-
-def without(flow: str, model: Any, do: Method, *arguments: Any) -> Any:
-    """What a model does, if one of its flows does nothing meanwhile."""
-    vars(model)[flow] = lambda *_: None
-    try:
-        return do(model, *arguments)
-    finally:
-        del vars(model)[flow]
-
+from broker_tck.properties.mistakes.parts.without import without
 
 # ---- Adding
 
