@@ -242,7 +242,7 @@ class EveryCopy(Index):
     """An index that keeps every copy."""
 
     def put(self, position: Position, bucket: Bucket) -> bool:
-        bucket[position] += 1
+        bucket[position] = bucket.get(position, 0) + 1
         return True
 
 
