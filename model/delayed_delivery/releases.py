@@ -49,7 +49,7 @@ def counts_on(model: DelayedDelivery) -> int:
 class BucketsOf404(Buckets):
     """Rounded down, strict or not, and handed out when the first time is due."""
 
-    key = up = rounded_down
+    key = rounded_down
     due = due_by_its_first_time
     wake = at_the_key
 
@@ -95,7 +95,7 @@ class TimeBucket50(DelayedDelivery):
     count_after_close = counts_on
 
     def clear(self) -> None:
-        super().clear()
+        DelayedDelivery.clear(self)
         self.fixed_delay.begin()
 
 
@@ -121,7 +121,7 @@ class CountsAgain(Index):
     """An index that counts a repeated add again."""
 
     def put(self, position: Position, bucket: Bucket) -> bool:
-        super().put(position, bucket)
+        bucket[position] = 1
         return True
 
 
@@ -271,7 +271,7 @@ class Heap(DelayedDelivery):
     def close(self) -> None:
         if self.closed:
             raise Fault("IllegalReferenceCountException")
-        super().close()
+        DelayedDelivery.close(self)
 
 
 PROFILES = {

@@ -55,12 +55,11 @@ class Buckets(Tick):
 
     @rule("DD-05", source=f"{IN_MEMORY}, PR 26012, issue 25996")
     def key(self, at: int) -> int:
-        """The key of a message's bucket is its time, rounded down to a multiple of the width; in strict mode, up."""
+        """A message's bucket is that of its time, rounded down to a multiple of the width; in strict mode up, if it can."""
         return self.up(at) if self.strict else at & -self.width
 
-    @rule("DD-05", when=lambda b, at: at > LAST - b.width)
     def up(self, at: int) -> int:
-        """A time that is too late to be rounded up belongs to the last bucket."""
+        """A time rounded up to a multiple of the width, as far as times go."""
         return min(at + self.width - 1, LAST) & -self.width
 
     @rule("DD-06", source=f"{IN_MEMORY}, PR 26188")

@@ -31,8 +31,6 @@ class BucketsByTheTick(Buckets):
     def key(self, at: int) -> int:
         return at - at % self.tick if self.tick > 0 else at
 
-    up = key
-
     def due(self, key: int, now: int) -> bool:
         return key <= self.cutoff(now)
 

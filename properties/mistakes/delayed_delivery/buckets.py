@@ -74,13 +74,10 @@ of(Buckets.key, look="rounding in strict mode; times within P of the largest")(
         "Your tracker rounds a delivery time to a multiple of the tick; the width is a power of two.",
         lambda b, at: at - at % max(b.tick, 1),
     ),
-)
-of(Buckets.up)(
     instead(
         "overflow wraps",
         "Your tracker lets a very late time overflow when it rounds up; the time must stay in the last bucket.",
-        lambda b, at: (at + b.width - 1 - (2**64 if at + b.width > 2**63 else 0)) & -b.width,
-        was="buckets.key: overflow wraps",
+        lambda b, at: (at + b.width - 1 - (2**64 if at + b.width > 2**63 else 0) if b.strict else at) & -b.width,
     ),
 )
 of(Buckets.due, look="the bucket's end, not its start, unless delivery is strict; equality counts as due")(

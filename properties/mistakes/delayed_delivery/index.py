@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import groupby, islice
 
+from broker_tck.model.delayed_delivery.releases import CountsAgain, EveryCopy
 from broker_tck.model.delayed_delivery.specification import Index, Placed, Position
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
@@ -102,23 +103,20 @@ of(Index.clear, look="copies, counters or memory that survive; a timeout cancell
 
 # ---- A position that is held already
 
-look_at("DD-11", "a counter raised by an add that changed nothing")
-
-
-@around(Index.put, "DD-11", "kept twice", was="index.serial: absent")
-def kept_twice(_: Method, __: Index, position: Position, bucket: dict[Position, int]) -> bool:
-    """Your tracker keeps a message twice that is added twice; it must stay one copy."""
-    bucket[position] = bucket.get(position, 0) + 1
-    return True
-
-
-@around(Index.put, "DD-11", "counted again", was="index.counts_again: absent")
-def counted_again(put: Method, i: Index, position: Position, bucket: dict[Position, int]) -> bool:
-    """Your tracker counts a message again that is added again; it must stay one copy."""
-    put(i, position, bucket)
-    return True
-
-
+of(Index.put, look="a counter raised by an add that changed nothing")(
+    instead(
+        "kept twice",
+        "Your tracker keeps a message twice that is added twice; it must stay one copy.",
+        EveryCopy.put,
+        was="index.serial: absent",
+    ),
+    instead(
+        "counted again",
+        "Your tracker counts a message again that is added again; it must stay one copy.",
+        CountsAgain.put,
+        was="index.counts_again: absent",
+    ),
+)
 look_at("DD-12", "a map from position to bucket, where there should be none")
 
 

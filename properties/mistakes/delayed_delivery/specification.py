@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from broker_tck.model.delayed_delivery.releases import Heap, TimeBucket50
 from broker_tck.model.delayed_delivery.specification import BYTES, DelayedDelivery, FixedDelay, MemoryEstimate
-from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 from broker_tck.properties.mistakes.parts.without import without
@@ -228,12 +228,15 @@ of(FixedDelay.begin)(
 )
 
 
-@around(DelayedDelivery.clear, "DD-16", "by a clear", seen="5.0.1", was="fixed_delay.starts_anew_on_clear: absent")
-def clear_starts_anew(clear: Method, m: DelayedDelivery) -> None:
-    """A clear starts the detection of a fixed delay anew; only a get that leaves the index empty may."""
-    clear(m)
-    m.fixed_delay.begin()
-
+of(DelayedDelivery.clear)(
+    instead(
+        "by a clear",
+        "A clear starts the detection of a fixed delay anew; only a get that leaves the index empty may.",
+        TimeBucket50.clear,
+        seen="5.0.1",
+        was="fixed_delay.starts_anew_on_clear: absent",
+    ),
+)
 
 # ---- Handing out
 
@@ -432,15 +435,15 @@ def clear_leaves_what_is_due(clear: Method, m: DelayedDelivery) -> None:
     m.index.hold(due)
 
 
-look_at("DD-32", "a timeout that outlives its tracker; what a second close lets go of once more")
-
-
-@around(DelayedDelivery.close, "DD-32", "only once", seen="3.0.7, 4.0.0, 4.0.8", was="refuses_close: absent")
-def only_once(close: Method, m: DelayedDelivery) -> None:
-    """Your tracker cannot be closed twice; a second close must do nothing."""
-    if m.closed:
-        raise Fault("IllegalReferenceCountException")
-    close(m)
+of(DelayedDelivery.close, look="a timeout that outlives its tracker; what a second close lets go of once more")(
+    instead(
+        "only once",
+        "Your tracker cannot be closed twice; a second close must do nothing.",
+        Heap.close,
+        seen="3.0.7, 4.0.0, 4.0.8",
+        was="refuses_close: absent",
+    ),
+)
 
 
 @around(DelayedDelivery.close, "DD-32", "the timer outlives its tracker")
