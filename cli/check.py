@@ -32,15 +32,15 @@ from broker_tck.cli.options import (
 from broker_tck.cli.output import print_json, written
 from broker_tck.cli.table import Layout
 from broker_tck.cli.told import width_here
-from broker_tck.properties.check_document import check_document
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.findings.kept import Written, kept_in, see_writable, write
-from broker_tck.properties.findings.lines import filled
+from broker_tck.properties.explain.deviating import CANDIDATES, DEVIATION_WALKS
+from broker_tck.properties.report.check_document import check_document
+from broker_tck.properties.report.kept import Written, kept_in, see_writable, write
+from broker_tck.properties.report.lines import filled
 from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
-from broker_tck.properties.worth.deviating import CANDIDATES, DEVIATION_WALKS
 
 WALKS, EXAMPLES = 1000, 60
 """What a subject that is named is put through."""

@@ -8,7 +8,7 @@ from broker_tck.properties.verdict import CONFORMS
 
 
 def page(check: dict[str, Any]) -> str:
-    """The page of a check, made of its JSON, see :mod:`~broker_tck.properties.check_document`."""
+    """The page of a check, made of its JSON, see :mod:`~broker_tck.properties.report.check_document`."""
     from broker_tck.spark_fuzz.report.rendering import rendered
     from broker_tck.spark_fuzz.report.stories import lines_of
 

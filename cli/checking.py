@@ -12,14 +12,14 @@ import click
 from broker_tck.cli.output import progress
 from broker_tck.cli.table import row_of
 from broker_tck.cli.told import story_here
-from broker_tck.properties.check_document import SubjectDocument, subject_document
 from broker_tck.properties.conforming import Checked, check_subject, golden_traces
-from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.kept import Kept, Written, kept_in, written
-from broker_tck.properties.findings.raised import debugged
-from broker_tck.properties.guarding import Task, run_all
+from broker_tck.properties.report.check_document import SubjectDocument, subject_document
+from broker_tck.properties.report.document import document
+from broker_tck.properties.report.guarding import Task, run_all
+from broker_tck.properties.report.kept import Kept, Written, kept_in, written
+from broker_tck.properties.search.raised import debugged
+from broker_tck.properties.search.run import Progress
 
 Pair = tuple[Subject, str]
 """A subject, and the profile under which it is checked."""

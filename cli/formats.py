@@ -1,6 +1,6 @@
 """A check in the formats of other tools: JUnit's XML, SARIF 2.1.0, and annotations of GitHub's workflows.
 
-All are made of the check's own JSON, see :mod:`~broker_tck.properties.check_document`.
+All are made of the check's own JSON, see :mod:`~broker_tck.properties.report.check_document`.
 """
 
 from __future__ import annotations

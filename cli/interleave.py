@@ -13,13 +13,13 @@ from broker_tck.cli.told import story_here
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.contract import Scenario
-from broker_tck.properties.engine.interleaving import explore, sample, shortest_finding
 from broker_tck.properties.engine.operation import able
-from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.guarding import Task, run_one
+from broker_tck.properties.report.document import Document, document, document_json
+from broker_tck.properties.report.guarding import Task, run_one
+from broker_tck.properties.search.interleaving import explore, sample, shortest_finding
+from broker_tck.properties.search.run import Progress
 
 EXAMPLES = """\b
 Examples:

@@ -10,14 +10,14 @@ from msgspec import structs
 from broker_tck.cli.checking import Told
 from broker_tck.cli.matching import Pair
 from broker_tck.implementations.naming import unknown
-from broker_tck.properties.check_document import SubjectDocument
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import Difference, unanswered
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import to_exercise
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import Document
+from broker_tck.properties.report.check_document import SubjectDocument
+from broker_tck.properties.report.document import Document
+from broker_tck.properties.search.run import to_exercise
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 

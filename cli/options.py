@@ -20,7 +20,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, having_profile
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.unloaded import resolve_unloaded, safely
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded, safely
 
 F = TypeVar("F", bound=Callable[..., Any])
 

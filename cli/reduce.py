@@ -10,14 +10,14 @@ from broker_tck.cli.options import asked_with, json_option, known_profile, one_s
 from broker_tck.cli.output import print_json
 from broker_tck.cli.told import story_here
 from broker_tck.properties.conforming import Checked
-from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.findings.finding import find
-from broker_tck.properties.guarding import Task, run_one
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.report.document import Document, document, document_json
+from broker_tck.properties.report.guarding import Task, run_one
+from broker_tck.properties.search.run import Progress
 
 REDUCE_EXAMPLES = """\b
 Examples:

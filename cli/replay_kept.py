@@ -10,13 +10,13 @@ import msgspec
 
 from broker_tck.cli.options import asked_with
 from broker_tck.cli.output import print_json, progress
-from broker_tck.properties.engine.replay import Disagreement, declaring, replay_all, unasked
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.judgement import judged_apart
-from broker_tck.properties.findings.kept import Kept, kept_in
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.report.kept import Kept, kept_in
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.properties.search.judgement import judged_apart
+from broker_tck.properties.search.replay import Disagreement, declaring, replay_all, unasked
 
 
 class Outcome(msgspec.Struct, frozen=True):

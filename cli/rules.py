@@ -18,8 +18,8 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.engine.ways import names_of
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.lines import filled
-from broker_tck.properties.worth.exercised import deviating
+from broker_tck.properties.report.lines import filled
+from broker_tck.properties.search.exercised import deviating
 
 RULES_EXAMPLES = """\b
 Examples:

@@ -11,7 +11,7 @@ from broker_tck.cli.told import in_colours, width_here
 from broker_tck.properties.conforming import Checked, asked, golden_traces
 from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.findings.lines import filled
+from broker_tck.properties.report.lines import filled
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, at_most
 
 HEAD = ("verdict", "subject", "profile", "golden", "rules", "walks", "operations", "deviations", "residual", "left out")

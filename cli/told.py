@@ -8,9 +8,9 @@ import sys
 
 import click
 
-from broker_tck.properties.findings.document import Document
-from broker_tck.properties.findings.lines import EXPECTED, SEEN, WIDTH, Shown, as_it_is
-from broker_tck.properties.findings.story import REPLAY, RULE, WHAT, story
+from broker_tck.properties.report.document import Document
+from broker_tck.properties.report.lines import EXPECTED, SEEN, WIDTH, Shown, as_it_is
+from broker_tck.properties.report.story import REPLAY, RULE, WHAT, story
 
 COLOURS = {WHAT: "red", RULE: "yellow", EXPECTED: "green", SEEN: "red", REPLAY: "cyan"}
 BOLD = (WHAT, RULE)

@@ -25,12 +25,12 @@ from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
 from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.check import record as recorded
-from broker_tck.properties.engine.run import Progress, Run, checked, findings
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.guarding import Task, run_all
+from broker_tck.properties.report.document import Document, document, document_json
+from broker_tck.properties.report.guarding import Task, run_all
+from broker_tck.properties.search.run import Progress, Run, checked, findings
 from broker_tck.properties.verdict import at_most
 
 JUDGED = 64

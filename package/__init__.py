@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from broker_tck.properties.errors import BadInput
-    from broker_tck.properties.results import Finding, ProfileResult, Result, check
+    from broker_tck.properties.report.results import Finding, ProfileResult, Result, check
 
 __all__ = ["RULEBOOK", "BadInput", "Finding", "ProfileResult", "Result", "__version__", "check"]
 
 __version__: str
 RULEBOOK: str
 
-MODULES = dict.fromkeys(("check", "Finding", "ProfileResult", "Result"), "results") | {"BadInput": "errors"}
+MODULES = dict.fromkeys(("check", "Finding", "ProfileResult", "Result"), "report.results") | {"BadInput": "errors"}
 """Where in ``broker_tck.properties`` a name is, which is imported only when it is asked for."""
 
 

@@ -10,18 +10,18 @@ from pathlib import Path
 
 from broker_tck import fixtures
 from broker_tck.properties.engine.operation import clock_of
-from broker_tck.properties.engine.replay import Disagreement, disagreements
-from broker_tck.properties.engine.run import Progress, Run, findings, run_subject
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load, profile_in
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.again import Again, run_again
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.findings.fitness import see_made
-from broker_tck.properties.findings.kept import Kept
-from broker_tck.properties.findings.lines import unit_of, value_text
-from broker_tck.properties.findings.one_bug import as_one, bugs, untold
+from broker_tck.properties.explain.again import Again, run_again
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.explain.one_bug import as_one, bugs, untold
+from broker_tck.properties.report.kept import Kept
+from broker_tck.properties.report.lines import unit_of, value_text
+from broker_tck.properties.search.fitness import see_made
+from broker_tck.properties.search.replay import Disagreement, disagreements
+from broker_tck.properties.search.run import Progress, Run, findings, run_subject
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 

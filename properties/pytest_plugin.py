@@ -58,9 +58,9 @@ def pytest_generate_tests(metafunc: Any) -> None:
     from broker_tck.properties.contracts import CONTRACTS
     from broker_tck.properties.engine.subjects import bundled, having_profile
     from broker_tck.properties.errors import BadInput
-    from broker_tck.properties.parts import cases
+    from broker_tck.properties.report.parts import cases
+    from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
     from broker_tck.properties.settings import settings_of
-    from broker_tck.properties.unloaded import resolve_unloaded
 
     try:
         settings = settings_of(Path.cwd())

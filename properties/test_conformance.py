@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.parts import run_part
+from broker_tck.properties.report.parts import run_part
 
 
 def test_conformance(conformance_case: tuple[Subject, str, str, int], request: Any) -> None:

@@ -20,8 +20,8 @@ from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.finding import Finding, failure, find_breach, reducer
-from broker_tck.properties.worth.deviating import breaking, broken_by, failing, shortest, shows
+from broker_tck.properties.explain.deviating import breaking, broken_by, failing, shortest, shows
+from broker_tck.properties.explain.finding import Finding, failure, find_breach, reducer
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "deviations"
 SEED = 0

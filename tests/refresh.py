@@ -17,16 +17,17 @@ import misbehaving
 import msgspec
 
 from broker_tck.cli.main import run
-from broker_tck.properties import check_document, guarding
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.schema import schema
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings import fatal, judgement
-from broker_tck.properties.findings.fatal import limits_of
-from broker_tck.properties.isolation.guard import Limits
+from broker_tck.properties.explain import fatal
+from broker_tck.properties.explain.fatal import limits_of
+from broker_tck.properties.report import check_document, guarding
+from broker_tck.properties.search import judgement
+from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
 from broker_tck.spark_fuzz.worker import shard
 from broker_tck.spark_fuzz.worker.shard import shard_rows

@@ -20,8 +20,8 @@ from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.subjects import Accepted, resolve
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.parts import cases
+from broker_tck.properties.report.document import document
+from broker_tck.properties.report.parts import cases
 from broker_tck.properties.verdict import BROKEN, CONFORMS
 
 ACCEPTED = "accepted: DD-05 is done otherwise, 'rounded down': our clients wait"

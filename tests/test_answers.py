@@ -21,8 +21,8 @@ from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.subjects import declared
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.document import Document, document, document_json, read
-from broker_tck.properties.findings.lines import lines
+from broker_tck.properties.report.document import Document, document, document_json, read
+from broker_tck.properties.report.lines import lines
 
 HERE = __name__
 

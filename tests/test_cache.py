@@ -33,13 +33,13 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
 from broker_tck.properties.contracts.entry_cache.rig import Rig
 from broker_tck.properties.engine.check import record
-from broker_tck.properties.engine.replay import MODEL, declaring
-from broker_tck.properties.engine.run import Run, count, to_exercise
 from broker_tck.properties.engine.subjects import Subject, bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
-from broker_tck.properties.worth.deviating import broken_by
-from broker_tck.properties.worth.exercised import Exercised
+from broker_tck.properties.explain.deviating import broken_by
+from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.replay import MODEL, declaring
+from broker_tck.properties.search.run import Run, count, to_exercise
 
 CONTRACT = CONTRACTS["entry-cache"]
 STEPS = {"pip-430": 8_160, "pip-430-5.0": 4_040, "pip-430-5.0-insert": 2_038, "pip-430-5.0-spoil": 473}

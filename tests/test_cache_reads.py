@@ -22,8 +22,8 @@ from broker_tck.properties.contracts.entry_cache.reading_walk import drain_reade
 from broker_tck.properties.contracts.entry_cache.rig import Rig
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 from broker_tck.properties.engine.check import first_difference, record
-from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.search.replay import declaring
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL: Any = CONTRACT.specification

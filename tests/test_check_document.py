@@ -13,8 +13,8 @@ from kit import python
 
 import broker_tck
 from broker_tck import fixtures
-from broker_tck.properties import check_document
 from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.report import check_document
 
 PRINTING = """
 import logging, os, subprocess, sys

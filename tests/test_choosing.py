@@ -14,7 +14,7 @@ from broker_tck.cli.matching import matching
 from broker_tck.cli.only import limited
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.kept import kept_in
+from broker_tck.properties.report.kept import kept_in
 
 PAIRS = [
     (resolve(name), profile) for name in ("heap", "time-bucket", "lazy-list") for profile in resolve(name).profiles

@@ -40,14 +40,14 @@ from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of, ways_of
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
 from broker_tck.properties.engine.trace import load
-from broker_tck.properties.findings.document import replay_command
-from broker_tck.properties.guarding import run_all
-from broker_tck.properties.isolation.pool import in_parallel
+from broker_tck.properties.explain.deviating import deviation
+from broker_tck.properties.report.document import replay_command
+from broker_tck.properties.report.guarding import run_all
+from broker_tck.properties.search.isolation.pool import in_parallel
+from broker_tck.properties.search.run import Run, checked
 from broker_tck.properties.worth import killing, power
-from broker_tck.properties.worth.deviating import deviation
 from broker_tck.properties.worth.known import Known, Proof, store, stored
 from broker_tck.spark_fuzz.driver import fingerprint
 

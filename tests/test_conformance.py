@@ -13,17 +13,18 @@ from conftest import Cli
 from kit import python
 
 import broker_tck.properties
-from broker_tck.properties import parts, pytest_plugin
+from broker_tck.properties import pytest_plugin
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.delayed_delivery.contract import DELAYED_DELIVERY
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import to_exercise
 from broker_tck.properties.engine.subjects import bundled, resolve
+from broker_tck.properties.report import parts
+from broker_tck.properties.search.run import to_exercise
 
 PLUGIN = ("-p", "no:broker-tck", "-p", "broker_tck.properties.pytest_plugin")
 """By its module: a working copy that is not installed has no entry point. The example's tests go through that."""
 FASTER = """
-from broker_tck.properties import parts
+from broker_tck.properties.report import parts
 
 parts.WALKS, parts.EXAMPLES = 90, 20
 """

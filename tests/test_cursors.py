@@ -42,14 +42,14 @@ from broker_tck.properties.contracts.active_cursors.operations import Capabiliti
 from broker_tck.properties.engine.check import Recorded, first_difference, kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Step
-from broker_tck.properties.engine.replay import declaring, unasked
 from broker_tck.properties.engine.subjects import bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.finding import find
-from broker_tck.properties.worth.deviating import broken_by, deviation
-from broker_tck.properties.worth.exercised import Exercised
+from broker_tck.properties.explain.deviating import broken_by, deviation
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.replay import declaring, unasked
 
 RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
 PULSAR = ("pulsar-list-2025", "pulsar-heap", "pulsar-tree-set")

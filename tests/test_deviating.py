@@ -16,19 +16,19 @@ from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import clause_of
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine.check import kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings import compare as comparing
-from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.finding import find_breach
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.worth import deviating
-from broker_tck.properties.worth.deviating import behaves_as, broken_by, broken_rules, deviation, peeled
+from broker_tck.properties.explain import deviating
+from broker_tck.properties.explain.deviating import behaves_as, broken_by, broken_rules, deviation, peeled
+from broker_tck.properties.explain.finding import find_breach
+from broker_tck.properties.report import compare as comparing
+from broker_tck.properties.report.compare import Column, Verdict, column, compared_rules
+from broker_tck.properties.report.document import document
+from broker_tck.properties.report.story import story
+from broker_tck.properties.search import run as running
 
 NACKS = CONTRACTS["negative-acks"]
 JAVA = resolve("java")
@@ -150,7 +150,7 @@ def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> 
 @pytest.mark.slow
 def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JavaPip393, "profiles", ("pip-393-java",))
-    kept = "broker_tck.properties.engine.run.happens"
+    kept = "broker_tck.properties.search.run.happens"
     monkeypatch.setattr(kept, lambda subject, specified, seed, known: "NA-23" not in specified.__name__)
     status, out, _ = cli("check", "--subject", "java", "--walks", "40", "--examples", "0")
     assert status == 4

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.replay import on_subject
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.search.replay import on_subject
+from broker_tck.properties.search.run import run_subject
 
 FOLDER = Path(__file__).parents[1] / "examples" / "subjects"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")

@@ -14,12 +14,12 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.properties.conforming import check_subject
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import Difference
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.fickle import fickle
-from broker_tck.properties.findings.fitness import methods, see_made
-from broker_tck.properties.parts import Asked, came_to, of_rule
+from broker_tck.properties.explain.fickle import fickle
+from broker_tck.properties.report.parts import Asked, came_to, of_rule
+from broker_tck.properties.search.fitness import methods, see_made
+from broker_tck.properties.search.run import run_subject
 
 IDEAL = "timebucket-ideal"
 

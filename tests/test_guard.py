@@ -21,14 +21,14 @@ from kit import ROOT, python, subject_of, trace_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.properties import unloaded
+from broker_tck.properties.engine.blackbox import BOX, DEEPEST
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.findings import fatal
-from broker_tck.properties.isolation.blackbox import BOX, DEEPEST
-from broker_tck.properties.isolation.guard import End, Limits, guarded
-from broker_tck.properties.parts import Asked, came_to
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.explain import fatal
+from broker_tck.properties.report.parts import Asked, came_to
+from broker_tck.properties.search.isolation import unloaded
+from broker_tck.properties.search.isolation.guard import End, Limits, guarded
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.worker.shard import shard_rows
 
@@ -222,7 +222,7 @@ def alive(pid: int) -> bool:
 def test_guard_that_is_killed_takes_its_process_along() -> None:
     code = (
         "import os, sys; from pathlib import Path; from threading import Event\n"
-        "from broker_tck.properties.isolation.guard import FREE, guarded\n"
+        "from broker_tck.properties.search.isolation.guard import FREE, guarded\n"
         "guarded(lambda tell: (print(os.getpid(), flush=True), Event().wait()), FREE)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as guard:

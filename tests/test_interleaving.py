@@ -26,15 +26,15 @@ from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Con
 from broker_tck.properties.contracts.entry_cache.shorter_calls import ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
-from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
 from broker_tck.properties.engine.operation import belongings
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.findings.lines import lines
-from broker_tck.properties.findings.reduction.instead import by_first_use
-from broker_tck.properties.findings.reduction.reducer import Reducer
+from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.report.lines import lines
+from broker_tck.properties.search.interleaving import Explored, explore, sample, shortest_finding
+from broker_tck.properties.search.reduction.instead import by_first_use
+from broker_tck.properties.search.reduction.reducer import Reducer
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL = CONTRACT.specification

@@ -16,14 +16,14 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties.conforming import Checked, check_subject
-from broker_tck.properties.engine.replay import declaring
-from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.again import run_again
-from broker_tck.properties.findings.kept import Kept, Written, kept_in, read, write, written
-from broker_tck.properties.guarding import Task, run_one
+from broker_tck.properties.explain.again import run_again
+from broker_tck.properties.report.guarding import Task, run_one
+from broker_tck.properties.report.kept import Kept, Written, kept_in, read, write, written
+from broker_tck.properties.search.replay import declaring
+from broker_tck.properties.search.run import Progress
 
 IDEAL = "timebucket-ideal"
 FILE = "kit%3AOneTooMany@timebucket-ideal@DD-20.jsonl"
@@ -283,7 +283,7 @@ def test_hang_is_a_finding(folder: Path) -> None:
 
 
 def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from broker_tck.properties.findings import again
+    from broker_tck.properties.explain import again
 
     trace = kept(folder, FILE.replace("OneTooMany", "TimeBucketTracker"))
     wrong, model = subject_of(OneTooMany), CONTRACT.model(IDEAL)

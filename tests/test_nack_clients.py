@@ -25,10 +25,10 @@ from broker_tck.properties.contracts.negative_acks.operations import (
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.subjects import declared, resolve
 from broker_tck.properties.engine.trace import from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.search.replay import declaring
 
 NACKS = CONTRACTS["negative-acks"]
 STEPS = {

@@ -41,11 +41,11 @@ from broker_tck.model.negative_acks.walked_tree import Node, WalkedTree
 from broker_tck.properties.contracts.negative_acks.contract import asks
 from broker_tck.properties.contracts.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale
 from broker_tck.properties.contracts.negative_acks.rig import Rig, requests
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
-from broker_tck.properties.findings.finding import failure
-from broker_tck.properties.worth.exercised import Exercised
+from broker_tck.properties.explain.finding import failure
+from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.run import run_subject
 
 BASE = 1_763_695_000_064 & -1024
 FIRST, LAST = -(2**63), 2**63 - 1

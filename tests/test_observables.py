@@ -23,13 +23,13 @@ from broker_tck.properties.engine import contract as contracts
 from broker_tck.properties.engine.check import Difference, check, record
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
-from broker_tck.properties.engine.replay import not_as_recorded
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import LOOKED, OPERATIONS, Walk, walk, walk_seed
-from broker_tck.properties.findings.diagnose import Diagnoser, observable
-from broker_tck.properties.findings.finding import find
-from broker_tck.properties.findings.lines import lines
+from broker_tck.properties.explain.diagnose import Diagnoser, observable
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.report.lines import lines
+from broker_tck.properties.search.replay import not_as_recorded
 
 # ---- A choice that is left in what is seen
 

@@ -13,16 +13,16 @@ from broker_tck.implementations.active_cursors.indexed_heap import OUTSIDE, Curs
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
-from broker_tck.properties import parts
-from broker_tck.properties.check_document import check_document, subject_document
 from broker_tck.properties.conforming import check_subject, golden_traces
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.one_bug import order, told_once
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.parts import Asked, came_to, of_rule, once
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.one_bug import order, told_once
+from broker_tck.properties.report import parts
+from broker_tck.properties.report.check_document import check_document, subject_document
+from broker_tck.properties.report.document import document
+from broker_tck.properties.report.parts import Asked, came_to, of_rule, once
+from broker_tck.properties.report.story import story
+from broker_tck.properties.search.run import run_subject
 
 
 class SiftsUpOnly(CursorHeap):

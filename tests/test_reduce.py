@@ -16,16 +16,16 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import Operation, bulk, shifted
 from broker_tck.properties.engine.trace import from_text
-from broker_tck.properties.findings import diagnose
-from broker_tck.properties.findings import finding as findings
-from broker_tck.properties.findings.document import document, finding_json
-from broker_tck.properties.findings.finding import failure, kind
-from broker_tck.properties.findings.reduction import prober
-from broker_tck.properties.findings.reduction.in_bulk import from_bulk_on
-from broker_tck.properties.findings.reduction.instead import made_up_for, passed, with_fewer
-from broker_tck.properties.findings.reduction.plainer import much_smaller_numbers, plainer_values, try_each
-from broker_tck.properties.findings.reduction.reducer import Reducer
-from broker_tck.properties.findings.story import story
+from broker_tck.properties.explain import diagnose
+from broker_tck.properties.explain import finding as findings
+from broker_tck.properties.explain.finding import failure, kind
+from broker_tck.properties.report.document import document, finding_json
+from broker_tck.properties.report.story import story
+from broker_tck.properties.search.reduction import prober
+from broker_tck.properties.search.reduction.in_bulk import from_bulk_on
+from broker_tck.properties.search.reduction.instead import made_up_for, passed, with_fewer
+from broker_tck.properties.search.reduction.plainer import much_smaller_numbers, plainer_values, try_each
+from broker_tck.properties.search.reduction.reducer import Reducer
 from broker_tck.properties.worth.killing import is_minimal
 
 WAYS = (
@@ -68,7 +68,7 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
 
 @pytest.mark.slow
 def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
-    from broker_tck.properties.findings.diagnose import Diagnoser
+    from broker_tck.properties.explain.diagnose import Diagnoser
 
     subject = wrong("DD-06 buckets.due: strictly_before")
     finding = found(subject, first_failing(subject))

@@ -11,10 +11,10 @@ import pytest
 import refresh
 from conftest import Cli
 
-from broker_tck.properties.findings import fatal
-from broker_tck.properties.findings.fatal import MOST_STARTED
-from broker_tck.properties.parts import Asked, came_to
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.explain import fatal
+from broker_tck.properties.explain.fatal import MOST_STARTED
+from broker_tck.properties.report.parts import Asked, came_to
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FINDING, UNFIT, Row, trouble
 from broker_tck.spark_fuzz.worker import process as worker

@@ -39,7 +39,7 @@ from broker_tck.model.rules import (
 )
 from broker_tck.model.rules import rule as declare
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.worth.exercised import Exercised, deviating
+from broker_tck.properties.search.exercised import Exercised, deviating
 
 NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
 ORDER = ("model", "implementations", "properties", "spark_fuzz", "bench", "cli")

@@ -16,15 +16,15 @@ from kit import CONTRACT, MODEL, ROOT, python, subject_of, trace_of, walked, wro
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
-from broker_tck.properties.engine import run as runs
 from broker_tck.properties.engine.check import no_answer
 from broker_tck.properties.engine.operation import letters, shape
-from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.document import Document
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.isolation.guard import Limits
+from broker_tck.properties.report.document import Document
+from broker_tck.properties.report.story import story
+from broker_tck.properties.search import run as runs
+from broker_tck.properties.search.isolation.guard import Limits
+from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, UNREPEATED, Finder

@@ -21,12 +21,12 @@ from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.units import TIME, counted, number_text
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.engine.written import in_order, named_text, operation_text
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.findings.finding import Finding, find, find_breach
-from broker_tck.properties.findings.lines import Line, both_text, lines, table, value_text
-from broker_tck.properties.findings.story import config_text, story, way_text
-from broker_tck.properties.findings.words import by_what_was_seen
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import Finding, find, find_breach
+from broker_tck.properties.report.document import Document, document, document_json
+from broker_tck.properties.report.lines import Line, both_text, lines, table, value_text
+from broker_tck.properties.report.story import config_text, story, way_text
+from broker_tck.properties.report.words import by_what_was_seen
 
 START = kit.START
 

@@ -26,17 +26,17 @@ from broker_tck.properties.contracts.topic_delivery.operations import Capabiliti
 from broker_tck.properties.engine.check import Difference, first_difference, record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.replay import MODEL, declaring, on_subject
 from broker_tck.properties.engine.subjects import as_subject, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import UNASKED, document
-from broker_tck.properties.findings.finding import failure, find
-from broker_tck.properties.findings.reduction.shorter import Shorter
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.worth.deviating import broken_by, happens
+from broker_tck.properties.explain.deviating import broken_by, happens
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import failure, find
+from broker_tck.properties.report.document import UNASKED, document
+from broker_tck.properties.report.story import story
+from broker_tck.properties.search.reduction.shorter import Shorter
+from broker_tck.properties.search.replay import MODEL, declaring, on_subject
 
 TOPICS: Contract = CONTRACTS["topic-delivery"]
 BRANCH = "shared-index-448"

@@ -18,10 +18,10 @@ from broker_tck.properties.engine.answers import (
     message_of,
     plain,
 )
+from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Step, Variation
 from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.isolation.blackbox import BOX
 
 RESULT = "result"
 HANG = "Hang"

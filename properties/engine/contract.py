@@ -125,7 +125,7 @@ class Names(Protocol):
 
 @dataclass(frozen=True)
 class Scenario:
-    """Scripts of calls whose steps may come in any order, see :mod:`~broker_tck.properties.engine.interleaving`."""
+    """Scripts of calls whose steps may come in any order, see :mod:`~broker_tck.properties.search.interleaving`."""
 
     name: str
     sentence: str

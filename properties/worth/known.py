@@ -13,8 +13,8 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.diagnose import WALKS, Diagnoser
-from broker_tck.properties.findings.finding import Finding, failure
+from broker_tck.properties.explain.diagnose import WALKS, Diagnoser
+from broker_tck.properties.explain.finding import Finding, failure
 
 FEW = 3
 """How many whole walks the first diagnosis of a stored trace has; a second one, if need be, has the usual number."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import as_subject
+from broker_tck.properties.search.run import Run, checked
 
 WALKS = 50
 """So many walks tell how often rules matter."""

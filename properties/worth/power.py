@@ -12,14 +12,14 @@ import msgspec
 
 from broker_tck.model.rules import Way, rules_of, ways_of
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import laws_broken
 from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import walks
-from broker_tck.properties.findings.cheapest import cheapest
-from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
-from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.isolation.pool import in_parallel, processes
+from broker_tck.properties.explain.diagnose import Diagnoser, wrong_models
+from broker_tck.properties.explain.finding import Finding, find
+from broker_tck.properties.search.cheapest import cheapest
+from broker_tck.properties.search.isolation.pool import in_parallel, processes
+from broker_tck.properties.search.run import laws_broken
 from broker_tck.properties.worth.known import Known, Proof, failed_again, found_again
 
 POWER_WALKS = 10_000

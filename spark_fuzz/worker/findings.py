@@ -11,11 +11,11 @@ from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.operation import shape
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.fatal import UNREPEATED, find_fatal
-from broker_tck.properties.findings.finding import Finding, find, find_breach, unreduced
-from broker_tck.properties.isolation.guard import Limits
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.fatal import UNREPEATED, find_fatal
+from broker_tck.properties.explain.finding import Finding, find, find_breach, unreduced
+from broker_tck.properties.report.document import document
+from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.spark_fuzz.store.rows import FINDING, Row
 
 NOT_REDUCED = "It was not reduced: traces near it end the subject's process."

@@ -31,7 +31,7 @@ from campaigns.fake_store import (
     tiny,
 )
 
-from broker_tck.properties.engine.run import residual
+from broker_tck.properties.search.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.report.advice import Step, steps
 from broker_tck.spark_fuzz.report.compare import GONE, NEW, STILL, compare, compare_html, compare_text

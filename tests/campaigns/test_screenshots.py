@@ -16,9 +16,9 @@ from campaigns.fake_store import BUNDLED, campaign, flood, found, rich, tiny
 
 from broker_tck.cli.compare import page as subjects_html
 from broker_tck.properties.engine.subjects import resolve
-from broker_tck.properties.findings.compare import Column, Verdict, compared_rules
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.worth.deviating import deviation
+from broker_tck.properties.explain.deviating import deviation
+from broker_tck.properties.report.compare import Column, Verdict, compared_rules
+from broker_tck.properties.report.document import document
 from broker_tck.spark_fuzz.report.compare import compare_html
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.report.page import report_html

@@ -8,11 +8,11 @@ from kit import CROWDED
 
 from broker_tck.implementations.released import tried
 from broker_tck.properties.conforming import asked, golden_traces, witnesses
-from broker_tck.properties.engine.replay import on_subject
-from broker_tck.properties.engine.run import Run, checked, deviations, run_subject
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import Trace
-from broker_tck.properties.worth.deviating import behaves_as, broken_rules
+from broker_tck.properties.explain.deviating import behaves_as, broken_rules
+from broker_tck.properties.search.replay import on_subject
+from broker_tck.properties.search.run import Run, checked, deviations, run_subject
 
 RELEASED = subjects("in-memory")
 PROFILES = {

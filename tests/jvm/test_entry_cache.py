@@ -8,10 +8,10 @@ import pytest
 from jvm.bytecode import Slip, slipped
 
 from broker_tck.properties.conforming import asked, golden_traces, witnesses
-from broker_tck.properties.engine.replay import on_model, on_subject
-from broker_tck.properties.engine.run import Run, run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.search.replay import on_model, on_subject
+from broker_tck.properties.search.run import Run, run_subject
 
 CONFORM = {"4.2.4": "pip-430", "5.0.0-M1": "pip-430", "5.0.1": "pip-430-5.0"}
 TRACES = {"pip-430": 200, "pip-430-5.0": 100}

@@ -10,9 +10,9 @@ from broker_tck.implementations.jvm.unavailable import NotThere
 from broker_tck.implementations.negative_acks.released import KINDS
 from broker_tck.implementations.released import released
 from broker_tck.properties.conforming import golden_traces
-from broker_tck.properties.engine.run import Run, checked, run_subject
 from broker_tck.properties.engine.subjects import resolve
-from broker_tck.properties.parts import Asked, came_to
+from broker_tck.properties.report.parts import Asked, came_to
+from broker_tck.properties.search.run import Run, checked, run_subject
 
 RELEASED = subjects("negative-acks")
 PROFILES = {

@@ -10,10 +10,10 @@ import pytest
 from jvm.compiling import compiled
 from kit import python
 
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.finding import Finding
+from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.search.run import run_subject
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[1] / "examples" / "java-tracker" / "src"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from jvm.bytecode import Slip, slipped
 
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.search.run import run_subject
 
 IN_MEMORY = "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTracker"
 ABSTRACT = "org.apache.pulsar.broker.delayed.AbstractDelayedDeliveryTracker"

@@ -1,0 +1,182 @@
+"""The one way to run a subject: in a guarded process. If that ends before its time, the end is the finding."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from broker_tck.properties.conforming import Checked
+from broker_tck.properties.engine.operation import clock_of
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.engine.written import operation_text
+from broker_tck.properties.explain.again import Again
+from broker_tck.properties.explain.fatal import Fatal, does_in_bulk, find_fatal, limits_of, walk_of, written_down
+from broker_tck.properties.explain.finding import unreduced
+from broker_tck.properties.report.kept import Kept
+from broker_tck.properties.search.isolation.guard import FREE, End, Guarded, Tell, all_guarded, can_fork, guarded
+from broker_tck.properties.search.isolation.unloaded import loaded
+from broker_tck.properties.search.run import Progress, Run
+
+T = TypeVar("T")
+
+
+class Came(NamedTuple):
+    """How far a run has come, and the first walk that failed, once it is being looked at."""
+
+    walks: int = 0
+    operations: int = 0
+    failed: Walk | None = None
+
+
+@dataclass
+class Task(Generic[T]):
+    """Something to be done with a subject, under a profile.
+
+    ``work`` does it, in the subject's process. If that ends before its time there is a check with one finding, and
+    ``broken`` says what it comes to.
+    """
+
+    subject: Subject
+    profile: str
+    work: Callable[[Subject, Progress], T]
+    broken: Callable[[Checked], T]
+    seed: int = 0
+    kept: Sequence[Kept] = ()
+    """The kept traces that it is run on."""
+    careful: bool = False
+    """Whether each operation of a walk has the limit for itself from the beginning."""
+    came: Came = field(default_factory=Came)
+    explaining: bool = False
+    """Whether its process has ended, and the trace is being made shorter."""
+
+    def here(self, progress: Progress) -> T:
+        """Do it in this process."""
+        return self.work(loaded(self.subject), progress)
+
+    def there(self, tell: Tell) -> T:
+        """Do it in a process that is guarded."""
+        return self.here(lambda run: tell(Came(run.walks, run.operations, run.failing[0] if run.looking else None)))
+
+    def written_down(self, end: End) -> End | None:
+        """How the process ended, with the operations that it was on; None: it was slow."""
+        subject = self.subject
+        return written_down(end, subject, subject.contract.model(self.profile), limits_of(subject))
+
+    def ended(self, end: End, tick: Callable[[], None]) -> T:
+        """What it comes to if its process ended before its time; ``tick`` is called meanwhile."""
+        found = guarded(lambda tell: self.broken(self.fatal(end)), FREE, tick=tick)
+        return self.broken(self.as_it_is(end)) if isinstance(found, End) else found
+
+    def failed(self, end: End) -> Walk:
+        """The trace to tell: the one that failed before another one, near it, ended the process; else that one."""
+        return self.came.failed or walk_of(end, self.subject, self.subject.contract.model(self.profile))
+
+    def fatal(self, end: End) -> Checked:
+        """A check that a subject ended, its trace made shorter by replays that have a process each."""
+        subject = loaded(self.subject)
+        model = subject.contract.model(self.profile)
+        return self.ended_by(end, find_fatal(subject, model, self.failed(end), limits_of(subject)))
+
+    def as_it_is(self, end: End) -> Checked:
+        """The same, nothing replayed."""
+        return self.ended_by(end, Fatal(unreduced(self.subject, self.profile, self.failed(end))))
+
+    def ended_by(self, end: End, fatal: Fatal) -> Checked:
+        """A check that ended with this finding."""
+        run = Run(self.subject, self.profile, self.seed, self.came.walks, self.came.operations)
+        run.findings = [fatal.finding]
+        run.notes[fatal.finding.rule] = fatal.note
+        if self.came.failed:
+            run.fickle.append(f"{end.message}, on a trace near the one that is told")
+        again = Again()
+        if kept := next((each for each in self.kept if self.is_on(end, each)), None):
+            again.failing.append((kept, fatal.finding))
+        return Checked(run, 0, 0, [], 0, again)
+
+    def is_on(self, end: End, kept: Kept) -> bool:
+        """Whether a process ended on a kept trace."""
+        walk, trace = walk_of(end, self.subject, self.subject.contract.model(self.profile)), kept.trace
+        same = walk.config == trace.config and kept.is_of(self.subject, self.profile)
+        return same and walk.operations == [*trace.operations][: len(walk.operations)]
+
+
+def run_all(
+    tasks: Sequence[Task[T]],
+    jobs: int,
+    told: Callable[[Task[T]], None] = lambda task: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Iterator[T]:
+    """What tasks come to, in their order, so many at a time. ``told`` is called as one comes on, and now and then.
+
+    ``say`` is called with a line if a process ends before its time: to make its trace shorter may take a while. If a
+    subject is in a Java, and one runs here, all of it is done in this process.
+    """
+    if not all(can_fork(task.subject.forks) for task in tasks):
+        yield from (task.here(partial(in_place, task, told)) for task in tasks)
+        return
+    guards = {guard_of(task, told, task.careful): index for index, task in enumerate(tasks)}
+    waiting, done, number = deque(guards), dict[int, T](), 0
+
+    def tick() -> None:
+        told(tasks[min(number, len(tasks) - 1)])
+
+    try:
+        for one in all_guarded(waiting, jobs, tick=tick):
+            index = guards[one]
+            task = tasks[index]
+            end = task.written_down(one.result) if isinstance(one.result, End) else None
+            if end:
+                say(in_a_line(task, end))
+                task.explaining = True
+                done[index] = task.ended(end, tick)
+            elif isinstance(one.result, End):
+                again = guard_of(task, told, careful=True)
+                guards[again] = index
+                waiting.appendleft(again)
+            else:
+                done[index] = one.result
+            while number in done:
+                number += 1
+                yield done.pop(number - 1)
+    except KeyboardInterrupt:
+        yield from (done[index] for index in sorted(done))
+        raise
+
+
+def in_place(task: Task[T], told: Callable[[Task[T]], None], run: Run) -> None:
+    """Take down how far a task has come in this process."""
+    task.came = Came(run.walks, run.operations)
+    told(task)
+
+
+def guard_of(task: Task[T], told: Callable[[Task[T]], None], careful: bool = False) -> Guarded[T]:
+    """The guarded process of a task, in which each operation of a walk has the limit for itself, or a few together."""
+
+    def came(message: Came) -> None:
+        task.came = message
+        told(task)
+
+    subject = task.subject
+    bulk = partial(does_in_bulk, subject.contract)
+    limits = limits_of(subject)._replace(careful=careful)
+    return Guarded(task.there, limits, came, bulk, subject.name)
+
+
+def run_one(task: Task[T], say: Callable[[str], None] = lambda line: None) -> T:
+    """What a task comes to."""
+    (found,) = run_all([task], 1, say=say)
+    return found
+
+
+def in_a_line(task: Task[Any], end: End) -> str:
+    """How a process ended, and on which operation."""
+    who = f"{task.subject.name} ({task.profile}): {end.message}"
+    if len(end.trace) < 2:
+        return f"{who}, while it was being made"
+    done = walk_of(end, task.subject, task.subject.contract.model(task.profile))
+    operation = operation_text(done.operations[-1], clock_of(done.config))
+    return f"{who}, at operation {len(done.operations)}, {operation}; a shorter trace is being looked for"
