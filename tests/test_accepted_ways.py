@@ -19,7 +19,7 @@ from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.engine.ways import called, way_named
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.diagnose import in_words
-from broker_tck.properties.report.story import way_text
+from broker_tck.properties.report.finding import way_text
 
 APPLIED = "applied"
 CAN = r"; (\S+) can$"

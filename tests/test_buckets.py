@@ -21,7 +21,7 @@ from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
 from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.explain.deviating import broken_by
+from broker_tck.properties.search.failing import broken_by
 from broker_tck.properties.search.reduction.shorter import Shorter
 from broker_tck.properties.search.replay import MODEL, declaring
 

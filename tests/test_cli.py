@@ -43,8 +43,8 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
 from broker_tck.properties.engine.trace import load
 from broker_tck.properties.explain.deviating import deviation
-from broker_tck.properties.report.document import replay_command
-from broker_tck.properties.report.guarding import run_all
+from broker_tck.properties.explain.guarding import run_all
+from broker_tck.properties.report.made import replay_command
 from broker_tck.properties.search.isolation.pool import in_parallel
 from broker_tck.properties.search.run import Run, checked
 from broker_tck.properties.worth import killing, power

@@ -24,9 +24,9 @@ from broker_tck.properties.search.run import to_exercise
 PLUGIN = ("-p", "no:broker-tck", "-p", "broker_tck.properties.pytest_plugin")
 """By its module: a working copy that is not installed has no entry point. The example's tests go through that."""
 FASTER = """
-from broker_tck.properties.report import parts
+from broker_tck.properties.search import budget
 
-parts.WALKS, parts.EXAMPLES = 90, 20
+budget.WALKS, budget.EXAMPLES = 90, 20
 """
 
 

@@ -33,8 +33,6 @@ from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import deviations_of, tree_of, ways_of
-from broker_tck.properties import conforming
-from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.active_cursors.life import rewrites
@@ -45,11 +43,14 @@ from broker_tck.properties.engine.contract import Step
 from broker_tck.properties.engine.subjects import bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.explain.deviating import broken_by, deviation
+from broker_tck.properties.explain.checked import check_subject
+from broker_tck.properties.explain.deviating import deviation
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
+from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import Exercised
-from broker_tck.properties.search.replay import declaring, unasked
+from broker_tck.properties.search.failing import broken_by
+from broker_tck.properties.search.replay import asked, declaring, golden_traces, unasked
 
 RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
 PULSAR = ("pulsar-list-2025", "pulsar-heap", "pulsar-tree-set")
@@ -505,7 +506,7 @@ def test_subject_without_null_updates_is_not_asked_for_them() -> None:
     assert CURSORS.can_ask(trace.operations[:1], without)
     subject = declared("circling", Circling, CURSORS)
     assert unasked(trace, subject) == (2, trace.operations[1])
-    assert [o.tag for o in conforming.asked(trace, subject).operations].count("add") == 3
+    assert [o.tag for o in asked(trace, subject).operations].count("add") == 3
 
 
 @pytest.mark.slow
@@ -520,11 +521,11 @@ def test_walks_ask_a_subject_for_nothing_that_it_lacks() -> None:
 
 @pytest.mark.slow
 def test_list_that_circles_conforms_without_null_updates() -> None:
-    checked = check_subject(declared("circling", Circling), "pulsar-list-2025", golden(), 0, 60, 3)
+    checked = check_subject(declared("circling", Circling), "pulsar-list-2025", Budget(0, 60, 3))
     assert checked.green
     assert checked.golden_agreed == checked.golden_steps == 6_327
-    assert "CC-14" not in {rule.number for rule in checked.run.rules}
-    assert not [name for name in checked.run.deviations if "CC-14" in name]
+    assert "CC-14" not in {rule.number for rule in checked.rules}
+    assert not [name for name in checked.deviations if "CC-14" in name]
 
 
 def golden() -> Any:

@@ -11,10 +11,10 @@ from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, way
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.model.rules import deviations_of, rules_of, ways_of
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.check import RESULT, Difference
+from broker_tck.properties.engine.check import RESULT, Difference, observable
 from broker_tck.properties.engine.subjects import as_subject
-from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
-from broker_tck.properties.report.document import document
+from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis, in_words, wrong_models
+from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.report.words import by_what_was_seen, explanations, what_went_wrong
 
 
@@ -242,7 +242,7 @@ def test_way_that_few_walks_bear_out_is_no_headline() -> None:
     here = replace(finding, diagnosis=replace(finding.diagnosis, whole=False, walks=3, shown=14, telling=20))
     assert not here.diagnosis.likely
     assert what_went_wrong(here, "") == by_what_was_seen(here)
-    assert told[1:-1] in document(here).certainty
+    assert told[1:-1] in finding_result(here).certainty
 
 
 def test_ways_that_fit_alike_are_told_beside_each_other() -> None:

@@ -25,7 +25,7 @@ from broker_tck.properties.engine.blackbox import BOX, DEEPEST
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.explain import fatal
-from broker_tck.properties.report.parts import Asked, came_to
+from broker_tck.properties.report.parts import came_to
 from broker_tck.properties.search.isolation import unloaded
 from broker_tck.properties.search.isolation.guard import End, Limits, guarded
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
@@ -82,8 +82,8 @@ def through(door: str, subject: str, cli: Cli) -> str:
     if door == "campaign":
         return "".join(row.text for row in shard_rows(refresh.manifest([Lane(subject, IDEAL)], 1_000), 0, 0))
     if door == "pytest":
-        found = came_to(resolve_unloaded(subject), "walks", Asked(IDEAL))
-        return "".join(told.text for told in found.stories)
+        found = came_to(resolve_unloaded(subject), IDEAL, "walks")
+        return "".join(told.story for told in found[0].findings) if isinstance(found, tuple) else found
     words: dict[str, list[str]] = {
         "walk": ["walk", "--walks", "3"],
         "replay": ["replay", TRACE],

@@ -30,9 +30,9 @@ from broker_tck.properties.engine.operation import belongings
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.explain.finding import Finding, find_in
 from broker_tck.properties.report.lines import lines
-from broker_tck.properties.search.interleaving import Explored, explore, sample, shortest_finding
+from broker_tck.properties.search.interleaving import Explored, explore, sample
 from broker_tck.properties.search.reduction.instead import by_first_use
 from broker_tck.properties.search.reduction.reducer import Reducer
 
@@ -88,7 +88,9 @@ def explored(subject: str, scenario: str) -> Explored:
 @cache
 def finding_of(name: str) -> Finding:
     subject = resolve(f"mutant:{name}")
-    found = shortest_finding(explored(subject.name, FOUND[name][0]), subject, MODEL)
+    shortest = explored(subject.name, FOUND[name][0]).shortest
+    assert shortest
+    found = find_in(subject, MODEL, shortest)
     assert found
     return found
 

@@ -20,13 +20,13 @@ from broker_tck.properties.contracts.delayed_delivery.operations import Capabili
 from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.contracts.negative_acks.contract import NEGATIVE_ACKS
 from broker_tck.properties.engine import contract as contracts
-from broker_tck.properties.engine.check import Difference, check, record
+from broker_tck.properties.engine.check import Difference, check, observable, record
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import LOOKED, OPERATIONS, Walk, walk, walk_seed
-from broker_tck.properties.explain.diagnose import Diagnoser, observable
+from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
 from broker_tck.properties.report.lines import lines
 from broker_tck.properties.search.replay import not_as_recorded

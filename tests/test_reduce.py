@@ -18,9 +18,9 @@ from broker_tck.properties.engine.operation import Operation, bulk, shifted
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.explain import diagnose
 from broker_tck.properties.explain import finding as findings
-from broker_tck.properties.explain.finding import failure, kind
-from broker_tck.properties.report.document import document, finding_json
-from broker_tck.properties.report.story import story
+from broker_tck.properties.report.finding import finding_json, story
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.search.failing import failure, kind
 from broker_tck.properties.search.reduction import prober
 from broker_tck.properties.search.reduction.in_bulk import from_bulk_on
 from broker_tck.properties.search.reduction.instead import made_up_for, passed, with_fewer
@@ -91,7 +91,7 @@ def test_subject_that_hangs_is_a_finding() -> None:
     assert [o.tag for o in finding.operations] == ["add", "get"]
     assert finding.difference.seen == {"error": "Hang", "message": "no answer within the limit"}
     assert (finding.diagnosis.rules, finding.diagnosis.ways) == (("DD-20",), ())
-    assert "Hang: no answer within the limit" in story(document(finding))
+    assert "Hang: no answer within the limit" in story(finding_result(finding))
 
 
 def test_walk_of_a_subject_that_hangs_ends() -> None:
@@ -130,7 +130,7 @@ def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error:
     assert finding.difference.seen == error
     assert finding.diagnosis.ways == ()
     assert finding.diagnosis.sentence == "No known wrong way of a rule explains this."
-    assert f"{error['error']}: {error['message']}" in story(document(finding))
+    assert f"{error['error']}: {error['message']}" in story(finding_result(finding))
 
 
 def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
@@ -138,8 +138,8 @@ def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
     finding = found(subject, first_failing(subject))
     assert finding is not None
     assert [o.tag for o in finding.operations] == ["has"]
-    assert "<an object>" in story(document(finding))
-    assert finding_json(finding)["seen"] == "<an object>"
+    assert "<an object>" in story(finding_result(finding))
+    assert finding_json(finding_result(finding))["seen"] == "<an object>"
 
 
 def test_failure_that_does_not_happen_again_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,14 +321,14 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     whole = found(subject, done)
     assert whole is not None
     assert (whole.spent, finding_json(whole)["unfinished"]) == (False, "")
-    assert "Unfinished" not in story(document(whole))
+    assert "Unfinished" not in story(finding_result(whole))
     monkeypatch.setattr(prober, "MOST_WORK", 2 * len(done.operations))
     spent = found(subject, done)
     assert spent is not None
     assert len(spent.operations) > len(whole.operations)
     told = "the reduction ran out of work, so that a shorter trace may do; to go on, write `reduce` for `replay` in the"
     assert finding_json(spent)["unfinished"] == f"{told} last line"
-    assert "\n  Unfinished  the reduction ran out of work, " in story(document(spent))
+    assert "\n  Unfinished  the reduction ran out of work, " in story(finding_result(spent))
 
 
 @pytest.mark.slow
@@ -337,7 +337,7 @@ def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.M
     monkeypatch.setattr(prober, "MOST_PROBES", 1)
     finding = found(subject, first_failing(subject))
     assert finding is not None
-    line = document(finding).replay
+    line = finding_result(finding).replay
     monkeypatch.undo()
     status, out, err = cli(*shlex.split(line.replace(" replay ", " reduce ", 1))[1:])
     assert (status, err) == (1, "")
@@ -352,7 +352,7 @@ def test_breach_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Monk
     done = kit.Walk(None, trace.config, list(trace.operations), None)
     finding = findings.find_breach(subject_of(TimeBucketTracker), model, "DD-07", done)
     assert finding is not None
-    assert document(finding).unfinished == "the reduction ran out of work, so that a shorter trace may do"
+    assert finding_result(finding).unfinished == "the reduction ran out of work, so that a shorter trace may do"
 
 
 def test_operation_goes_where_another_makes_up_for_it() -> None:

@@ -12,9 +12,10 @@ import pytest
 from conftest import Cli
 
 from broker_tck.cli import check
-from broker_tck.cli.checking import Budget, Pair
+from broker_tck.cli.checking import Pair
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
+from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.settings import Settings, settings_of
 
 QUICK = ("--walks", "2", "--examples", "0", "--json")

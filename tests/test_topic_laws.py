@@ -11,7 +11,7 @@ from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, as_subject, declared, resolve
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.explain.deviating import broken_by
+from broker_tck.properties.search.failing import broken_by
 
 TOPICS: Contract = CONTRACTS["topic-delivery"]
 BY_THE_TICK = next(way for way in ways_of(TopicDelivery) if str(way) == "DD-05 buckets.key: by_the_tick")

@@ -30,11 +30,12 @@ from broker_tck.properties.engine.subjects import as_subject, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.explain.deviating import broken_by, happens
+from broker_tck.properties.explain.deviating import happens
 from broker_tck.properties.explain.diagnose import Diagnoser
-from broker_tck.properties.explain.finding import failure, find
-from broker_tck.properties.report.document import UNASKED, document
-from broker_tck.properties.report.story import story
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.report.finding import story
+from broker_tck.properties.report.made import UNASKED, finding_result
+from broker_tck.properties.search.failing import broken_by, failure
 from broker_tck.properties.search.reduction.shorter import Shorter
 from broker_tck.properties.search.replay import MODEL, declaring, on_subject
 
@@ -328,7 +329,7 @@ def test_way_that_changes_nothing_explains_no_trace_that_fails_where_it_is_not_l
     found = find(subject, diagnoser, trace.config, trace.operations, None)
     assert found is not None
     assert (found.unasked, found.diagnosis.ways) == (True, ())
-    assert " ".join(story(document(found)).split()).count(f"Note {UNASKED}") == 1
+    assert " ".join(story(finding_result(found)).split()).count(f"Note {UNASKED}") == 1
 
 
 def test_nothing_is_noted_of_what_fails_whatever_is_asked() -> None:
@@ -337,4 +338,4 @@ def test_nothing_is_noted_of_what_fails_whatever_is_asked() -> None:
     diagnoser = Diagnoser(TOPICS, TOPICS.specification, subject.rig, subject.capabilities)
     found = find(subject, diagnoser, trace.config, trace.operations, None)
     assert found is not None
-    assert (found.unasked, document(found).note) == (False, "")
+    assert (found.unasked, finding_result(found).note) == (False, "")

@@ -20,7 +20,7 @@ from broker_tck.properties.engine.answers import (
 )
 from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.choices import Choices
-from broker_tck.properties.engine.contract import Step, Variation
+from broker_tck.properties.engine.contract import Contract, Step, Variation
 from broker_tck.properties.engine.operation import Operation
 
 RESULT = "result"
@@ -42,6 +42,11 @@ class Difference(NamedTuple):
     observed: str | int
     expected: Any
     seen: Any
+
+
+def observable(contract: Contract, difference: Difference) -> str:
+    """The name of what differed."""
+    return RESULT if difference.observed == RESULT else [*contract.observables][int(difference.observed)]
 
 
 class Look(Operation, frozen=True, tag="look"):

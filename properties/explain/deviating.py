@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Way, clause_of, deviations_of
-from broker_tck.properties.engine.check import kept, recorder
-from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis
-from broker_tck.properties.explain.finding import Finding, failure, find, find_breach
+from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.explain.one_bug import told_once
 from broker_tck.properties.search.cheapest import is_dear
 from broker_tck.properties.search.exercised import deviating
+from broker_tck.properties.search.failing import broken_by, failure
 from broker_tck.properties.search.replay import otherwise
 
 DEVIATION_WALKS = 1_000
@@ -77,22 +75,6 @@ def breaking(
     for done in along(subject, model, seed, count or DEVIATION_WALKS):
         if broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}):
             yield done
-
-
-def broken_by(
-    contract: Contract, done: Walk, rigged: Any, capabilities: Any, wanted: Container[str] | None = None
-) -> list[str]:
-    """The laws and variations, all or those wanted, that a subject breaks where it makes a walk alone."""
-    laws = [law for law in contract.laws if wanted is None or law.number in wanted]
-    recorded = recorder(lambda config: rigged(config, capabilities))
-    steps = recorded(done.config, done.operations) if laws else []
-    broken = [law.number for law in laws if law.check(done.config, steps)[2]]
-    choices = SeededChoices(done.seed or 0)
-    for variation in contract.variations:
-        if wanted is None or variation.name in wanted:
-            holds = kept(variation, done.config, done.operations, choices, recorded)
-            broken += [variation.name] if holds is False else []
-    return broken
 
 
 def behaves_as(subject: Subject, seed: int) -> str | None:
@@ -158,7 +140,7 @@ def shortest(findings: Iterable[Finding | None]) -> Finding | None:
     return min((f for f in findings if f), key=lambda f: len(f.operations), default=None)
 
 
-def peeled(subject: Subject, seed: int, count: int | None = None) -> list[Finding]:
+def findings_by_rule(subject: Subject, seed: int, count: int | None = None) -> list[Finding]:
     """What is wrong with a subject that behaves as another profile than the specification: each rule by itself.
 
     Each rule is searched for in ``count`` walks, or else in :data:`DEVIATION_WALKS`. A law that the trace of a rule
@@ -171,3 +153,8 @@ def peeled(subject: Subject, seed: int, count: int | None = None) -> list[Findin
     found = (deviation(subject, profile, number, seed, count) for number in broken)
     specified = subject.contract.specification
     return told_once(Diagnoser(subject.contract, specified, subject.rig, subject.capabilities), filter(None, found))
+
+
+def gone_in_words(profile: str, deviations: Mapping[str, bool]) -> list[str]:
+    """The declared deviations of a profile that no longer happen, in words."""
+    return [f"{name} otherwise, as {profile} has it" for name, happens in deviations.items() if not happens]

@@ -22,7 +22,14 @@ from broker_tck.model.reference import Reference
 from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.blackbox import BOX
-from broker_tck.properties.engine.check import RESULT, Difference, Recorded, first_difference, record, unanswered
+from broker_tck.properties.engine.check import (
+    Difference,
+    Recorded,
+    first_difference,
+    observable,
+    record,
+    unanswered,
+)
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.limit import Limit
@@ -363,8 +370,3 @@ def blame(contract: Contract, operations: Sequence[Operation], difference: Diffe
     """The rule that the contract's table names for a difference at the end of a trace."""
     expected, seen = plain(difference.expected), plain(difference.seen)
     return contract.blame(operations, observable(contract, difference), expected, seen)
-
-
-def observable(contract: Contract, difference: Difference) -> str:
-    """The name of what differed."""
-    return RESULT if difference.observed == RESULT else [*contract.observables][int(difference.observed)]

@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-from broker_tck.implementations.interface import NOT_ANSWERED, Hang
+from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.check import (
-    HANG,
-    RESULT,
     Difference,
-    first_difference,
-    kept,
-    no_answer,
-    record,
-    recorder,
-    replay_differs,
+    observable,
     unanswered,
 )
-from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.explain.diagnose import Diagnoser, Diagnosis, WrongModel, blame, observable
+from broker_tck.properties.explain.diagnose import Diagnoser, Diagnosis, WrongModel, blame
+from broker_tck.properties.search.failing import (
+    Failure,
+    Judge,
+    answered,
+    breach_of,
+    breach_told,
+    can_try,
+    erred,
+    fails_unasked,
+    failure,
+    kind,
+)
 from broker_tck.properties.search.raised import raised_at
 from broker_tck.properties.search.reduction.prober import Fails
 from broker_tck.properties.search.reduction.reducer import Reducer
 from broker_tck.properties.search.reduction.shorter import Shorter
 
-VARIED = 12
-"""In how many ways a trace is varied while a breach is reduced."""
 LONG = 10
 """A reduced trace of more operations is reduced further, to one that only the same ways explain."""
 MOST_BULK = 1_000
@@ -70,6 +71,8 @@ class Finding:
     """What else shows the same bug."""
     laws: tuple[str, ...] = ()
     """The laws and variations, of those that walks broke, that its trace breaks as well."""
+    note: str = ""
+    """Why it is not as findings are, if so: it was not reduced, say."""
 
     @property
     def rule(self) -> str:
@@ -87,54 +90,13 @@ class Finding:
         return observable(self.contract, self.difference)
 
 
-Failure = tuple[int, Difference]
-"""Where a trace fails, and how."""
-Judge = Callable[[Subject, type[Reference], Any, Sequence[Operation]], Failure | None]
-"""Replays a trace: a subject, the model, a configuration and operations. None: it does not fail."""
 Keeps = Callable[[Any, Sequence[Operation], Difference], bool]
 """Whether a shorter trace, which fails with its last operation, still is what is looked for."""
-
-
-def failure(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
-    """Where a trace fails, and how, replayed in this process."""
-    made = partial(subject.rig, config, subject.capabilities)
-    try:
-        with Limit(subject.seconds):
-            return replay_differs(operations, partial(model, config), made, subject.contract.dear)
-    except Hang:
-        return 0, no_answer(HANG, NOT_ANSWERED)
-
-
-def fails_unasked(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> bool:
-    """Whether a failing trace does not fail where everything is asked for after each operation."""
-    if not subject.contract.dear:
-        return False
-    try:
-        with Limit(subject.seconds):
-            return first_difference(operations, model(config), subject.rig(config, subject.capabilities)) is None
-    except Hang:
-        return False
-
-
-def can_try(subject: Subject, given: Any, config: Any, operations: Sequence[Operation]) -> bool:
-    """Whether a subject can be configured so, if it was not given so, and be asked for a whole trace."""
-    contract, capabilities = subject.contract, subject.capabilities
-    starts = config == given or contract.edges.may_start(config, capabilities)
-    return starts and contract.can_ask(operations, capabilities)
 
 
 def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer:
     """A reducer of a contract's traces, which knows their numbers as a profile does."""
     return Reducer(fails, contract.config(), contract.rewrites, Shorter(contract, model))
-
-
-def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
-    """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
-    try:
-        with Limit(subject.seconds):
-            return tuple(step.result for step in record(operations, subject.rig(config, subject.capabilities)))
-    except Hang:
-        return ()
 
 
 def find(
@@ -168,6 +130,12 @@ def find(
     if unanswered(first[1]) or finding is None or bulk(failing) > MOST_BULK:
         return finding
     return reduction.of_same_ways(finding)
+
+
+def find_in(subject: Subject, model: type[Reference], failed: Walk) -> Finding | None:
+    """Make a finding of a failing walk, as :func:`find` does."""
+    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
+    return find(subject, diagnoser, failed.config, failed.operations, failed.seed)
 
 
 @dataclass(frozen=True)
@@ -243,7 +211,7 @@ class Reduction:
         return lambda config, operations, _: bool(self.diagnoser.fitting(config, operations, ways))
 
 
-def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> Finding:
+def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "", note: str = "") -> Finding:
     """A failing walk as a finding, as it is; the rule is that of the contract's table, unless one is given."""
     contract, operations = subject.contract, tuple(failed.operations)
     assert failed.difference
@@ -259,18 +227,8 @@ def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "") -> F
         diagnosis,
         failed.seed,
         len(operations),
+        note=note,
     )
-
-
-def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
-    """What a failure is like: the kind of operation, what differed, and whether it was an error or no answer."""
-    error = "error" if erred(difference) else ""
-    return operation.tag, observable(contract, difference), unanswered(difference) or error
-
-
-def erred(difference: Difference) -> bool:
-    """Whether an error was seen in place of an answer."""
-    return isinstance(difference.seen, dict) and "error" in difference.seen
 
 
 def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk) -> Finding | None:
@@ -306,28 +264,3 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
         len(done.operations),
         spent=breaks.is_spent(),
     )
-
-
-def breach_told(contract: Contract, name: str, complaint: str) -> Difference:
-    """A breach as a difference. What is wrong with a variation is its sentence, which does not hold."""
-    if name in {law.number for law in contract.laws}:
-        return Difference(RESULT, f"{name} to hold", complaint)
-    return Difference(RESULT, complaint, "something else")
-
-
-def breach_of(
-    contract: Contract, rigged: Callable[[Any], Any], name: str, config: Any, operations: Sequence[Operation]
-) -> tuple[int | None, str]:
-    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not.
-
-    ``rigged`` makes a fresh subject, on a rig, for a configuration.
-    """
-    recorded = recorder(rigged)
-    for law in contract.laws:
-        if law.number == name:
-            return law.check(config, recorded(config, operations))[1:]
-    variation = next(variation for variation in contract.variations if variation.name == name)
-    for number in range(VARIED):
-        if kept(variation, config, operations, SeededChoices(number), recorded) is False:
-            return len(operations) - 1, variation.sentence
-    return None, ""

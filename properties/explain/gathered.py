@@ -6,8 +6,9 @@ from collections import Counter
 
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.explain.diagnose import Diagnoser
-from broker_tck.properties.explain.finding import Finding, kind
+from broker_tck.properties.explain.finding import Finding
 from broker_tck.properties.explain.one_bug import order, told_once
+from broker_tck.properties.search.failing import kind
 
 ENOUGH = 3
 """So many more failing walks are reduced that say what was said, for the shortest trace."""

@@ -15,7 +15,8 @@ from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.explain.diagnose import SEED, Diagnoser
-from broker_tck.properties.explain.finding import MOST_BULK, Finding, breach_of, kind
+from broker_tck.properties.explain.finding import MOST_BULK, Finding
+from broker_tck.properties.search.failing import breach_of, kind
 
 DRAWS = 24
 """So often all kinds of operations are drawn, for one of a kind that suits the state behind a trace."""

@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from broker_tck.model.rules import Rule, rules_of
-from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.explain.checked import Checked, check_subject, of_failing
 from broker_tck.properties.explain.deviating import behaves_as, broken_rules, deviation
 from broker_tck.properties.explain.finding import Finding
-from broker_tck.properties.report.document import Document, document, rule_named
+from broker_tck.properties.report.finding import FindingResult
+from broker_tck.properties.report.made import finding_result, rule_named
+from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import deviating
-from broker_tck.properties.search.run import SAMPLED, Progress, Run, checked, findings, run_subject
+from broker_tck.properties.search.run import SAMPLED, Progress, checked
 
 
 class Verdict(StrEnum):
@@ -33,7 +35,7 @@ class Column:
     profile: str | None
     """The profile as which it behaves; None: as none, so that no rule is said to be kept."""
     verdicts: dict[str, Verdict]
-    findings: dict[str, Document] = field(default_factory=dict)
+    findings: dict[str, FindingResult] = field(default_factory=dict)
     """The shortest trace for each rule that it breaks."""
     walks: int = 0
     operations: int = 0
@@ -51,16 +53,16 @@ def column(count: int, seed: int, subject: Subject, progress: Progress) -> Colum
     contract = subject.contract
     profile = behaves_as(subject, seed)
     if profile is None:
-        return of_run(run_subject(subject, contract.default, seed, count, progress=progress))
-    run = Run(subject, profile, seed)
+        return of_end(check_subject(subject, contract.default, Budget(seed, count), progress, parts=("walks",)))
+    run = Checked(subject, profile, seed)
     for _ in checked(run, range(count), SAMPLED, SAMPLED):
         if run.walks % 8 == 1:
             progress(run)
     verdicts = not_exercised(subject)
     exercised = {*run.exercised, *(v.name for v in contract.variations if run.met[v.name])} - {*run.model.MOOT}
     verdicts |= dict.fromkeys(exercised - deviating(run.model), Verdict.KEEPS)
-    found = {finding.rule: finding for finding in findings(run)}
-    complained = [name for _, name, _ in run.complaints if name in verdicts]
+    found = {finding.rule: finding for finding in of_failing(run)}
+    complained = [name for _, name, _ in run.breaches if name in verdicts]
     for number in dict.fromkeys([*broken_rules(contract, profile), *complained]):
         progress(run)
         finding = deviation(subject, profile, number, seed)
@@ -74,18 +76,14 @@ def not_exercised(subject: Subject) -> dict[str, Verdict]:
 
 
 def of_end(checked: Checked) -> Column:
-    """What is known of a subject that has ended its process."""
-    return of_run(checked.run)
-
-
-def of_run(run: Run) -> Column:
-    """What is known of a subject that behaves as no profile."""
-    column = Column(run.subject.name, None, not_exercised(run.subject), walks=run.walks, operations=run.operations)
-    return told(column, {finding.rule: finding for finding in run.findings})
+    """What is known of a subject that behaves as no profile, or has ended its process."""
+    nothing, of = not_exercised(checked.subject), checked.subject.name
+    column = Column(of, None, nothing, walks=checked.walks, operations=checked.operations)
+    return told(column, {finding.rule: finding for finding in checked.findings})
 
 
 def told(column: Column, found: dict[str, Finding]) -> Column:
     """A column with what was found."""
     column.verdicts |= dict.fromkeys(found, Verdict.BREAKS)
-    column.findings |= {number: document(finding) for number, finding in found.items()}
+    column.findings |= {number: finding_result(finding) for number, finding in found.items()}
     return column

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-import msgspec
-
 from broker_tck.model.reference import Allowed, Reference
 from broker_tck.properties.engine.answers import plain
-from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed
+from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed, observable
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, clock_of
-from broker_tck.properties.engine.units import Unit, number_text
-from broker_tck.properties.engine.written import named_text, plain_text
-from broker_tck.properties.explain.diagnose import observable
+from broker_tck.properties.engine.written import WIDEST, cut, named_text, unit_of, value_text, whole_text
 
-WIDEST = 96
 WIDTH = 80
 """How wide a text is where nothing says how wide it may be."""
 
@@ -114,52 +109,6 @@ def apart(one: str, other: str) -> tuple[str, str]:
     begin = max(0, alike - WIDEST // 2)
     before = "…" if begin else ""
     return cut(before + one[begin:]), cut(before + other[begin:])
-
-
-def cut(text: str) -> str:
-    """A text that is not too long."""
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
-
-
-def unit_of(contract: Contract, operation: Operation, name: str) -> Unit:
-    """What is counted by an operation's result, or by an observable."""
-    return operation.unit if name == RESULT else contract.units.get(name, "")
-
-
-def value_text(value: Any, clock: int | None, unit: Unit = "") -> str:
-    """A value with its unit, times counted from the clock; a number or a list no longer than it can be read."""
-    text = whole_text(value, clock, unit)
-    return text if isinstance(value, str | dict) else cut(text)
-
-
-def whole_text(value: Any, clock: int | None, unit: Unit = "") -> str:
-    """A value with its unit, times counted from the clock."""
-    if isinstance(value, dict) and "error" in value:
-        return f"{value['error']}: {value['message']}" if value.get("message") else str(value["error"])
-    if isinstance(value, str):
-        return value
-    return list_text(value, clock, unit) if isinstance(value, list) else scalar(value, clock, unit)
-
-
-def list_text(values: Sequence[Any], clock: int | None, unit: Unit) -> str:
-    """A list; where its places have units of their own, each with that."""
-    plain_places = not any(isinstance(value, list) for value in values)
-    units: Sequence[Unit] = [unit] * len(values)
-    if isinstance(unit, tuple) and plain_places:
-        units = unit if len(unit) == len(values) else [""] * len(values)
-    told = [whole_text(value, clock, of) for value, of in zip_longest(values, units)]
-    between = ", " if any(" " in text and not text.startswith("[") for text in told) else " "
-    return f"[{between.join(told)}]"
-
-
-def scalar(value: Any, clock: int | None, unit: Unit = "") -> str:
-    """A number or a flag."""
-    if type(value) is int:
-        return number_text(value, clock, unit if isinstance(unit, str) else "")
-    try:
-        return plain_text(value)
-    except (TypeError, OverflowError, msgspec.MsgspecError):
-        return repr(value)
 
 
 # ---- In columns, or one below the other

@@ -4,171 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 from broker_tck.model.rules import deviations_of
-from broker_tck.properties.conforming import Checked, asked, golden_traces, witnesses
-from broker_tck.properties.engine.check import unanswered
-from broker_tck.properties.engine.machine import described, run_machine
-from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared
+from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.explain.finding import Finding
-from broker_tck.properties.report.document import document
-from broker_tck.properties.report.guarding import Task, run_one
-from broker_tck.properties.report.story import story
-from broker_tck.properties.search.fitness import see_made
+from broker_tck.properties.explain.checked import PARTS, Checked, check_subject
+from broker_tck.properties.explain.guarding import Task, run_one
+from broker_tck.properties.report.finding import FindingResult
+from broker_tck.properties.report.made import profile_result
+from broker_tck.properties.report.result import ProfileResult
+from broker_tck.properties.search.budget import USUAL, Budget, budget
 from broker_tck.properties.search.isolation.unloaded import loaded, resolve_unloaded
 from broker_tck.properties.search.raised import debugged, own, raised
-from broker_tck.properties.search.replay import disagreements
-from broker_tck.properties.search.run import SAMPLED, Progress, Run, checked, complaint_text, deviations, findings
+from broker_tck.properties.search.replay import golden_traces
+from broker_tck.properties.search.run import Progress, Run
+from broker_tck.properties.settings import settings_of
+from broker_tck.properties.verdict import BROKEN
 
-WALKS = 300
-EXAMPLES = 30
-
-
-class Story(NamedTuple):
-    """What a test says of a finding."""
-
-    numbers: tuple[str, ...]
-    """The rules that it breaks, laws among them."""
-    what: str
-    """What went wrong, in a sentence."""
-    text: str
-    """All there is to tell."""
-
-
-class Seen(NamedTuple):
-    """What a part came to."""
-
-    stories: tuple[Story, ...] = ()
-    """The findings."""
-    laws: tuple[tuple[str, str], ...] = ()
-    """The laws that did not hold, each with a sentence."""
-    said: tuple[str, ...] = ()
-    """What is wrong besides findings, a sentence each."""
-    vacuous: tuple[str, ...] = ()
-    """The rules that never came up; empty if a walk failed."""
-    statistics: str = ""
-    """What Hypothesis has to say."""
-    traces: tuple[tuple[Any, tuple[Operation, ...]], ...] = ()
-    """The configuration and the operations of each finding whose subject answers."""
-    unfit: bool = False
-    """Whether the subject cannot be asked at all. What is said tells why."""
-
-
-def seen(found: Checked) -> Seen:
-    """What a check came to."""
-    run = found.run
-    return Seen(
-        tuple(story_of(*each) for each in found.findings),
-        tuple((law, complaint_text(seed, law, text)) for seed, law, text in run.complaints),
-        tuple(found.complaints),
-        () if run.failing or run.findings else tuple(run.vacuous),
-        traces=tuple((f.config, f.operations) for f, _ in found.findings if not unanswered(f.difference)),
-    )
-
-
-def story_of(finding: Finding, note: str) -> Story:
-    """What a test says of a finding."""
-    told = document(finding, note)
-    return Story(finding.numbers, told.what, story(told))
-
-
-class Asked(NamedTuple):
-    """What is asked of a subject, besides the part."""
-
-    profile: str
-    seed: int = 0
-    hypothesis_seed: int | str | None = None
-    """Another run of the machine than the fixed one."""
-
-
-Part = Callable[[Asked, Subject, Progress], Seen]
-
-
-def part_golden(asked_for: Asked, subject: Subject, _progress: Progress) -> Seen:
-    """The traces that were recorded on the broker's own classes."""
-    profile = asked_for.profile
-    parts = [asked(trace, subject) for trace in golden_traces(subject.contract.name, profile)]
-    found = next(disagreements(parts, subject, profile), None)
-    return seen(Checked(Run(subject, profile, 0), 0, 0, [found] if found else [], 0))
-
-
-def part_walks(asked_for: Asked, subject: Subject, progress: Progress) -> Seen:
-    """Random walks, with the laws."""
-    run = Run(subject, asked_for.profile, asked_for.seed)
-    if any(done.difference for done in checked(run, range(WALKS), SAMPLED, SAMPLED)):
-        run.looking = True
-        progress(run)
-        run.findings = findings(run)
-    return seen(Checked(run, 0, 0, [], 0))
-
-
-def part_machine(asked_for: Asked, subject: Subject, progress: Progress) -> Seen:
-    """The Hypothesis machine."""
-    run = Run(subject, asked_for.profile, asked_for.seed)
-    with described() as statistics:
-        failed, _ = run_machine(subject, run.model, EXAMPLES, asked_for.hypothesis_seed)
-    if failed:
-        run.failing.append(failed)
-        run.looking = True
-        progress(run)
-        run.findings = findings(run)
-    return seen(Checked(run, 0, 0, [], 0))._replace(statistics="\n".join(statistics))
-
-
-def part_deviations(asked_for: Asked, subject: Subject, _progress: Progress) -> Seen:
-    """Every deviation that the profile declares is seen to be one."""
-    run = Run(subject, asked_for.profile, asked_for.seed)
-    golden = [asked(trace, subject) for trace in golden_traces(subject.contract.name, run.profile)]
-    deviations(run, golden + witnesses(subject, run.profile))
-    return Seen(said=tuple(not_enough(run.gone_in_words)))
-
-
-PARTS: dict[str, Part] = {
-    "golden": part_golden,
-    "walks": part_walks,
-    "machine": part_machine,
-    "deviations": part_deviations,
-}
-
-
-def made_first(part: str, asked_for: Asked, subject: Subject, progress: Progress) -> Seen:
-    """See that a subject can be made, then what a part comes to."""
-    see_made(subject)
-    return PARTS[part](asked_for, subject, progress)
-
-
-@cache
-def came_to(subject: Subject, part: str, asked_for: Asked) -> Seen:
-    """What a part comes to, in a guarded process; once for all tests that look at it."""
-    work = partial(made_first, part, asked_for)
-    try:
-        return run_one(Task(subject, asked_for.profile, work, seen, asked_for.seed))
-    except BadInput as error:
-        return Seen(said=(str(error),), unfit=True)
-
-
+Seen = tuple[ProfileResult, str]
+"""What a part came to, and what Hypothesis has to say of it."""
 TOLD: dict[tuple[Subject, str], dict[str, str]] = {}
 """By subject and profile, and by the number of each rule: which test of this process has told of it."""
 
 
-def once(subject: Subject, profile: str, part: str, told: Story) -> str:
-    """A story; where another test has told of the same rules, a line that says which."""
+def seen(checked: Checked) -> Seen:
+    """What a part came to."""
+    return profile_result(checked), checked.statistics
+
+
+def asked_for(profile: str, part: str, budget: Budget, subject: Subject, progress: Progress) -> Seen:
+    """Ask a part of a subject, in its process."""
+    return seen(check_subject(subject, profile, budget, progress, parts=(part,)))
+
+
+@cache
+def came_to(subject: Subject, profile: str, part: str, budget: Budget = USUAL) -> Seen | str:
+    """What a part comes to, in a guarded process, once for all tests that look at it; why it cannot be asked at all."""
+    try:
+        return run_one(Task(subject, profile, partial(asked_for, profile, part, budget), seen, budget.seed))
+    except BadInput as error:
+        return str(error)
+
+
+def once(subject: Subject, profile: str, part: str, told: FindingResult) -> str:
+    """A finding as text; where another test has told of the same rules, a line that says which."""
     before = TOLD.setdefault((subject, profile), {})
     first = next((before[number] for number in told.numbers if number in before), part)
     before.update(dict.fromkeys(told.numbers, first))
-    return told.text if first == part else f"the same failure as in {profile}-{first}: {told.what}"
+    return told.story if first == part else f"the same failure as in {profile}-{first}: {told.what}"
 
 
-def of_rule(subject: Subject, profile: str, number: str, found: Seen) -> list[str]:
+def of_part(subject: Subject, part: str, found: ProfileResult) -> list[str]:
+    """What is wrong with a part, each as text."""
+    stories = [once(subject, found.profile, part, told) for told in found.findings]
+    return [*stories, *found.complaints, *not_enough(found.gone)]
+
+
+def of_rule(subject: Subject, number: str, found: ProfileResult) -> list[str]:
     """One rule, in the random walks: none breaks it, and it came up unless they ended early."""
-    if found.unfit:
-        return [*found.said]
-    stories = [once(subject, profile, number, told) for told in found.stories if number in told.numbers]
-    laws = [text for law, text in found.laws if law == number]
-    return stories or laws[:1] or not_enough([number] if number in found.vacuous else [])
+    stories = [once(subject, found.profile, number, told) for told in found.findings if number in told.numbers]
+    laws = [text for text in found.complaints if text.startswith(f"{number} ")]
+    unseen = [number] if number in found.rules.vacuous and found.verdict != BROKEN else []
+    return stories or laws[:1] or not_enough(unseen)
 
 
 def not_enough(unseen: list[str]) -> list[str]:
@@ -188,36 +88,38 @@ def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:
     return found
 
 
-def run_part(subject: Subject, profile: str, part: str, seed: int, request: Any) -> None:
+def run_part(subject: Subject, profile: str, part: str, budget: Budget, request: Any) -> None:
     """Run one part, or look at one rule, as a test, which fails with the story alone."""
     import pytest
 
     config = request.config
-    asked_for = Asked(profile, seed, hypothesis_seed(config))
-    found = came_to(subject, part if part in PARTS else "walks", asked_for)
-    stories = (once(subject, profile, part, told) for told in found.stories)
-    wrong = "\n\n".join([*stories, *found.said] if part in PARTS else of_rule(subject, profile, part, found))
-    if found.statistics and config.getoption("--hypothesis-show-statistics", False):
-        request.node.hypothesis_statistics = found.statistics
-    if wrong and config.getoption("usepdb", False):
-        for trace in found.traces[:1]:
-            stop_in(loaded(subject), trace, wrong, config)
+    came = came_to(subject, profile, part if part in PARTS else "walks", seeded(budget, config))
+    if isinstance(came, str):
+        pytest.fail(came, pytrace=False)
+    found, statistics = came
+    wrong = "\n\n".join((of_part if part in PARTS else of_rule)(subject, part, found))
+    if statistics and config.getoption("--hypothesis-show-statistics", False):
+        request.node.hypothesis_statistics = statistics
+    answered = [finding for finding in found.findings if not finding.unanswered]
+    if wrong and answered and config.getoption("usepdb", False):
+        stop_in(loaded(subject), answered[0], wrong, config)
     if wrong:
         pytest.fail(wrong, pytrace=False)
 
 
-def hypothesis_seed(config: Any) -> int | str | None:
-    """The seed of ``--hypothesis-seed``."""
+def seeded(budget: Budget, config: Any) -> Budget:
+    """A budget with the seed of ``--hypothesis-seed`` for the machine."""
     given = config.getoption("--hypothesis-seed", None)
-    return int(given) if given is not None and str(given).isdecimal() else given
+    return budget._replace(machine_seed=int(given) if given is not None and str(given).isdecimal() else given)
 
 
-def stop_in(subject: Subject, trace: tuple[Any, tuple[Operation, ...]], wrong: str, config: Any) -> None:
+def stop_in(subject: Subject, finding: FindingResult, wrong: str, config: Any) -> None:
     """Stop in the debugger, in this process: where a subject raises, else before the last operation is done.
 
     What it raises is raised here, so that pytest's own debugger is in the subject's frame.
     """
-    error = raised(subject, *trace)
+    trace = from_text(finding.trace)
+    error = raised(subject, trace.config, trace.operations)
     if error and own(error):
         error.add_note(wrong)
         raise error
@@ -226,17 +128,20 @@ def stop_in(subject: Subject, trace: tuple[Any, tuple[Operation, ...]], wrong: s
         capturing.suspend(in_=True)  # what is typed as well
     try:
         print(f"\n{wrong}\n")  # noqa: T201 # pytest shows what it has captured after the test
-        debugged(subject, *trace)
+        debugged(subject, trace.config, trace.operations)
     finally:
         if capturing:
             capturing.resume()
 
 
-def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: str | None = None, seed: int = 0) -> Any:
+def conformance(
+    contract: str, factory: Callable[..., Any] | str, *, profile: str | None = None, seed: int | None = None
+) -> Any:
     """Make a pytest test of a factory. A module that assigns it to a name with ``test_`` in front is complete.
 
     ``factory`` is called as the contract says, or is the name of a subject. ``profile`` is one of the
-    contract's; without one, those that the factory declares are checked. One test for each profile and part: the
+    contract's; without one, those that the factory declares are checked. The budget is that of `broker-tck check`, with
+    the table of pyproject.toml; ``seed`` is that of the walks. One test for each profile and part: the
     recorded traces, walks, the Hypothesis machine, the profile's deviations, as far as it has any; and one for each
     rule (``pytest -k DD-05``), which says whether the walks break it, or never come to it.
     """
@@ -244,11 +149,12 @@ def conformance(contract: str, factory: Callable[..., Any] | str, *, profile: st
 
     kit = contract_named(contract)
     name = f"{getattr(factory, '__module__', '?')}:{getattr(factory, '__qualname__', '?')}"
+    asked = budget(True, {"seed": seed}, vars(settings_of(Path.cwd())))
     subject = resolve_unloaded(factory) if isinstance(factory, str) else declared(name, factory, kit)
 
     @pytest.mark.parametrize(("profile", "part"), as_parameters(subject, profile))
     def test_conformance(profile: str, part: str, request: Any) -> None:
-        run_part(subject, profile, part, seed, request)
+        run_part(subject, profile, part, asked, request)
 
     return test_conformance
 

@@ -13,8 +13,9 @@ from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.ways import called
 from broker_tck.properties.engine.written import named_text
 from broker_tck.properties.explain.diagnose import WALKS, Diagnosis
-from broker_tck.properties.explain.finding import Finding, erred
+from broker_tck.properties.explain.finding import Finding
 from broker_tck.properties.report.lines import both_text
+from broker_tck.properties.search.failing import erred
 
 UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memory at"}
 """How it is told that there was no answer; otherwise the subject's process has ended."""

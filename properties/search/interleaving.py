@@ -21,8 +21,6 @@ from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk, walk_seed
-from broker_tck.properties.explain.diagnose import Diagnoser
-from broker_tck.properties.explain.finding import Finding, find
 
 ENDS, WAITS = "ends", "waits"
 """The first words of what a step answers with where its call has ended, and where it has to wait."""
@@ -166,12 +164,3 @@ def sample(scenario: Scenario, subject: Subject, model: type[Reference], count: 
 def drawn(choices: Choices) -> Choose:
     """Draws which thread goes on."""
     return lambda able: choices.below(len(able))
-
-
-def shortest_finding(explored: Explored, subject: Subject, model: type[Reference]) -> Finding | None:
-    """The finding of a scenario's shortest failing order, reduced."""
-    failed = explored.shortest
-    if failed is None:
-        return None
-    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
-    return find(subject, diagnoser, failed.config, failed.operations, None)

@@ -12,8 +12,8 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.explain.fatal import does_in_bulk, limits_of
-from broker_tck.properties.explain.finding import breach_of
+from broker_tck.properties.search.failing import breach_of
+from broker_tck.properties.search.isolation.apart import does_in_bulk, limits_of
 from broker_tck.properties.search.isolation.guard import End, can_fork, guarded
 from broker_tck.properties.search.isolation.unloaded import loaded
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from typing import Any
 
+from broker_tck import fixtures
 from broker_tck.model.reference import Allowed, Reference
 from broker_tck.properties.engine.answers import plain
-from broker_tck.properties.engine.check import RESULT, Difference, apart, concrete, failed
+from broker_tck.properties.engine.check import RESULT, Difference, apart, concrete, failed, observable
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject, bundled
-from broker_tck.properties.engine.trace import Trace
-from broker_tck.properties.explain.diagnose import observable
-from broker_tck.properties.explain.fatal import Asked, all_apart
-from broker_tck.properties.explain.finding import failure
+from broker_tck.properties.engine.trace import Trace, load, profile_in
+from broker_tck.properties.search.failing import failure
+from broker_tck.properties.search.isolation.apart import Asked, all_apart
 
 MODEL = "model"
 
@@ -122,3 +123,28 @@ def on_subject(trace: Trace, subject: Subject, profile: str) -> Disagreement | N
 def disagreements(traces: Sequence[Trace], subject: Subject, profile: str) -> Iterator[Disagreement]:
     """Replay traces on a subject beside the model: those on which they disagree, as they are found."""
     return (found for trace in traces if (found := on_subject(trace, subject, profile)))
+
+
+# ---- Recorded traces
+
+
+@cache
+def golden_traces(contract: str, profile: str) -> tuple[Trace, ...]:
+    """The recorded traces of a profile. Of the files of others only the beginning is read."""
+    own = (path for path in fixtures.golden(contract) if profile_in(path) == profile)
+    return tuple(trace for path in own for trace in load(str(path)))
+
+
+def witnesses(subject: Subject, profile: str) -> list[Trace]:
+    """Traces that show deviations of a profile which the recorded ones do not show, if the subject can be asked all."""
+    path = fixtures.deviations(subject.contract.name)
+    traces = load(str(path)) if path.exists() else []
+    return [t for t in traces if t.profile == profile and subject.contract.can_ask(t.operations, subject.capabilities)]
+
+
+def asked(trace: Trace, subject: Subject) -> Trace:
+    """A recorded trace without the operations that a subject declares to lack."""
+    asks = subject.contract.asks(trace.operations, subject.capabilities)
+    steps = zip(trace.operations, trace.outcomes, asks, strict=False)
+    kept = [(o, outcome) for o, outcome, asked in steps if asked]
+    return replace(trace, operations=[o for o, _ in kept], outcomes=[outcome for _, outcome in kept])

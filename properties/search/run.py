@@ -1,9 +1,9 @@
-"""A run: many walks of one subject under one profile, with what they exercised, what laws said, and findings."""
+"""A run: many walks of one subject under one profile, with what they exercised, and what laws said."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,25 +12,17 @@ from typing import Any
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault, Reference
-from broker_tck.model.rules import AS_SPECIFIED, Rule, deviations_of, rules_of
-from broker_tck.properties.engine.check import concrete, kept, record, recorder, unanswered
+from broker_tck.model.rules import Rule, rules_of
+from broker_tck.properties.engine.check import concrete, kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Law
 from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.trace import Trace
-from broker_tck.properties.engine.walk import LOOKED, Walk, walk, walks
-from broker_tck.properties.explain.deviating import breaks, broken_by, happens, peeled
-from broker_tck.properties.explain.diagnose import Diagnoser, back_models
-from broker_tck.properties.explain.fickle import fickle
-from broker_tck.properties.explain.finding import Finding, find, find_breach
-from broker_tck.properties.explain.gathered import Gathered
-from broker_tck.properties.explain.one_bug import told_once, with_laws
-from broker_tck.properties.search.cheapest import cheapest
+from broker_tck.properties.engine.walk import LOOKED, Walk, walks
 from broker_tck.properties.search.exercised import Exercised, deviating
+from broker_tck.properties.search.failing import broken_by
 from broker_tck.properties.search.fitness import see_whole
-from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 COUNTED = 16
 """One walk in so many counts which rules it exercises, where there are many walks."""
@@ -42,8 +34,6 @@ MOST_ASKED = 64
 """Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
 MODEL_SECONDS = 10.0
 """How long a model may take that is judged by laws alone. With a rule done otherwise it may come to no end."""
-MOST_FINDINGS = 12
-"""A run ends after so many failing walks."""
 Progress = Callable[["Run"], None]
 State = tuple[str, tuple[int, ...]]
 """The kind of an operation, and the abstract state in which it was made."""
@@ -66,17 +56,10 @@ class Run:
     states: Counter[State] = field(default_factory=Counter)
     """The abstract states in which operations were made, in the walks that were counted."""
     failing: list[Walk] = field(default_factory=list)
-    complaints: list[tuple[int | None, str, str]] = field(default_factory=list)
+    breaches: list[tuple[int | None, str, str]] = field(default_factory=list)
     """Laws that the subject broke where model and subject agreed: the walk's seed, the law, what was wrong."""
-    findings: list[Finding] = field(default_factory=list)
-    fickle: list[str] = field(default_factory=list)
-    """What became of walks that did not fail again, a sentence each."""
-    notes: dict[str, str] = field(default_factory=dict)
-    """Why the finding of a rule is not as findings are, if it is not."""
     looking: bool = False
     """Whether the walks are over, and those that failed are being looked at."""
-    deviations: dict[str, bool] = field(default_factory=dict)
-    """Each declared deviation, and whether it was seen to be one."""
 
     @property
     def model(self) -> type[Reference]:
@@ -99,51 +82,9 @@ class Run:
         return sorted({r.number for r in self.rules} - set(self.exercised))
 
     @property
-    def gone(self) -> list[str]:
-        """Declared deviations that no longer happen."""
-        return [name for name, seen in self.deviations.items() if not seen]
-
-    @property
-    def unseen(self) -> list[str]:
-        """What has to come up and did not, in words."""
-        return [*self.vacuous, *self.gone_in_words]
-
-    @property
-    def gone_in_words(self) -> list[str]:
-        """Declared deviations that no longer happen, in words."""
-        return [f"{name} otherwise, as {self.profile} has it" for name in self.gone]
-
-    @property
-    def said(self) -> list[str]:
-        """What there is to say besides findings, a sentence each."""
-        found = {number for finding in self.findings for number in finding.numbers}
-        first = dict[str, str]()
-        for complaint in self.complaints:
-            if complaint[1] not in found:
-                first.setdefault(complaint[1], complaint_text(*complaint))
-        return [*first.values()][:3] + self.fickle[:1]
-
-    @property
     def residual(self) -> float:
         """With 95 % confidence, fewer than this share of walks fail, if none has."""
         return residual(self.walks)
-
-    @property
-    def verdict(self) -> str:
-        """What the run comes to."""
-        if self.findings or self.failing or self.complaints:
-            return BROKEN
-        return NOT_ENOUGH if self.vacuous or self.gone else CONFORMS
-
-    @property
-    def green(self) -> bool:
-        """Whether there is nothing to report."""
-        return self.verdict == CONFORMS
-
-
-def complaint_text(seed: int | None, law: str, text: str) -> str:
-    """What a law said of a walk, in a sentence."""
-    return f"{law} does not hold: {text} (walk {seed})"
 
 
 def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
@@ -204,45 +145,6 @@ def count(run: Run, counting: Exercised, done: Walk) -> None:
     counting.met.clear()
 
 
-def run_subject(
-    subject: Subject,
-    profile: str,
-    seed: int,
-    count: int,
-    fail_fast: bool = False,
-    progress: Progress | None = None,
-    most: int = MOST_FINDINGS,
-    known: Sequence[Trace] = (),
-    reserve: int = 0,
-    search: int | None = None,
-) -> Run:
-    """Check a subject under a profile with so many walks, its declared deviations included.
-
-    ``known`` are traces of the profile, which may show them; it agrees with those that have outcomes. As many walks
-    more as are in ``reserve`` are made while a rule has not come up. If the subject behaves as a known profile, each
-    rule that this profile breaks is searched for in ``search`` walks; None: in the default number.
-    """
-    run = Run(subject, profile, seed)
-    made = until_all_came_up(run, count, reserve)
-    for done in made:
-        if done.difference and (fail_fast or len(run.failing) >= most or unanswered(done.difference)):
-            break
-        if fail_fast and run.complaints:
-            break
-        if progress and run.walks % 8 == 1:
-            progress(run)
-    if fail_fast and run.failing:
-        run.failing = [cheapest(run.failing[0], made)]
-    run.looking = True
-    if progress and run.failing:
-        progress(run)
-    run.findings = findings(run) if fail_fast else explained(run, search)
-    run.findings = run.findings or breaches(run)
-    if not (run.failing or subject.contract.life):  # not every deviation comes up in a life
-        deviations(run, known)
-    return run
-
-
 def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
     """So many walks; then walks of a reserve, while a rule has not come up. They are judged where a law may show it."""
     yield from checked(run, range(count), SAMPLED, SAMPLED)
@@ -253,54 +155,6 @@ def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
         if not missing:
             return
         yield from checked(run, range(number, number + 1), 1, judged=not of_laws.isdisjoint(missing))
-
-
-def explained(run: Run, search: int | None) -> list[Finding]:
-    """What the failing walks come to.
-
-    A subject that breaks the specification as some profile does is told so, one finding for each of its deviations.
-    """
-    foreign = run.failing and run.profile == run.subject.contract.default
-    if foreign and not any(unanswered(done.difference) for done in run.failing if done.difference):
-        return peeled(run.subject, run.seed, search) or findings(run)
-    return findings(run)
-
-
-def findings(run: Run) -> list[Finding]:
-    """One finding for each bug that failing walks show, the best explained first."""
-    diagnoser = Diagnoser(run.subject.contract, run.model, run.subject.rig, run.subject.capabilities)
-    gathered = Gathered(diagnoser)
-    for failed in sorted(run.failing, key=lambda walk: walk.effort):
-        if gathered.is_old(failed):
-            continue
-        finding = find(run.subject, diagnoser, failed.config, failed.operations, failed.seed)
-        if finding:
-            gathered.add(failed, finding)
-        else:
-            run.fickle.append(fickle(run.subject, run.model, failed))
-    return with_laws(diagnoser, gathered.findings, laws_of(run))
-
-
-def laws_of(run: Run) -> list[str]:
-    """The laws and variations that walks break where model and subject agree."""
-    return [name for _, name, _ in run.complaints]
-
-
-def breaches(run: Run) -> list[Finding]:
-    """The laws and variations that walks break where model and subject agree, each of the first such walk.
-
-    Those that one trace breaks are one finding.
-    """
-    subject, model, first = run.subject, run.model, dict[str, int]()
-    for seed, name, _ in run.complaints:
-        if seed is not None:
-            first.setdefault(name, seed)
-    found = []
-    for name, seed in sorted(first.items()):
-        done = walk(subject.contract, seed, subject.rig, model, subject.capabilities)
-        found.append(find_breach(subject, model, name, done))
-    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
-    return told_once(diagnoser, [finding for finding in found if finding])
 
 
 # ---- Laws and variations: the subject alone
@@ -317,35 +171,18 @@ def judge(run: Run, done: Walk) -> None:
         run.met[law.number] += met
         run.met_in[law.number] += bool(met)
         if complaint and law.number not in exempt and not itself(run.model, law, done):
-            run.complaints.append((done.seed, law.number, complaint))
+            run.breaches.append((done.seed, law.number, complaint))
     choices = SeededChoices(done.seed or 0)
     for variation in contract.variations:
         held = kept(variation, done.config, done.operations, choices, recorded)
         run.met[variation.name] += held is not None
         if held is False and variation.name not in exempt and not run.model.ACCEPTS:
-            run.complaints.append((done.seed, variation.name, variation.sentence))
+            run.breaches.append((done.seed, variation.name, variation.sentence))
 
 
 def itself(model: type[Reference], law: Law, done: Walk) -> bool:
     """Whether a model breaks a law by what it accepts that a subject does otherwise."""
     return bool(model.ACCEPTS) and bool(law.check(done.config, record(done.operations, model(done.config)))[2])
-
-
-# ---- Deviations: declared, and seen to be needed
-
-
-def deviations(run: Run, known: Sequence[Trace] = ()) -> None:
-    """See each deviation happen that the profile declares of what the subject has.
-
-    Put back as specified, the model no longer agrees: on known traces, see :func:`run_subject`, or on walks.
-    """
-    back = [(way, way.applied_to(run.model)) for way in deviations_of(run.model)]
-    back += [each for each in back_models(run.subject.contract, run.model) if each[0].name == AS_SPECIFIED]
-    for way, specified in back:
-        if way.rule.number not in run.subject.out_of_reach:
-            run.deviations[f"{way.rule.number} ({way.clause})"] = happens(run.subject, specified, run.seed, known)
-    for name in (law for law in run.model.BREAKS if law not in run.subject.out_of_reach):
-        run.deviations[name] = breaks(run.subject, run.model, name, run.seed, known)
 
 
 def laws_broken(

@@ -14,7 +14,8 @@ from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser
-from broker_tck.properties.explain.finding import Finding, failure
+from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.search.failing import failure
 
 FEW = 3
 """How many whole walks the first diagnosis of a stored trace has; a second one, if need be, has the usual number."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.check import observable
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.engine.written import named_text
-from broker_tck.properties.explain.diagnose import observable
-from broker_tck.properties.explain.finding import failure
-from broker_tck.properties.report.lines import value_text
+from broker_tck.properties.engine.written import named_text, value_text
+from broker_tck.properties.search.failing import failure
 
 REPLAYS = 3
 
 
-def fickle(subject: Subject, model: type[Reference], failed: Walk) -> str:
+def flaky(subject: Subject, model: type[Reference], failed: Walk) -> str:
     """In what a failing walk, replayed, differs from itself, as a sentence."""
     assert failed.difference
     first = len(failed.operations) - 1, failed.difference

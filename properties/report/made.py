@@ -1,87 +1,83 @@
-"""A finding as a document: all that there is to tell of it, in one typed record, before it is rendered.
-
-It is rendered as a story (:mod:`~broker_tck.properties.report.story`), as JSON (:func:`finding_json`), and by reports
-of campaigns, which keep documents in their store.
-"""
+"""Results made of what was checked: once, in the process that checked it."""
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from broker_tck.implementations.released import options
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, rules_of
+from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import to_text
+from broker_tck.properties.explain.checked import Checked, check_subject
 from broker_tck.properties.explain.finding import Finding
-from broker_tck.properties.report.lines import Line, lines, table
-from broker_tck.properties.report.story import story
+from broker_tck.properties.explain.regressions import Regression
+from broker_tck.properties.report.finding import Also, FindingResult
+from broker_tck.properties.report.lines import lines
+from broker_tck.properties.report.result import AcceptedWay, Golden, KeptTraces, ProfileResult, Rules, Source
 from broker_tck.properties.report.words import by_what_was_seen, explanations, how_sure, what_went_wrong
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.isolation.unloaded import source_of
+from broker_tck.properties.search.raised import near
+from broker_tck.properties.search.run import Progress
 
 UNASKED = "it shows only while less is asked for; where all is asked for after each operation, it goes well"
 
 
-class Also(msgspec.Struct, frozen=True):
-    """What else shows the same bug: a rule, and what was seen of it."""
-
-    rule: str
-    seen: str
-
-
-class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is to tell of a finding. The lists of rules, sentences, looks and sources are one beside the other."""
-
-    subject: str
-    contract: str
-    profile: str
-    rules: tuple[str, ...]
-    """The numbers of the rules, the first most likely."""
-    sentences: tuple[str, ...]
-    looks: tuple[str, ...] = ()
-    """What to look at first; nothing in documents of older campaigns."""
-    sources: tuple[str, ...] = ()
-    ways: tuple[str, ...]
-    """The known wrong ways that explain the subject."""
-    diagnosis: str
-    config: dict[str, Any]
-    operations: tuple[list[Any], ...]
-    lines: tuple[Line, ...]
-    observed: str
-    """What differed at the last operation."""
-    expected: Any
-    seen: Any
-    seed: int | None
-    """That of the walk; None: not a walk."""
-    found_after: int
-    """The operations of the trace that was reduced."""
-    replay: str
-    """The line that replays it."""
-    traceback: tuple[str, ...] = ()
-    """The lines of the subject's own traceback, where it raised."""
-    what: str = ""
-    """What went wrong, in a sentence; nothing in documents of older campaigns."""
-    certainty: str = ""
-    """How sure the diagnosis is."""
-    unfinished: str = ""
-    """That a shorter trace may do, and how to go on, where the reduction ran out of work."""
-    also: tuple[Also, ...] = ()
-    """What else shows the same bug."""
-    note: str = ""
-    """Why it is not as findings are, if so: it was not reduced, say, or fails only while less is asked for."""
+def checked_in(
+    profile: str, budget: Budget, subject: Subject, progress: Progress, kept: Sequence[Regression] = ()
+) -> ProfileResult:
+    """Check a subject under a profile, in its own process."""
+    return profile_result(check_subject(subject, profile, budget, progress, kept))
 
 
-def document(finding: Finding, note: str = "") -> Document:
-    """The document of a finding."""
+def profile_result(checked: Checked) -> ProfileResult:
+    """What became of one subject under one profile."""
+    subject, kept = checked.subject, checked.regressions
+    return ProfileResult(
+        subject=subject.name,
+        contract=subject.contract.name,
+        profile=checked.profile,
+        source=place_of(subject),
+        verdict=checked.verdict,
+        golden=Golden(checked.golden_steps, checked.golden_agreed),
+        rules=Rules(checked.exercised, checked.vacuous, dict(sorted(checked.met.items()))),
+        walks=checked.walks,
+        walked=checked.operations,
+        machine_steps=checked.machine_steps,
+        residual=checked.residual,
+        deviations=checked.deviations,
+        left_out=subject.left_out,
+        accepted=[AcceptedWay(**each._asdict()) for each in accepted(subject, checked.profile)],
+        kept=KeptTraces(
+            [each.file for each, _ in kept.failing],
+            [each.file for each in kept.passing],
+            [each.file for each in kept.unasked],
+        ),
+        findings=tuple(map(finding_result, checked.findings)),
+        complaints=tuple(checked.complaints),
+        unseen=tuple(checked.unseen),
+    )
+
+
+def place_of(subject: Subject) -> Source | None:
+    """Where a subject's factory is written; None where that is not known."""
+    found = source_of(subject.factory)
+    return Source(near(found[0]), found[1]) if found else None
+
+
+def finding_result(finding: Finding) -> FindingResult:
+    """What there is to tell of a finding."""
     contract, diagnosis, difference = finding.contract, finding.diagnosis, finding.difference
     model = contract.model(finding.profile)
     named = [rule_named(contract, model, number) for number in diagnosis.rules]
-    return Document(
+    return FindingResult(
         subject=finding.subject,
         contract=contract.name,
         profile=finding.profile,
@@ -105,13 +101,9 @@ def document(finding: Finding, note: str = "") -> Document:
         certainty=how_sure(diagnosis, contract, explanations(finding)),
         unfinished=unfinished(finding),
         also=tuple(also(finding)),
-        note=note or (UNASKED if finding.unasked else ""),
+        note=finding.note or (UNASKED if finding.unasked else ""),
+        law=diagnosis.law,
     )
-
-
-def read(text: str) -> Document:
-    """A document out of JSON. What a subject said may hold half a character, which only the standard library reads."""
-    return msgspec.convert(json.loads(text), Document)
 
 
 def also(finding: Finding) -> Iterator[Also]:
@@ -145,14 +137,3 @@ def replay_command(finding: Finding) -> str:
     law = f"--law {finding.rule} " if finding.diagnosis.law else ""
     subject = f"{shlex.quote(finding.subject)} {options(finding.subject)}"
     return f"broker-tck replay --subject {subject}{law}{shlex.quote(text)}"
-
-
-def document_json(told: Document) -> dict[str, Any]:
-    """A document as a JSON object, with its trace as a table, and all of it as text, besides."""
-    found: dict[str, Any] = msgspec.to_builtins(told)
-    return {**found, "story": table(told.lines), "text": story(told)}
-
-
-def finding_json(finding: Finding) -> dict[str, Any]:
-    """A finding as a JSON object."""
-    return document_json(document(finding))

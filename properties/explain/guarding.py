@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.explain.again import Again
-from broker_tck.properties.explain.fatal import Fatal, does_in_bulk, find_fatal, limits_of, walk_of, written_down
-from broker_tck.properties.explain.finding import unreduced
-from broker_tck.properties.report.kept import Kept
+from broker_tck.properties.explain.checked import Checked
+from broker_tck.properties.explain.fatal import find_fatal
+from broker_tck.properties.explain.finding import Finding, unreduced
+from broker_tck.properties.explain.regressions import Regression, in_file
+from broker_tck.properties.search.isolation.apart import does_in_bulk, limits_of, walk_of, written_down
 from broker_tck.properties.search.isolation.guard import FREE, End, Guarded, Tell, all_guarded, can_fork, guarded
 from broker_tck.properties.search.isolation.unloaded import loaded
 from broker_tck.properties.search.run import Progress, Run
@@ -45,7 +45,7 @@ class Task(Generic[T]):
     work: Callable[[Subject, Progress], T]
     broken: Callable[[Checked], T]
     seed: int = 0
-    kept: Sequence[Kept] = ()
+    kept: Sequence[Regression] = ()
     """The kept traces that it is run on."""
     careful: bool = False
     """Whether each operation of a walk has the limit for itself from the beginning."""
@@ -83,21 +83,20 @@ class Task(Generic[T]):
 
     def as_it_is(self, end: End) -> Checked:
         """The same, nothing replayed."""
-        return self.ended_by(end, Fatal(unreduced(self.subject, self.profile, self.failed(end))))
+        return self.ended_by(end, unreduced(self.subject, self.profile, self.failed(end)))
 
-    def ended_by(self, end: End, fatal: Fatal) -> Checked:
+    def ended_by(self, end: End, finding: Finding) -> Checked:
         """A check that ended with this finding."""
-        run = Run(self.subject, self.profile, self.seed, self.came.walks, self.came.operations)
-        run.findings = [fatal.finding]
-        run.notes[fatal.finding.rule] = fatal.note
+        checked = Checked(self.subject, self.profile, self.seed, self.came.walks, self.came.operations)
+        checked.findings = [finding]
         if self.came.failed:
-            run.fickle.append(f"{end.message}, on a trace near the one that is told")
-        again = Again()
+            checked.flaky.append(f"{end.message}, on a trace near the one that is told")
         if kept := next((each for each in self.kept if self.is_on(end, each)), None):
-            again.failing.append((kept, fatal.finding))
-        return Checked(run, 0, 0, [], 0, again)
+            checked.regressions.failing.append((kept, finding))
+            checked.findings = [replace(finding, note=in_file(kept))]
+        return checked
 
-    def is_on(self, end: End, kept: Kept) -> bool:
+    def is_on(self, end: End, kept: Regression) -> bool:
         """Whether a process ended on a kept trace."""
         walk, trace = walk_of(end, self.subject, self.subject.contract.model(self.profile)), kept.trace
         same = walk.config == trace.config and kept.is_of(self.subject, self.profile)
