@@ -9,8 +9,8 @@ from msgspec import structs
 
 from broker_tck.cli.matching import Pair
 from broker_tck.implementations.naming import unknown
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.report.result import ProfileResult

@@ -15,8 +15,8 @@ from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import CLASSPATH
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, having_profile
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput

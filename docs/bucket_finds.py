@@ -14,7 +14,7 @@ import click
 from finds_page import FINDS, RELEASES
 
 from broker_tck.model.rules import deviations_of
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.walk import walks
 

@@ -22,8 +22,8 @@ from topic_defects import TOPIC_DEFECTS
 
 from broker_tck.cli.main import cli
 from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, standing_before
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.worth.known import stored
 

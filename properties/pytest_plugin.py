@@ -55,7 +55,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
     import pytest
 
-    from broker_tck.properties.contracts import CONTRACTS
+    from broker_tck.properties.engine.registry import CONTRACTS
     from broker_tck.properties.engine.subjects import bundled, having_profile
     from broker_tck.properties.errors import BadInput
     from broker_tck.properties.report.parts import cases

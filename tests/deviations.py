@@ -14,8 +14,8 @@ from typing import Any
 
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import deviations_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import Walk

@@ -17,7 +17,7 @@ import pytest
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.rules import Way, ways_of
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, as_subject, declared
 from broker_tck.properties.engine.trace import Trace, from_text
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed

@@ -17,8 +17,8 @@ import misbehaving
 import msgspec
 
 from broker_tck.cli.main import run
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.schema import schema
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json

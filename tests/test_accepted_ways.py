@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from broker_tck.model.rules import ABSENT, Way, known_ways, ways_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import base_of
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, declared
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.engine.ways import called, way_named

@@ -28,10 +28,10 @@ from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.profiles import Legacy, Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import Way, deviations_of, rules_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
 from broker_tck.properties.contracts.entry_cache.rig import Rig
 from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed

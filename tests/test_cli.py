@@ -39,7 +39,7 @@ from broker_tck.fixtures import kills
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of, ways_of
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
 from broker_tck.properties.engine.trace import load
 from broker_tck.properties.explain.deviating import deviation

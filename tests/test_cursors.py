@@ -728,7 +728,7 @@ moves = st.tuples(st.sampled_from("abcdefgh"), st.none() | positions, st.sampled
 def test_container_is_as_a_plain_map_is(kind: Any, steps: list[Any]) -> None:
     container = kind(Config(), lambda: 0)
     at: dict[str, Any] = {}
-    for (name, to, what), asked in steps:
+    for (name, to, what), answer in steps:
         cursor = cursor_bench.Named(name)
         if what == "remove":
             assert container.remove_cursor(name) == (name in at)
@@ -740,9 +740,9 @@ def test_container_is_as_a_plain_map_is(kind: Any, steps: list[Any]) -> None:
             container.update_cursor(cursor, to)
             at |= {name: to} if name in at else {}
         placed = [p for p in at.values() if p is not None]
-        if asked == 0:
+        if answer == 0:
             assert container.get_slowest_cursor_position() == min(placed, default=None)
-        if asked == 1:
+        if answer == 1:
             for other in "abcdefgh":
                 rank = container.get_number_of_cursors_at_same_position_or_before(cursor_bench.Named(other))
                 own = at.get(other)

@@ -15,9 +15,9 @@ from broker_tck.implementations.negative_acks.clients import JavaPip393
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import clause_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
@@ -151,7 +151,7 @@ def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> 
 @pytest.mark.slow
 def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JavaPip393, "profiles", ("pip-393-java",))
-    kept = "broker_tck.properties.search.run.happens"
+    kept = "broker_tck.properties.explain.checked.happens"
     monkeypatch.setattr(kept, lambda subject, specified, seed, known: "NA-23" not in specified.__name__)
     status, out, _ = cli("check", "--subject", "java", "--walks", "40", "--examples", "0")
     assert status == 4

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kit import run_subject
 
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.search.replay import on_subject

@@ -11,8 +11,8 @@ import pytest
 from kit import MODEL, run_subject, subject_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import Difference
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, check_subject

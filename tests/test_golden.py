@@ -15,7 +15,7 @@ from conftest import Cli
 from kit import CONTRACT, ONE_IN, replay
 
 from broker_tck import fixtures
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import Head, Trace, from_json, load, profile_in
 from broker_tck.properties.search.replay import MODEL, declaring, golden_traces
 

@@ -20,13 +20,13 @@ from broker_tck.implementations.mutants.entry_cache import interleavings
 from broker_tck.implementations.mutants.mutant import declared_in
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.rules import rules_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
 from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, Put, Step
 from broker_tck.properties.contracts.entry_cache.shorter_calls import ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.operation import belongings
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed

@@ -10,7 +10,6 @@ from kit import ONE_IN, replay
 
 from broker_tck import fixtures
 from broker_tck.implementations.negative_acks.clients import PairMap
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.negative_acks.operations import (
     Batch,
     Capabilities,
@@ -24,6 +23,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared, resolve
 from broker_tck.properties.engine.trace import from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed

@@ -15,7 +15,6 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Allowed
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Has
 from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.contracts.negative_acks.contract import NEGATIVE_ACKS
@@ -23,6 +22,7 @@ from broker_tck.properties.engine import contract as contracts
 from broker_tck.properties.engine.check import Difference, check, observable, record
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import LOOKED, OPERATIONS, Walk, walk, walk_seed

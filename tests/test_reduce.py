@@ -12,9 +12,9 @@ from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_
 from msgspec import structs
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import Operation, bulk, shifted
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.explain import diagnose
 from broker_tck.properties.explain import finding as findings

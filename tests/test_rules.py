@@ -38,7 +38,7 @@ from broker_tck.model.rules import (
     wrong,
 )
 from broker_tck.model.rules import rule as declare
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.search.exercised import Exercised, deviating
 
 NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]

@@ -13,7 +13,6 @@ from kit import CONTRACT, MODEL, run_subject, subject_of, wrong
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
-from broker_tck.model.entry_cache.readers import runs
 from broker_tck.model.rules import deviations_of, replaced, rules_of
 from broker_tck.properties.contracts.delayed_delivery.operations import Fill
 from broker_tck.properties.engine.subjects import Subject, resolve
@@ -25,7 +24,7 @@ from broker_tck.properties.report import parts
 from broker_tck.properties.report.parts import asked_for, cases, conformance, of_part, of_rule, run_part
 from broker_tck.properties.report.result import ProfileResult
 from broker_tck.properties.search import run as running
-from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.budget import FAILING, Budget
 from broker_tck.properties.search.exercised import Exercised
 from broker_tck.properties.search.replay import golden_traces
 from broker_tck.properties.search.run import Run, checked, judge, until_all_came_up
@@ -182,7 +181,7 @@ def test_law_that_is_broken_where_no_walk_differs_gets_a_trace(
 ) -> None:
     subject = wrong("DD-05 buckets.key: by_the_tick")
     monkeypatch.setattr(Run, "model", property(lambda run: subject.factory))
-    run = run_subject(subject, IDEAL, 0, 60, fail_fast)
+    run = run_subject(subject, IDEAL, 0, 60, fail_fast=fail_fast)
     assert not run.failing
     assert run.walks < 60 if fail_fast else run.walks == 60
     assert ("DD-07" if fail_fast else "shift") in {number for finding in run.findings for number in finding.numbers}
@@ -193,9 +192,9 @@ def test_law_that_is_broken_where_no_walk_differs_gets_a_trace(
 @pytest.mark.parametrize("more", [0, 1])
 def test_walk_that_does_much_in_bulk_is_made_and_not_counted(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     subject = subject_of(TimeBucketTracker)
-    fill = Fill(ledger=0, entry=0, step=1, n=runs.MOST_COUNTED + more, at=0, apart=0)
+    fill = Fill(ledger=0, entry=0, step=1, n=running.MOST_COUNTED + more, at=0, apart=0)
     done = replace(kit.walked(subject, 0), operations=[fill])
-    monkeypatch.setattr(runs, "walks", lambda *asked, **more: iter([done]))
+    monkeypatch.setattr(running, "walks", lambda *asked, **more: iter([done]))
     run = Run(subject, IDEAL, 0)
     assert [*checked(run, range(1), counted=1)] == [done]
     assert (run.walks, run.counted) == (1, 1 - more)
@@ -214,7 +213,7 @@ def test_reserve_is_judged_where_a_law_may_show_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, missing: list[str], made: int, judged: int
 ) -> None:
     seen: list[int | None] = []
-    monkeypatch.setattr(runs, "judge", lambda run, done: seen.append(done.seed))
+    monkeypatch.setattr(running, "judge", lambda run, done: seen.append(done.seed))
     monkeypatch.setattr(Run, "vacuous", property(lambda run: missing))
     run = Run(subject_of(TimeBucketTracker), IDEAL, 0)
     assert len([*until_all_came_up(run, 0, 3)]) == run.counted == made
@@ -253,11 +252,11 @@ def test_walks_that_say_nothing_new_are_not_reduced(
         seeds.append(args[4])
         return real(*args, **kwargs)
 
-    real = running.find
-    monkeypatch.setattr(running, "find", find)
+    real = checking.find
+    monkeypatch.setattr(checking, "find", find)
     monkeypatch.setattr(gathered, "MOST_WORK", most_work)
     run = run_subject(subject, IDEAL, 0, 100)
-    assert (len(run.failing), len(seeds)) == (running.MOST_FINDINGS, reduced)
+    assert (len(run.failing), len(seeds)) == (FAILING, reduced)
     assert [finding.rule for finding in run.findings] == [rule]
 
 

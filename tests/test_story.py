@@ -13,9 +13,9 @@ import pytest
 from kit import subject_of
 
 from broker_tck.cli import told as here
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.operation import kinds_of
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.units import TIME, counted, number_text

@@ -21,11 +21,11 @@ from broker_tck.model.reference import UNDEFINED
 from broker_tck.model.rules import Way, deviations_of, ways_of
 from broker_tck.model.topic_delivery import wrong_ways
 from broker_tck.model.topic_delivery.specification import TopicDelivery
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
 from broker_tck.properties.engine.check import Difference, first_difference, record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import as_subject, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed

@@ -10,7 +10,7 @@ from unusual.entry_cache import BytesCaches, HeapCaches
 from unusual.negative_acks import AsyncTracker, ChainTracker
 from unusual.topic_delivery import MaskingTopic, PushingTopic
 
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared
 from broker_tck.properties.explain import checked as checking
 from broker_tck.properties.explain.checked import check_subject

@@ -17,11 +17,11 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import released
 from broker_tck.model.reference import Reference
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.candidates import is_module, only_a_module
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.wanted import refusal
 from broker_tck.properties.errors import BadInput
 
