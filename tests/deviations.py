@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import deviations_of
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled
@@ -21,6 +20,7 @@ from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.explain.deviating import breaking, failing, shortest, shows
 from broker_tck.properties.explain.finding import Finding, find_breach, reducer
+from broker_tck.properties.mistakes.book import deviations_of
 from broker_tck.properties.search.failing import broken_by, failure
 from broker_tck.properties.search.replay import asked, golden_traces, witnesses
 

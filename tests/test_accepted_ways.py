@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from broker_tck.model.rules import ABSENT, Way, known_ways, ways_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import base_of
 from broker_tck.properties.engine.registry import CONTRACTS
@@ -19,6 +18,7 @@ from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.engine.ways import called, way_named
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.diagnose import in_words
+from broker_tck.properties.mistakes.book import ABSENT, Way, known_ways, ways_of
 from broker_tck.properties.report.finding import way_text
 
 APPLIED = "applied"

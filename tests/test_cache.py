@@ -27,7 +27,7 @@ from broker_tck.implementations.mutants.entry_cache.passes import InParts
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.profiles import Legacy, Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.model.rules import Way, deviations_of, rules_of
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
 from broker_tck.properties.contracts.entry_cache.rig import Rig
 from broker_tck.properties.engine.check import record
@@ -36,6 +36,7 @@ from broker_tck.properties.engine.subjects import Subject, bundled, declared, re
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.explain.checked import PARTS, check_subject
+from broker_tck.properties.mistakes.book import Way, deviations_of
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import Exercised
 from broker_tck.properties.search.failing import broken_by

@@ -38,12 +38,13 @@ from broker_tck.cli.plugin import KINDS, methods
 from broker_tck.fixtures import kills
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.model.rules import rules_of, ways_of
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
 from broker_tck.properties.engine.trace import load
 from broker_tck.properties.explain.deviating import deviation
 from broker_tck.properties.explain.guarding import run_all
+from broker_tck.properties.mistakes.book import ways_of
 from broker_tck.properties.report.made import replay_command
 from broker_tck.properties.search.isolation.pool import in_parallel
 from broker_tck.properties.search.run import Run, checked

@@ -32,7 +32,7 @@ from broker_tck.model.active_cursors.order import Cursor
 from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
-from broker_tck.model.rules import deviations_of, tree_of, ways_of
+from broker_tck.model.rules import tree_of
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.active_cursors.life import rewrites
@@ -47,6 +47,7 @@ from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.explain.deviating import deviation
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
+from broker_tck.properties.mistakes.book import deviations_of, ways_of
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import Exercised
 from broker_tck.properties.search.failing import broken_by

@@ -66,7 +66,7 @@ def found() -> CheckResult:
         source=Source("a,b.py", 7),
         verdict="broken",
         golden=Golden(0, 0),
-        rules=Rules(["DD-01", "DD-20"], ["DD-09"], {}),
+        rules=Rules(["DD-01", "DD-20"], ["DD-09"], {}, {}),
         walks=1,
         walked=1,
         machine_steps=0,

@@ -39,7 +39,7 @@ def test_modules_are_imported_one_by_one() -> None:
 # ---- One way through
 
 
-LAYERS = ("engine", "contracts", "search", "explain", "report")
+LAYERS = ("mistakes", "engine", "contracts", "search", "explain", "report")
 """The folders of `properties/`, each of which imports nothing of those behind it; contracts import the engine alone."""
 PROPERTIES = Path(broker_tck.properties.__file__).parent
 PACKAGE = "broker_tck.properties"
@@ -78,7 +78,7 @@ def folder(module: str) -> str:
 def going_back(modules: Mapping[str, set[str]]) -> list[str]:
     """The imports that go from a layer to one behind it."""
     allowed = {layer: {*LAYERS[: place + 1]} for place, layer in enumerate(LAYERS)}
-    allowed["contracts"] = {"engine", "contracts"}
+    allowed["contracts"] -= {"mistakes"}
     pairs = ((name, other) for name, others in modules.items() for other in others if folder(name) in LAYERS)
     return [
         f"{name} imports {other}"

@@ -13,13 +13,14 @@ from kit import CONTRACT, MODEL, run_subject, subject_of, wrong
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
-from broker_tck.model.rules import deviations_of, replaced, rules_of
+from broker_tck.model.rules import replaced, rules_of
 from broker_tck.properties.contracts.delayed_delivery.operations import Fill
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.explain import checked as checking
 from broker_tck.properties.explain import deviating, gathered
 from broker_tck.properties.explain.checked import PARTS, Checked, check_subject, see_deviations
 from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.mistakes.book import deviations_of
 from broker_tck.properties.report import parts
 from broker_tck.properties.report.parts import asked_for, cases, conformance, of_part, of_rule, run_part
 from broker_tck.properties.report.result import ProfileResult

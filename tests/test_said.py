@@ -10,10 +10,11 @@ import pytest
 from kit import CONTRACT, MODEL
 
 from broker_tck.model import said
-from broker_tck.model.rules import AS_SPECIFIED, Way, deviations_of, ways_of
 from broker_tck.model.said import words_of
 from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.written import words_of
 from broker_tck.properties.explain.diagnose import WALKS, Diagnosis
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way, deviations_of, ways_of
 from broker_tck.properties.report.words import how_sure, in_words
 
 EVERY = [

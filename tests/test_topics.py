@@ -18,7 +18,6 @@ from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
 from broker_tck.model.reference import UNDEFINED
-from broker_tck.model.rules import Way, deviations_of, ways_of
 from broker_tck.model.topic_delivery import wrong_ways
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
@@ -33,6 +32,7 @@ from broker_tck.properties.engine.written import operation_text
 from broker_tck.properties.explain.deviating import happens
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
+from broker_tck.properties.mistakes.book import Way, deviations_of, ways_of
 from broker_tck.properties.report.finding import story
 from broker_tck.properties.report.made import UNASKED, finding_result
 from broker_tck.properties.search.failing import broken_by, failure

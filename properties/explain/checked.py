@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from broker_tck.model.rules import AS_SPECIFIED, deviations_of
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.subjects import Subject
@@ -22,8 +21,10 @@ from broker_tck.properties.explain.flaky import flaky
 from broker_tck.properties.explain.gathered import Gathered
 from broker_tck.properties.explain.one_bug import as_one, bugs, told_once, untold, with_laws
 from broker_tck.properties.explain.regressions import Regression, Regressions, in_file, run_regressions
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, deviations_of
 from broker_tck.properties.search.budget import USUAL, Budget
 from broker_tck.properties.search.cheapest import cheapest
+from broker_tck.properties.search.exercised import unmet
 from broker_tck.properties.search.fitness import see_made
 from broker_tck.properties.search.replay import Disagreement, asked, disagreements, golden_traces, witnesses
 from broker_tck.properties.search.run import Progress, Run, until_all_came_up
@@ -79,7 +80,16 @@ class Checked(Run):
     @property
     def unseen(self) -> list[str]:
         """What has to come up and did not, in words, if nothing is wrong."""
-        return [*self.vacuous, *gone_in_words(self.profile, self.deviations)] if self.verdict == NOT_ENOUGH else []
+        return (
+            [*map(self.unseen_part, self.vacuous), *gone_in_words(self.profile, self.deviations)]
+            if self.verdict == NOT_ENOUGH
+            else []
+        )
+
+    def unseen_part(self, number: str) -> str:
+        """A rule that was not exercised, with the clauses that were not if others were."""
+        clauses = unmet(self.model, self.met, number)
+        return f"{number} ({', '.join(clauses)})" if clauses else number
 
     @cached_property
     def complaints(self) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Way, clause_of, deviations_of
+from broker_tck.model.rules import method_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
@@ -14,6 +14,7 @@ from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis
 from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.explain.one_bug import told_once
+from broker_tck.properties.mistakes.book import Way, deviations_of
 from broker_tck.properties.search.cheapest import is_dear
 from broker_tck.properties.search.exercised import deviating
 from broker_tck.properties.search.failing import broken_by, failure
@@ -132,7 +133,7 @@ def ways_of(model: type[Reference], number: str) -> Iterator[Way]:
     """What a profile does in place of a rule."""
     for way in deviations_of(model):
         if way.rule.number == number:
-            yield Way(way.rule, way.clause, f"as {model.PROFILE}", clause_of(model, way.clause))
+            yield Way(way.rule, way.clause, f"as {model.PROFILE}", method_of(model, way.clause))
 
 
 def shortest(findings: Iterable[Finding | None]) -> Finding | None:

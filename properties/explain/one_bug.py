@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from broker_tck.implementations.interface import Hang
-from broker_tck.model.rules import Way
 from broker_tck.properties.engine.check import Recorded, answered, record, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
@@ -16,6 +15,7 @@ from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.explain.diagnose import SEED, Diagnoser
 from broker_tck.properties.explain.finding import MOST_BULK, Finding
+from broker_tck.properties.mistakes.book import Way
 from broker_tck.properties.search.failing import breach_of, kind
 
 DRAWS = 24

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from broker_tck.model.rules import ABSENT, AS_SPECIFIED
 from broker_tck.properties.engine.check import Difference, unanswered
 from broker_tck.properties.engine.written import plain_text
+from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED
 from broker_tck.properties.report.lines import WIDTH, Line, Shown, as_it_is, filled, table
 
 SHORT = 100

@@ -18,11 +18,13 @@ from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.explain.checked import Checked, check_subject
 from broker_tck.properties.explain.finding import Finding
 from broker_tck.properties.explain.regressions import Regression
+from broker_tck.properties.mistakes.book import look
 from broker_tck.properties.report.finding import Also, FindingResult
 from broker_tck.properties.report.lines import lines
 from broker_tck.properties.report.result import AcceptedWay, Golden, KeptTraces, ProfileResult, Rules, Source
 from broker_tck.properties.report.words import by_what_was_seen, explanations, how_sure, what_went_wrong
 from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.exercised import by_rule, situations_of
 from broker_tck.properties.search.isolation.unloaded import source_of
 from broker_tck.properties.search.raised import near
 from broker_tck.properties.search.run import Progress
@@ -47,7 +49,7 @@ def profile_result(checked: Checked) -> ProfileResult:
         source=place_of(subject),
         verdict=checked.verdict,
         golden=Golden(checked.golden_steps, checked.golden_agreed),
-        rules=Rules(checked.exercised, checked.vacuous, dict(sorted(checked.met.items()))),
+        rules=Rules(checked.exercised, checked.vacuous, by_rule(checked.model, checked.met), clauses_met(checked)),
         walks=checked.walks,
         walked=checked.operations,
         machine_steps=checked.machine_steps,
@@ -64,6 +66,11 @@ def profile_result(checked: Checked) -> ProfileResult:
         complaints=tuple(checked.complaints),
         unseen=tuple(checked.unseen),
     )
+
+
+def clauses_met(checked: Checked) -> dict[str, int]:
+    """How often each clause was exercised, with each of its answers if they are yes and no."""
+    return {name: checked.met[name] for name in sorted(situations_of(checked.model))}
 
 
 def place_of(subject: Subject) -> Source | None:
@@ -83,7 +90,7 @@ def finding_result(finding: Finding) -> FindingResult:
         profile=finding.profile,
         rules=diagnosis.rules,
         sentences=tuple(rule.sentence for rule in named),
-        looks=tuple(rule.look for rule in named),
+        looks=tuple(look(rule.number) for rule in named),
         sources=tuple(rule.source for rule in named),
         ways=tuple(map(str, diagnosis.ways)),
         diagnosis=diagnosis.sentence,
@@ -120,7 +127,7 @@ def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
         if rule.number == name:
             return rule
     sentence = next(variation.sentence for variation in contract.variations if variation.name == name)
-    return Rule(name, sentence, source="follows from the rules", look="what depends on more than the rules say")
+    return Rule(name, sentence, source="follows from the rules")
 
 
 def unfinished(finding: Finding) -> str:

@@ -7,12 +7,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from broker_tck.model.rules import deviations_of
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, Checked, check_subject
 from broker_tck.properties.explain.guarding import Task, run_one
+from broker_tck.properties.mistakes.book import deviations_of
 from broker_tck.properties.report.finding import FindingResult
 from broker_tck.properties.report.made import profile_result
 from broker_tck.properties.report.result import ProfileResult

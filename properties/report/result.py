@@ -32,6 +32,8 @@ class Rules(msgspec.Struct, frozen=True):
     exercised: list[str]
     vacuous: list[str]
     met: dict[str, int]
+    clauses: dict[str, int]
+    """The same for each clause, and for each answer of a clause that says yes or no."""
 
 
 class Source(msgspec.Struct, frozen=True):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import AS_SPECIFIED, Way
-from broker_tck.model.said import words_of
 from broker_tck.properties.engine.check import HANG, RESULT, unanswered
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
@@ -14,6 +12,7 @@ from broker_tck.properties.engine.ways import called
 from broker_tck.properties.engine.written import named_text
 from broker_tck.properties.explain.diagnose import WALKS, Diagnosis
 from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way
 from broker_tck.properties.report.lines import both_text
 from broker_tck.properties.search.failing import erred
 
@@ -63,8 +62,8 @@ def in_words(way: Way, thing: str, model: type[Reference]) -> str:
 
 def by_name(way: Way, thing: str) -> str:
     """A wrong way in words made for it, or made of the name of a class and the rule's sentence."""
-    if words := words_of(way):
-        return words
+    if way.says:
+        return way.says
     sentence = begun_small(way.rule.sentence)
     if way.stands_before:
         return f"In your {thing}, {called(way)}. The rule: {sentence}"

@@ -20,7 +20,7 @@ from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import LOOKED, Walk, walks
-from broker_tck.properties.search.exercised import Exercised, deviating
+from broker_tck.properties.search.exercised import Exercised, by_rule, deviating
 from broker_tck.properties.search.failing import broken_by
 from broker_tck.properties.search.fitness import see_whole
 
@@ -73,8 +73,9 @@ class Run:
 
     @property
     def exercised(self) -> list[str]:
-        """The rules whose condition was met, or of which the profile has another clause."""
-        return [r.number for r in self.rules if self.met[r.number] or r.number in deviating(self.model)]
+        """The rules of which every clause was exercised, or replaced by the profile."""
+        counts, replaced = by_rule(self.model, self.met), deviating(self.model)
+        return [r.number for r in self.rules if counts.get(r.number, r.number in replaced)]
 
     @property
     def vacuous(self) -> list[str]:
