@@ -24,7 +24,7 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.engine.blackbox import BOX, DEEPEST
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.explain import fatal
+from broker_tck.properties.search.isolation import apart
 from broker_tck.properties.report.parts import came_to
 from broker_tck.properties.search.isolation import unloaded
 from broker_tck.properties.search.isolation.guard import End, Limits, guarded
@@ -156,7 +156,7 @@ def test_end_has_the_trace_that_it_was_on() -> None:
 
     end = guarded(work)
     assert isinstance(end, End)
-    failed = fatal.walk_of(end, subject, subject.contract.specification)
+    failed = apart.walk_of(end, subject, subject.contract.specification)
     assert (failed.config, failed.operations) == (trace.config, [*trace.operations][:3])
 
 

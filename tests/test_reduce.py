@@ -63,7 +63,7 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
     again = found(subject, done)
     assert again == finding
     assert finding.diagnosis.sentence.startswith(("Behaves as if ", "Here, though not everywhere, it behaves as if "))
-    assert str(finding_json(finding)["replay"]).startswith("broker-tck replay --subject ")
+    assert str(finding_json(finding_result(finding))["replay"]).startswith("broker-tck replay --subject ")
 
 
 @pytest.mark.slow
@@ -320,14 +320,14 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     done = first_failing(subject)
     whole = found(subject, done)
     assert whole is not None
-    assert (whole.spent, finding_json(whole)["unfinished"]) == (False, "")
+    assert (whole.spent, finding_json(finding_result(whole))["unfinished"]) == (False, "")
     assert "Unfinished" not in story(finding_result(whole))
     monkeypatch.setattr(prober, "MOST_WORK", 2 * len(done.operations))
     spent = found(subject, done)
     assert spent is not None
     assert len(spent.operations) > len(whole.operations)
     told = "the reduction ran out of work, so that a shorter trace may do; to go on, write `reduce` for `replay` in the"
-    assert finding_json(spent)["unfinished"] == f"{told} last line"
+    assert finding_json(finding_result(spent))["unfinished"] == f"{told} last line"
     assert "\n  Unfinished  the reduction ran out of work, " in story(finding_result(spent))
 
 

@@ -137,12 +137,13 @@ def check_subject(
     checked.regressions = run_regressions(subject, profile, kept, budget.fail_fast)
     if not (budget.fail_fast and checked.regressions.failing):
         golden = [asked(trace, subject) for trace in golden_traces(subject.contract.name, profile)]
+        known = witnesses(subject, profile)  # before walks, after which a subject may leave no file to open
         if "golden" in parts:
             replay_golden(checked, golden)
         if "walks" in parts:
             walk_all(checked, budget, progress)
         if "deviations" in parts and not (checked.failing or subject.contract.life):  # a life does not have them all
-            see_deviations(checked, [*witnesses(subject, profile), *([] if checked.disagreements else golden)])
+            see_deviations(checked, [*known, *([] if checked.disagreements else golden)])
         if "machine" in parts and budget.examples and not checked.failing:
             run_the_machine(checked, budget, progress)
     return with_regressions(checked)

@@ -75,8 +75,6 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
     """What else shows the same bug."""
     note: str = ""
     """Why it is not as findings are, if so: it was not reduced, say, or fails only while less is asked for."""
-    law: bool = False
-    """Whether the rule was judged on what was observed alone, without the model."""
 
     @property
     def rule(self) -> str:
@@ -87,6 +85,11 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
     def numbers(self) -> tuple[str, ...]:
         """The rules and laws for which a test fails because of the bug."""
         return tuple(dict.fromkeys([*self.rules, *(each.rule for each in self.also)]))
+
+    @property
+    def law(self) -> bool:
+        """Whether the rule was judged on what was observed alone, without the model."""
+        return "--law" in shlex.split(self.replay)
 
     @property
     def trace(self) -> str:

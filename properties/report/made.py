@@ -109,7 +109,6 @@ def finding_result(finding: Finding) -> FindingResult:
         unfinished=unfinished(finding),
         also=tuple(also(finding)),
         note=finding.note or (UNASKED if finding.unasked else ""),
-        law=diagnosis.law,
     )
 
 
