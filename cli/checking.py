@@ -17,7 +17,7 @@ from broker_tck.properties.explain.regressions import Regression
 from broker_tck.properties.report.made import checked_in, profile_result
 from broker_tck.properties.report.result import ProfileResult
 from broker_tck.properties.search.budget import Budget
-from broker_tck.properties.search.raised import debugged
+from broker_tck.properties.search.fitness import debugged
 from broker_tck.properties.search.run import Progress
 
 Pair = tuple[Subject, str]

@@ -19,7 +19,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.report.lines import lines, table
-from broker_tck.properties.search.judgement import Judgement, judged_apart
+from broker_tck.properties.search.isolation.apart import Judgement, judged_apart
 from broker_tck.properties.search.replay import Disagreement, Replay, declaring, replay_all, unasked
 
 subjects_option = click.option(

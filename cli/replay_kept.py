@@ -14,8 +14,8 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.regressions import Regression, regressions_in
+from broker_tck.properties.search.isolation.apart import judged_apart
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
-from broker_tck.properties.search.judgement import judged_apart
 from broker_tck.properties.search.replay import Disagreement, declaring, replay_all, unasked
 
 

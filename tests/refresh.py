@@ -23,9 +23,8 @@ from broker_tck.properties.engine.schema import schema
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.explain import fatal, guarding
+from broker_tck.properties.explain import guarding
 from broker_tck.properties.report import result
-from broker_tck.properties.search import judgement
 from broker_tck.properties.search.isolation import apart
 from broker_tck.properties.search.isolation.apart import limits_of
 from broker_tck.properties.search.isolation.guard import Limits
@@ -112,10 +111,10 @@ def quick(subject: Subject, seconds: float = 0.5, memory: int | None = 128) -> L
 def quickly() -> Iterator[None]:
     """A block in which what takes half a second hangs."""
     with ExitStack() as patched:
-        for module in (guarding, apart, judgement, shard):
+        for module in (guarding, apart, shard):
             patched.enter_context(mock.patch.object(module, "limits_of", quick))
         for name, few in (("PROBE_SECONDS", 0.1), ("MOST_UNANSWERED", 6)):
-            patched.enter_context(mock.patch.object(fatal, name, few))
+            patched.enter_context(mock.patch.object(guarding, name, few))
         yield
 
 

@@ -16,7 +16,7 @@ from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, check_subject
-from broker_tck.properties.explain.flaky import flaky
+from broker_tck.properties.explain.failing_walks import flaky
 from broker_tck.properties.report.parts import came_to, run_part
 from broker_tck.properties.search.budget import USUAL, Budget
 from broker_tck.properties.search.fitness import methods, see_made

@@ -24,9 +24,8 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.engine.blackbox import BOX, DEEPEST
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.search.isolation import apart
 from broker_tck.properties.report.parts import came_to
-from broker_tck.properties.search.isolation import unloaded
+from broker_tck.properties.search.isolation import apart, unloaded
 from broker_tck.properties.search.isolation.guard import End, Limits, guarded
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane

@@ -22,8 +22,8 @@ from broker_tck.properties.report.finding import finding_json, story
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.failing import failure, kind
 from broker_tck.properties.search.reduction import prober
-from broker_tck.properties.search.reduction.in_bulk import from_bulk_on
 from broker_tck.properties.search.reduction.instead import made_up_for, passed, with_fewer
+from broker_tck.properties.search.reduction.numbers import from_bulk_on
 from broker_tck.properties.search.reduction.plainer import much_smaller_numbers, plainer_values, try_each
 from broker_tck.properties.search.reduction.reducer import Reducer
 from broker_tck.properties.worth.killing import is_minimal

@@ -11,8 +11,8 @@ import pytest
 import refresh
 from conftest import Cli
 
-from broker_tck.properties.explain import fatal
-from broker_tck.properties.explain.fatal import MOST_STARTED
+from broker_tck.properties.explain import guarding
+from broker_tck.properties.explain.guarding import MOST_STARTED
 from broker_tck.properties.report.parts import came_to
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane
@@ -36,7 +36,7 @@ def starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(fatal, "MOST_STARTED", 4)
+    monkeypatch.setattr(guarding, "MOST_STARTED", 4)
     with refresh.quickly():
         yield
 

@@ -17,7 +17,7 @@ from broker_tck.model.rules import replaced, rules_of
 from broker_tck.properties.contracts.delayed_delivery.operations import Fill
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.explain import checked as checking
-from broker_tck.properties.explain import deviating, gathered
+from broker_tck.properties.explain import deviating, failing_walks
 from broker_tck.properties.explain.checked import PARTS, Checked, check_subject, see_deviations
 from broker_tck.properties.explain.finding import Finding
 from broker_tck.properties.mistakes.book import deviations_of
@@ -238,8 +238,8 @@ def test_run_ends_when_enough_was_found() -> None:
 @pytest.mark.parametrize(
     ("subject", "rule", "most_work", "reduced"),
     [
-        (wrong("DD-04 absent"), "DD-04", gathered.MOST_WORK, 1 + gathered.ENOUGH),
-        (subject_of(kit.Raising), "DD-09", gathered.MOST_WORK, 1 + gathered.ENOUGH),
+        (wrong("DD-04 absent"), "DD-04", failing_walks.MOST_WORK, 1 + failing_walks.ENOUGH),
+        (subject_of(kit.Raising), "DD-09", failing_walks.MOST_WORK, 1 + failing_walks.ENOUGH),
         (subject_of(kit.Raising), "DD-09", 0, 1),
     ],
     ids=["one way explains all, which fail in many ways", "no way does, and all fail alike", "each is much work"],
@@ -255,7 +255,7 @@ def test_walks_that_say_nothing_new_are_not_reduced(
 
     real = checking.find
     monkeypatch.setattr(checking, "find", find)
-    monkeypatch.setattr(gathered, "MOST_WORK", most_work)
+    monkeypatch.setattr(failing_walks, "MOST_WORK", most_work)
     run = run_subject(subject, IDEAL, 0, 100)
     assert (len(run.failing), len(seeds)) == (FAILING, reduced)
     assert [finding.rule for finding in run.findings] == [rule]

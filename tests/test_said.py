@@ -10,7 +10,6 @@ import pytest
 from kit import CONTRACT, MODEL
 
 from broker_tck.model import said
-from broker_tck.model.said import words_of
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.written import words_of
 from broker_tck.properties.explain.diagnose import WALKS, Diagnosis

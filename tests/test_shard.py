@@ -20,7 +20,7 @@ from broker_tck.properties.engine.check import no_answer
 from broker_tck.properties.engine.operation import letters, shape
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.explain.fatal import UNREPEATED
+from broker_tck.properties.explain.guarding import UNREPEATED
 from broker_tck.properties.report.finding import FindingResult, story
 from broker_tck.properties.search import run as runs
 from broker_tck.properties.search.isolation.guard import Limits

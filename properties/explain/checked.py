@@ -16,14 +16,12 @@ from broker_tck.properties.engine.walk import Walk, walk
 from broker_tck.properties.engine.written import unit_of, value_text
 from broker_tck.properties.explain.deviating import breaks, findings_by_rule, gone_in_words, happens
 from broker_tck.properties.explain.diagnose import Diagnoser, back_models
+from broker_tck.properties.explain.failing_walks import Gathered, cheapest, flaky
 from broker_tck.properties.explain.finding import Finding, find, find_breach
-from broker_tck.properties.explain.flaky import flaky
-from broker_tck.properties.explain.gathered import Gathered
 from broker_tck.properties.explain.one_bug import as_one, bugs, told_once, untold, with_laws
 from broker_tck.properties.explain.regressions import Regression, Regressions, in_file, run_regressions
 from broker_tck.properties.mistakes.book import AS_SPECIFIED, deviations_of
 from broker_tck.properties.search.budget import USUAL, Budget
-from broker_tck.properties.search.cheapest import cheapest
 from broker_tck.properties.search.exercised import unmet
 from broker_tck.properties.search.fitness import see_made
 from broker_tck.properties.search.replay import Disagreement, asked, disagreements, golden_traces, witnesses

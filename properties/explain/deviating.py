@@ -12,10 +12,10 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis
+from broker_tck.properties.explain.failing_walks import is_dear
 from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.explain.one_bug import told_once
 from broker_tck.properties.mistakes.book import Way, deviations_of
-from broker_tck.properties.search.cheapest import is_dear
 from broker_tck.properties.search.exercised import deviating
 from broker_tck.properties.search.failing import broken_by, failure
 from broker_tck.properties.search.replay import otherwise

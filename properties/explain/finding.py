@@ -31,7 +31,7 @@ from broker_tck.properties.search.failing import (
     failure,
     kind,
 )
-from broker_tck.properties.search.raised import raised_at
+from broker_tck.properties.search.fitness import raised_at
 from broker_tck.properties.search.reduction.prober import Fails
 from broker_tck.properties.search.reduction.reducer import Reducer
 from broker_tck.properties.search.reduction.shorter import Shorter

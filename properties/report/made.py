@@ -25,8 +25,8 @@ from broker_tck.properties.report.result import AcceptedWay, Golden, KeptTraces,
 from broker_tck.properties.report.words import by_what_was_seen, explanations, how_sure, what_went_wrong
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import by_rule, situations_of
+from broker_tck.properties.search.fitness import near
 from broker_tck.properties.search.isolation.unloaded import source_of
-from broker_tck.properties.search.raised import near
 from broker_tck.properties.search.run import Progress
 
 UNASKED = "it shows only while less is asked for; where all is asked for after each operation, it goes well"

@@ -17,8 +17,8 @@ from broker_tck.properties.report.finding import FindingResult
 from broker_tck.properties.report.made import profile_result
 from broker_tck.properties.report.result import ProfileResult
 from broker_tck.properties.search.budget import USUAL, Budget, budget
+from broker_tck.properties.search.fitness import debugged, own, raised
 from broker_tck.properties.search.isolation.unloaded import loaded, resolve_unloaded
-from broker_tck.properties.search.raised import debugged, own, raised
 from broker_tck.properties.search.replay import golden_traces
 from broker_tck.properties.search.run import Progress, Run
 from broker_tck.properties.settings import settings_of

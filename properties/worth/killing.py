@@ -17,8 +17,8 @@ from broker_tck.properties.engine.subjects import Subject, mutants, resolve
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.failing_walks import cheapest
 from broker_tck.properties.explain.finding import Finding, find
-from broker_tck.properties.search.cheapest import cheapest
 from broker_tck.properties.search.failing import failure, kind
 from broker_tck.properties.search.isolation.pool import in_parallel
 from broker_tck.properties.worth.known import Proof, failed_again, found_again

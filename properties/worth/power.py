@@ -16,9 +16,9 @@ from broker_tck.properties.engine.subjects import Subject, as_subject, contract_
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.explain.diagnose import Diagnoser, wrong_models
+from broker_tck.properties.explain.failing_walks import cheapest
 from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.mistakes.book import Way, ways_of
-from broker_tck.properties.search.cheapest import cheapest
 from broker_tck.properties.search.isolation.pool import in_parallel, processes
 from broker_tck.properties.search.run import laws_broken
 from broker_tck.properties.worth.known import Known, Proof, failed_again, found_again

@@ -11,8 +11,8 @@ from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.operation import shape
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.explain.fatal import UNREPEATED, find_fatal
 from broker_tck.properties.explain.finding import Finding, find_breach, find_in, unreduced
+from broker_tck.properties.explain.guarding import UNREPEATED, find_fatal
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.spark_fuzz.store.rows import FINDING, Row

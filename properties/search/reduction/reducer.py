@@ -18,7 +18,6 @@ from broker_tck.properties.search.reduction.configuration import (
     smaller_config,
     without_long_lists,
 )
-from broker_tck.properties.search.reduction.in_bulk import at_once, from_bulk_on, smaller_bulk
 from broker_tck.properties.search.reduction.leaving_out import (
     in_chunks,
     merged,
@@ -28,11 +27,14 @@ from broker_tck.properties.search.reduction.leaving_out import (
     two_at_once,
 )
 from broker_tck.properties.search.reduction.numbers import (
+    at_once,
+    from_bulk_on,
     nearer_positions,
     nearer_times,
     renamed,
     simpler_fields,
     simpler_positions,
+    smaller_bulk,
 )
 from broker_tck.properties.search.reduction.prober import Prober, Trace
 
