@@ -31,7 +31,6 @@ from broker_tck.bench import drivers as bench
 from broker_tck.cli import check as check_command
 from broker_tck.cli import checking, output, table
 from broker_tck.cli import main as cli_main
-from broker_tck.cli import mutants as listing
 from broker_tck.cli import power as proving
 from broker_tck.cli.main import cli as group
 from broker_tck.cli.plugin import KINDS, methods
@@ -41,16 +40,18 @@ from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
+from broker_tck.properties.engine.subjects import mutants as listing
 from broker_tck.properties.engine.trace import load
 from broker_tck.properties.explain.deviating import deviation
 from broker_tck.properties.explain.guarding import run_all
 from broker_tck.properties.mistakes.book import ways_of
+from broker_tck.properties.proving.proofs import Proof, store, stored
 from broker_tck.properties.report.made import replay_command
 from broker_tck.properties.search.isolation.pool import in_parallel
 from broker_tck.properties.search.run import Run, checked
 from broker_tck.properties.worth import killing, power
-from broker_tck.properties.worth.known import Known, Proof, store, stored
 from broker_tck.spark_fuzz.driver import fingerprint
+from broker_tck.spark_fuzz.driver.known import Known
 
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"
 BAD = "add 1 0 +2000; add 1 0 +2000; get 5"

@@ -26,8 +26,9 @@ from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.mistakes.book import deviations_of
+from broker_tck.properties.proving.proofs import Proof
 from broker_tck.properties.search.replay import declaring
-from broker_tck.properties.worth.known import Known, Proof
+from broker_tck.spark_fuzz.driver.known import Known
 
 REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"

@@ -1,7 +1,7 @@
 """The book of mistakes: what each known mistake does in place of a clause, what to tell its author, where it was seen.
 
-A mistake has one of three forms. A row, ``of(Buckets.key)(instead("rounded down", "Your tracker …", lambda b, at: …))``,
-is another body for a clause. A function under :func:`around` surrounds a clause or a flow, and gets the method that it
+A mistake has one of three forms. A row, ``of(Buckets.key)(instead("rounded down", "Your tracker …", lambda …))``, is
+another body for a clause. A function under :func:`around` surrounds a clause or a flow, and gets the method that it
 surrounds as its first argument. A class under :func:`mistake` is a subclass of a model, or of a part, that goes before
 it in the order of bases: for mistakes with a state of their own.
 """
@@ -9,7 +9,7 @@ it in the order of bases: for mistakes with a state of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from inspect import getdoc
@@ -53,6 +53,8 @@ class Way:
     seen: str = field(compare=False, default="")
     """The real implementation that made it; empty if it is only likely."""
     surrounds: bool = field(compare=False, default=False)
+    was: str = field(compare=False, default="")
+    """The clause and name under which it was known before, as ``timer.settled: only if sooner``."""
 
     def __str__(self) -> str:
         short = self.name == ABSENT or self.stands_before
@@ -84,6 +86,8 @@ class Entry:
     number: str = ""
     """The rule that it breaks; empty: the rule of the clause that it replaces."""
     surrounds: bool = False
+    was: str = ""
+    """The clause and name under which it was known before, if they have changed."""
 
 
 _OF_METHODS: dict[Method, list[Entry]] = {}
@@ -91,9 +95,9 @@ _OF_CLASSES: dict[type, list[Entry]] = {}
 _LOOK: dict[str, str] = {}
 
 
-def instead(name: str, says: str, body: Method, *, seen: str = "") -> Entry:
+def instead(name: str, says: str, body: Method, *, seen: str = "", was: str = "") -> Entry:
     """Another body for a clause, called with the clause's arguments."""
-    return Entry(name, says, body, seen)
+    return Entry(name, says, body, seen, was=was)
 
 
 def of(method: Method, *, breaks: str = "", look: str = "") -> Callable[..., None]:
@@ -110,28 +114,27 @@ def of(method: Method, *, breaks: str = "", look: str = "") -> Callable[..., Non
 
     def write(*rows: Entry) -> None:
         for row in rows:
-            entry = Entry(row.name, row.says, row.body, row.seen, number)
-            _OF_METHODS.setdefault(method, []).append(entry)
+            _OF_METHODS.setdefault(method, []).append(replace(row, number=number))
 
     return write
 
 
-def around(method: Method, number: str, name: str, *, seen: str = "") -> Callable[[F], F]:
+def around(method: Method, number: str, name: str, *, seen: str = "", was: str = "") -> Callable[[F], F]:
     """A mistake that surrounds a method: the function below; its docstring is what is said of it."""
 
     def register(body: F) -> F:
-        entry = Entry(name, " ".join((getdoc(body) or "").split()), body, seen, number, surrounds=True)
+        entry = Entry(name, " ".join((getdoc(body) or "").split()), body, seen, number, True, was)
         _OF_METHODS.setdefault(method, []).append(entry)
         return body
 
     return register
 
 
-def mistake(number: str, name: str, says: str = "", *, seen: str = "") -> Callable[[C], C]:
+def mistake(number: str, name: str, says: str = "", *, seen: str = "", was: str = "") -> Callable[[C], C]:
     """A mistake with a state of its own: the class below, a subclass of a model or of a part."""
 
     def register(body: C) -> C:
-        _OF_CLASSES.setdefault(changed_class(body), []).append(Entry(name, says, body, seen, number))
+        _OF_CLASSES.setdefault(changed_class(body), []).append(Entry(name, says, body, seen, number, was=was))
         return body
 
     return register
@@ -182,8 +185,7 @@ def known_ways(model: type, number: str = "") -> Iterator[tuple[Way, list[str]]]
         for entry in _OF_METHODS.get(method, ()):
             if entry.number in rules:
                 own = clause is not None and not entry.surrounds and deviates(model, clause)
-                way = Way(rules[entry.number], path, entry.name, entry.body, entry.says, entry.seen, entry.surrounds)
-                yield way, [path] if own else []
+                yield way_of(entry, rules, path), [path] if own else []
     yield from _known_classes(model, rules)
 
 
@@ -211,9 +213,13 @@ def _known_classes(model: type, rules: dict[str, Rule]) -> Iterator[tuple[Way, l
                 if entry.number in rules:
                     body: Any = entry.body
                     changed = (n for n in changed_by(body, base) if getattr(part, n) is not getattr(base, n))
-                    where = f"{path}{body.__name__}"
-                    way = Way(rules[entry.number], where, entry.name, body, entry.says, entry.seen)
-                    yield way, [f"{path}{name}" for name in changed]
+                    yield way_of(entry, rules, f"{path}{body.__name__}"), [f"{path}{name}" for name in changed]
+
+
+def way_of(entry: Entry, rules: dict[str, Rule], path: str) -> Way:
+    """A row of the book as a mistake of a model."""
+    rule = rules[entry.number]
+    return Way(rule, path, entry.name, entry.body, entry.says, entry.seen, entry.surrounds, entry.was)
 
 
 def changed_by(way: type, base: type) -> list[str]:
