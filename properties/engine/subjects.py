@@ -82,6 +82,10 @@ class Subject:
         BOX.made(rig)
         return rig
 
+    def fresh(self, config: Any) -> Any:
+        """A fresh subject on a rig, with the capabilities that it declares."""
+        return self.rig(config, self.capabilities)
+
     @property
     def forks(self) -> bool:
         """Whether the subject is a Python object like any other, as it is unless the factory says otherwise.

@@ -14,7 +14,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import Walk, walk
 from broker_tck.properties.engine.written import unit_of, value_text
-from broker_tck.properties.explain.deviating import breaks, findings_by_rule, gone_in_words, happens
+from broker_tck.properties.explain.deviating import findings_by_rule, gone_in_words, happens
 from broker_tck.properties.explain.diagnose import Diagnoser, back_models
 from broker_tck.properties.explain.failing_walks import Gathered, cheapest, flaky
 from broker_tck.properties.explain.finding import Finding, find, find_breach
@@ -263,4 +263,4 @@ def see_deviations(checked: Checked, known: Sequence[Trace] = ()) -> None:
         if way.rule.number not in subject.out_of_reach:
             checked.deviations[f"{way.rule.number} ({way.clause})"] = happens(subject, specified, seed, known)
     for name in (law for law in model.BREAKS if law not in subject.out_of_reach):
-        checked.deviations[name] = breaks(subject, model, name, seed, known)
+        checked.deviations[name] = happens(subject, model, seed, known, name)

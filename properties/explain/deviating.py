@@ -33,49 +33,45 @@ ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
 
 
-def happens(subject: Subject, specified: type[Reference], seed: int, known: Sequence[Trace] = ()) -> bool:
+def happens(
+    subject: Subject, specified: type[Reference], seed: int, known: Sequence[Trace] = (), law: str = ""
+) -> bool:
     """Whether a subject is seen to need something of its profile: without it, as ``specified``, they differ.
 
-    They do so on a known trace, or on a walk. With known traces that have outcomes the subject agrees.
+    They do so on a known trace, or on a walk. With known traces that have outcomes the subject agrees. Of a law, or a
+    variation, whether the subject is seen to break it.
     """
-    if any(shows(subject, specified, trace) for trace in known):
-        return True
-    return next(failing(subject, specified, seed), None) is not None
+    return any(shows(subject, specified, trace, law) for trace in known) or any(
+        failing(subject, specified, seed, law=law)
+    )
 
 
-def shows(subject: Subject, specified: type[Reference], trace: Trace) -> bool:
-    """Whether a trace shows that a subject is not as a model: by its outcomes, if it has any."""
+def shows(subject: Subject, specified: type[Reference], trace: Trace, law: str = "") -> bool:
+    """Whether a trace shows that a subject is not as a model: by its outcomes, if it has any; or that it breaks a law."""
+    if law:
+        return breaks(subject, law, Walk(None, trace.config, [*trace.operations], None))
     if all(trace.outcomes):
         return otherwise(trace, specified) is not None
     return failure(subject, specified, trace.config, trace.operations) is not None
 
 
-def breaks(subject: Subject, model: type[Reference], name: str, seed: int, known: Sequence[Trace] = ()) -> bool:
-    """Whether a subject is seen to break a law, or a variation: on a known trace, or on a walk."""
-    for trace in known:
-        done = Walk(seed, trace.config, [*trace.operations], None)
-        if broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}):
-            return True
-    return next(breaking(subject, model, name, seed), None) is not None
+def breaks(subject: Subject, law: str, done: Walk) -> bool:
+    """Whether a subject, alone, breaks a law, or a variation, on a walk."""
+    return bool(broken_by(subject.contract, done, subject.rig, subject.capabilities, {law}))
 
 
-def failing(subject: Subject, model: type[Reference], seed: int, count: int | None = None) -> Iterator[Walk]:
-    """The walks, of so many, on which a subject differs from a model."""
-    return (done for done in along(subject, model, seed, count or DEVIATION_WALKS) if done.difference)
+def failing(
+    subject: Subject, model: type[Reference], seed: int, count: int | None = None, law: str = ""
+) -> Iterator[Walk]:
+    """The walks, of so many, on which a subject differs from a model; with a law, or a variation, that break it."""
+    for done in along(subject, model, seed, count or DEVIATION_WALKS):
+        if breaks(subject, law, done) if law else done.difference:
+            yield done
 
 
 def along(subject: Subject, model: type[Reference], seed: int, count: int) -> Iterator[Walk]:
     """So many walks of a subject along a model."""
     return walks(subject.contract, seed, range(count), subject.rig, model, subject.capabilities)
-
-
-def breaking(
-    subject: Subject, model: type[Reference], name: str, seed: int, count: int | None = None
-) -> Iterator[Walk]:
-    """The walks, of so many, on which a subject breaks a law or a variation."""
-    for done in along(subject, model, seed, count or DEVIATION_WALKS):
-        if broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}):
-            yield done
 
 
 def behaves_as(subject: Subject, seed: int) -> str | None:
@@ -114,7 +110,7 @@ def breach(subject: Subject, model: type[Reference], name: str, seed: int, count
     One that is dear to reduce is reduced only if none was before it.
     """
     found = list[Finding]()
-    for done in islice(breaking(subject, model, name, seed, count), BRIEFLY[1] if count else CANDIDATES):
+    for done in islice(failing(subject, model, seed, count, name), BRIEFLY[1] if count else CANDIDATES):
         finding = None if found and is_dear(done) else find_breach(subject, model, name, done)
         found += [finding] if finding else []
         if len(found) == BREACHES:

@@ -239,9 +239,7 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
             return None, ""
         try:
             with Limit(subject.seconds):
-                return breach_of(
-                    subject.contract, lambda each: subject.rig(each, subject.capabilities), name, config, operations
-                )
+                return breach_of(subject.contract, subject.fresh, name, config, operations)
         except Hang:
             return None, ""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from broker_tck.implementations.interface.common import NOT_ANSWERED, Hang
 from broker_tck.model.reference import Reference
@@ -38,7 +38,7 @@ Judge = Callable[[Subject, type[Reference], Any, Sequence[Operation]], Failure |
 
 def failure(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
     """Where a trace fails, and how, replayed in this process."""
-    made = partial(subject.rig, config, subject.capabilities)
+    made = partial(subject.fresh, config)
     try:
         with Limit(subject.seconds):
             return replay_differs(operations, partial(model, config), made, subject.contract.dear)
@@ -52,7 +52,7 @@ def fails_unasked(subject: Subject, model: type[Reference], config: Any, operati
         return False
     try:
         with Limit(subject.seconds):
-            return first_difference(operations, model(config), subject.rig(config, subject.capabilities)) is None
+            return first_difference(operations, model(config), subject.fresh(config)) is None
     except Hang:
         return False
 
@@ -68,7 +68,7 @@ def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> 
     """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
     try:
         with Limit(subject.seconds):
-            return tuple(step.result for step in record(operations, subject.rig(config, subject.capabilities)))
+            return tuple(step.result for step in record(operations, subject.fresh(config)))
     except Hang:
         return ()
 
@@ -84,42 +84,68 @@ def erred(difference: Difference) -> bool:
     return isinstance(difference.seen, dict) and "error" in difference.seen
 
 
-def breach_told(contract: Contract, name: str, complaint: str) -> Difference:
-    """A breach as a difference. What is wrong with a variation is its sentence, which does not hold."""
-    if name in {law.number for law in contract.laws}:
-        return Difference(RESULT, f"{name} to hold", complaint)
-    return Difference(RESULT, complaint, "something else")
+# ---- Laws and variations: the subject alone
 
 
-def breach_of(
-    contract: Contract, rigged: Callable[[Any], Any], name: str, config: Any, operations: Sequence[Operation]
-) -> tuple[int | None, str]:
-    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not.
+class Judged(NamedTuple):
+    """What a law, or a variation, says of a subject on a trace."""
+
+    name: str
+    met: int
+    """How often its condition was met."""
+    at: int | None
+    """The operation at which it is broken; None: it is kept."""
+    complaint: str
+
+
+def judged(
+    contract: Contract,
+    rigged: Callable[[Any], Any],
+    config: Any,
+    operations: Sequence[Operation],
+    seed: int = 0,
+    wanted: Container[str] | None = None,
+) -> Iterator[Judged]:
+    """What laws and variations, all or those wanted, say of a subject on a trace. Variations are drawn from a seed.
 
     ``rigged`` makes a fresh subject, on a rig, for a configuration.
     """
-    recorded = recorder(rigged)
-    for law in contract.laws:
-        if law.number == name:
-            return law.check(config, recorded(config, operations))[1:]
-    variation = next(variation for variation in contract.variations if variation.name == name)
-    for number in range(VARIED):
-        if kept(variation, config, operations, SeededChoices(number), recorded) is False:
-            return len(operations) - 1, variation.sentence
-    return None, ""
+    recorded, choices = recorder(rigged), SeededChoices(seed)
+    laws = [law for law in contract.laws if wanted is None or law.number in wanted]
+    steps = recorded(config, operations) if laws else []
+    for law in laws:
+        yield Judged(law.number, *law.check(config, steps))
+    for variation in contract.variations:
+        if wanted is None or variation.name in wanted:
+            holds = kept(variation, config, operations, choices, recorded)
+            broken = (len(operations) - 1, variation.sentence) if holds is False else (None, "")
+            yield Judged(variation.name, holds is not None, *broken)
 
 
 def broken_by(
     contract: Contract, done: Walk, rigged: Any, capabilities: Any, wanted: Container[str] | None = None
 ) -> list[str]:
     """The laws and variations, all or those wanted, that a subject breaks where it makes a walk alone."""
-    laws = [law for law in contract.laws if wanted is None or law.number in wanted]
-    recorded = recorder(lambda config: rigged(config, capabilities))
-    steps = recorded(done.config, done.operations) if laws else []
-    broken = [law.number for law in laws if law.check(done.config, steps)[2]]
-    choices = SeededChoices(done.seed or 0)
-    for variation in contract.variations:
-        if wanted is None or variation.name in wanted:
-            holds = kept(variation, done.config, done.operations, choices, recorded)
-            broken += [variation.name] if holds is False else []
-    return broken
+    found = judged(
+        contract, lambda config: rigged(config, capabilities), done.config, done.operations, done.seed or 0, wanted
+    )
+    return [each.name for each in found if each.complaint]
+
+
+def breach_of(
+    contract: Contract, rigged: Callable[[Any], Any], name: str, config: Any, operations: Sequence[Operation]
+) -> tuple[int | None, str]:
+    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not."""
+    of_law = name in {law.number for law in contract.laws}
+    for number in range(1 if of_law else VARIED):
+        for each in judged(contract, rigged, config, operations, number, {name}):
+            if each.complaint:
+                return each.at, each.complaint
+    return None, ""
+
+
+def breach_told(contract: Contract, name: str, complaint: str) -> Difference:
+    """A breach as a difference. What is wrong with a variation is its sentence, which does not hold."""
+    if name in {law.number for law in contract.laws}:
+        return Difference(RESULT, f"{name} to hold", complaint)
+    return Difference(RESULT, complaint, "something else")

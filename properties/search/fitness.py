@@ -78,7 +78,7 @@ def methods(contract: Contract) -> set[str]:
 def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> BaseException | None:
     """What a subject, alone, raises at the last operation of a trace, or when it is looked at after it."""
     error: BaseException | None = None
-    rig = subject.rig(config, subject.capabilities)
+    rig = subject.fresh(config)
     for operation in BOX.noted(operations, rig):
         error = error_of(operation.on, rig) or error_of(rig.seen)
     BOX.rest()
@@ -132,7 +132,7 @@ def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> 
             debugger.reset()
             debugger.interaction(None, own(error))
             return
-        rig = subject.rig(config, subject.capabilities)
+        rig = subject.fresh(config)
         for operation in operations[:-1]:
             error_of(operation.on, rig)
             error_of(rig.seen)

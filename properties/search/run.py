@@ -13,15 +13,14 @@ from typing import Any
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import Rule, rules_of
-from broker_tck.properties.engine.check import concrete, kept, record, recorder
-from broker_tck.properties.engine.choices import SeededChoices
-from broker_tck.properties.engine.contract import Contract, Law
+from broker_tck.properties.engine.check import concrete
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import LOOKED, Walk, walks
 from broker_tck.properties.search.exercised import Exercised, by_rule, deviating
-from broker_tck.properties.search.failing import broken_by
+from broker_tck.properties.search.failing import broken_by, judged
 from broker_tck.properties.search.fitness import see_whole
 
 COUNTED = 16
@@ -163,27 +162,19 @@ def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
 
 def judge(run: Run, done: Walk) -> None:
     """Judge a walk by the laws and by its variations, without the model."""
-    contract, subject = run.subject.contract, run.subject
-    exempt = {*run.model.BREAKS, *run.model.MOOT}
-    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
-    steps = recorded(done.config, done.operations)
-    for law in contract.laws:
-        met, _, complaint = law.check(done.config, steps)
-        run.met[law.number] += met
-        run.met_in[law.number] += bool(met)
-        if complaint and law.number not in exempt and not itself(run.model, law, done):
-            run.breaches.append((done.seed, law.number, complaint))
-    choices = SeededChoices(done.seed or 0)
-    for variation in contract.variations:
-        held = kept(variation, done.config, done.operations, choices, recorded)
-        run.met[variation.name] += held is not None
-        if held is False and variation.name not in exempt and not run.model.ACCEPTS:
-            run.breaches.append((done.seed, variation.name, variation.sentence))
+    subject, model, laws = run.subject, run.model, {law.number for law in run.subject.contract.laws}
+    for each in judged(subject.contract, subject.fresh, done.config, done.operations, done.seed or 0):
+        run.met[each.name] += each.met
+        if each.name in laws:
+            run.met_in[each.name] += bool(each.met)
+        if each.complaint and each.name not in {*model.BREAKS, *model.MOOT} and not itself(run, each.name, done):
+            run.breaches.append((done.seed, each.name, each.complaint))
 
 
-def itself(model: type[Reference], law: Law, done: Walk) -> bool:
-    """Whether a model breaks a law by what it accepts that a subject does otherwise."""
-    return bool(model.ACCEPTS) and bool(law.check(done.config, record(done.operations, model(done.config)))[2])
+def itself(run: Run, name: str, done: Walk) -> bool:
+    """Whether a model breaks a law, or a variation, by what it accepts that a subject does otherwise."""
+    found = judged(run.subject.contract, run.model, done.config, done.operations, done.seed or 0, {name})
+    return bool(run.model.ACCEPTS) and any(each.complaint for each in found)
 
 
 def laws_broken(

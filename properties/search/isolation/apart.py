@@ -193,11 +193,8 @@ def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
     if law not in known:
         raise BadInput(unknown("law", law, known, of=trace.contract.name))
 
-    def rigged(config: Any) -> Any:
-        return subject.rig(config, subject.capabilities)
-
     try:
-        at, complaint = breach_of(trace.contract, rigged, law, trace.config, tuple(trace.operations))
+        at, complaint = breach_of(trace.contract, subject.fresh, law, trace.config, tuple(trace.operations))
     except Hang:
         at, complaint = 0, NOT_ANSWERED
     return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)
