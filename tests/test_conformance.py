@@ -12,13 +12,15 @@ import pytest
 from conftest import Cli
 from kit import python
 
+import broker_tck
 import broker_tck.properties
+from broker_tck.cli import check as command
 from broker_tck.properties import pytest_plugin
 from broker_tck.properties.contracts.delayed_delivery.contract import DELAYED_DELIVERY
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, resolve
-from broker_tck.properties.report import parts
+from broker_tck.properties.report import calling, parts
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.run import to_exercise
 
@@ -149,6 +151,27 @@ def test_plugin_asks_for_what_pyproject_names(folder: Path, monkeypatch: pytest.
     (folder / "pyproject.toml").write_text("[tool.broker-tck]\nsubject = 1")
     with pytest.raises(pytest.UsageError, match=r"broker-tck: pyproject\.toml: .* did you mean 'subjects'"):
         pytest_plugin.pytest_generate_tests(function)
+
+
+@pytest.mark.parametrize("table", ["", "walks = 3\nexamples = 4\nseed = 7\n"])
+def test_each_door_asks_with_the_same_budget(
+    folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, table: str
+) -> None:
+    """`check`, the kit's own tests and a test module of one's own; and a call, which reads no table."""
+    asked: list[Budget] = []
+    monkeypatch.chdir(folder)
+    (folder / "pyproject.toml").write_text(f'[tool.broker-tck]\nsubjects = ["heap"]\n{table}')
+    monkeypatch.setattr(command, "checked", lambda pairs, budget, *_: asked.append(budget) or ())
+    cli("check", "--json")
+    function = Function("conformance_case", **{"--subject": []})
+    pytest_plugin.pytest_generate_tests(function)
+    asked.append(function.cases[0][-1])
+    monkeypatch.setattr(parts, "run_part", lambda *case: asked.append(case[3]))
+    parts.conformance("delayed-delivery", "heap")("heap", "walks", request)
+    assert asked == [Budget(7, 3, 4) if table else Budget()] * 3
+    monkeypatch.setattr(calling, "run_all", lambda tasks, _: asked.append(tasks[0].work.args[1]) or ())
+    broker_tck.check("heap")
+    assert asked[-1] == Budget()
 
 
 class Parser:

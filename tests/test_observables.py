@@ -1,4 +1,4 @@
-"""What is seen after an operation: choices that are left, what is dear to ask, and when a walk ends."""
+"""What is seen after an operation: choices that are left, what is expensive to ask, and when a walk ends."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def test_recorded_outcome_may_be_any_that_is_allowed() -> None:
         assert not_as_recorded(model.has(), model.seen(), [False, count, []]) == difference
 
 
-# ---- What is dear to ask
+# ---- What is expensive to ask
 
 
 class Shy(DelayedDelivery):
-    """Its timeouts are dear to ask for."""
+    """Its timeouts are expensive to ask for."""
 
     looks: ClassVar[Counter[str]] = Counter()
 
@@ -112,11 +112,11 @@ class ShyRig(Rig):
         return self.seen()[0], None
 
 
-DEAR = replace(CONTRACT, dear=True, rig=ShyRig)
+DEAR = replace(CONTRACT, expensive=True, rig=ShyRig)
 
 
 class Silent(TimeBucketTracker):
-    """A tracker that arms nothing, which shows in what is dear to ask alone, as long as no time passes."""
+    """A tracker that arms nothing, which shows in what is expensive to ask alone, as long as no time passes."""
 
     def _update_timer(self, now: int) -> None:
         pass

@@ -1,4 +1,4 @@
-"""What is wrong with a record, and what a field has to be, in words made of its type: ``a whole number from 1 to 64``."""
+"""What is wrong with a record, and what a field has to be, in words made of its type: ``a whole number from 1``."""
 
 from __future__ import annotations
 

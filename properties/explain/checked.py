@@ -158,7 +158,7 @@ def replay_golden(checked: Checked, golden: Sequence[Trace]) -> None:
 def walk_all(checked: Checked, budget: Budget, progress: Progress | None = None) -> None:
     """Make the walks of a budget, and findings of those that fail.
 
-    With ``fail_fast`` the first that fails is the last, but for some others if it is dear to reduce.
+    With ``fail_fast`` the first that fails is the last, but for some others if it is expensive to reduce.
     """
     made = until_all_came_up(checked, budget.walks, budget.reserve)
     for done in made:

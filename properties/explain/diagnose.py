@@ -64,7 +64,7 @@ Rigged = Callable[[Any, Any], Any]
 """Puts a fresh subject on a rig."""
 Recording = tuple[Any, Sequence[Step]]
 """Configuration, and operations with what the subject made of them."""
-WrongModel = tuple[Way, type[Reference]]
+KnownMistake = tuple[Way, type[Reference]]
 """A way, and the model with it."""
 
 
@@ -122,18 +122,18 @@ def in_words(way: Way) -> str:
 
 
 @cache
-def wrong_models(model: type[Reference]) -> tuple[WrongModel, ...]:
+def known_mistakes(model: type[Reference]) -> tuple[KnownMistake, ...]:
     """The model with each of its known wrong ways, those that lead back from a deviation included."""
     return tuple((way, way.applied_to(model)) for way in [*ways_of(model), *deviations_of(model)])
 
 
 @cache
-def back_models(contract: Contract, model: type[Reference]) -> tuple[WrongModel, ...]:
+def back_models(contract: Contract, model: type[Reference]) -> tuple[KnownMistake, ...]:
     """Of each rule that is accepted to be done otherwise: the model that does it in another way, or as specified.
 
-    Where a clause is replaced, its way back is a deviation's, which :func:`wrong_models` has.
+    Where a clause is replaced, its way back is a deviation's, which :func:`known_mistakes` has.
     """
-    found: list[WrongModel] = []
+    found: list[KnownMistake] = []
     for accepted, (_, profile) in zip(model.ACCEPTS, accepted_by(model.PROFILE), strict=True):
         without = contract.model(profile)
         if accepted.stands_before:
@@ -189,8 +189,8 @@ class Diagnoser:
             return False
 
     def fitting(
-        self, config: Any, operations: Sequence[Operation], chosen: Iterable[WrongModel] | None = None
-    ) -> list[WrongModel]:
+        self, config: Any, operations: Sequence[Operation], chosen: Iterable[KnownMistake] | None = None
+    ) -> list[KnownMistake]:
         """The ways that fit a trace, of all or of those chosen; none if the model does, too.
 
         Of a subject that goes wrong only where it is not asked everything, a recording shows nothing.
@@ -201,9 +201,9 @@ class Diagnoser:
         return [wrong for wrong in (self.known if chosen is None else chosen) if self.fits(wrong[1], recording)]
 
     @property
-    def known(self) -> list[WrongModel]:
+    def known(self) -> list[KnownMistake]:
         """All ways that may explain a subject."""
-        return [*wrong_models(self.model), *back_models(self.contract, self.model)]
+        return [*known_mistakes(self.model), *back_models(self.contract, self.model)]
 
     def explains(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
         """Whether a way of a diagnosis holds on every step of another failing trace as well."""
@@ -222,12 +222,12 @@ class Diagnoser:
         except (Hang, Exception):
             return False
 
-    def named(self, diagnosis: Diagnosis) -> list[WrongModel]:
+    def named(self, diagnosis: Diagnosis) -> list[KnownMistake]:
         """The ways that a diagnosis names, each with its model; one that is no known way is applied to this model.
 
         One is left out that is of a part which only another profile has.
         """
-        known, found = dict(self.known), list[WrongModel]()
+        known, found = dict(self.known), list[KnownMistake]()
         for way in diagnosis.ways:
             with suppress(LookupError):
                 found.append((way, known.get(way) or way.applied_to(self.model)))
@@ -255,7 +255,7 @@ class Diagnoser:
             return False
         alike = done.operations[:-1] if done.difference else done.operations
         models = self.model(done.config), wrong(done.config)
-        if first_difference(alike, *models, glimpse=self.contract.dear):
+        if first_difference(alike, *models, glimpse=self.contract.expensive):
             return True
         return False if done.difference else None
 
@@ -279,34 +279,34 @@ class Diagnoser:
         support, see :meth:`best_supported`.
         """
         config, operations = trace
-        blamed = blame(self.contract, operations, difference)
+        guess = fallback_rule(self.contract, operations, difference)
         fitting = [] if unanswered(difference) or bulk(operations) > LARGEST else self.fitting(config, operations)
         if not fitting:
-            return Diagnosis((blamed,), ())
+            return Diagnosis((guess,), ())
         near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
         scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
-        fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
+        fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != guess))
         if self.walks(*fits[0]) < self.count or max(score for score, _ in scored) < len(near):
-            return self.best_supported(blamed, scored, fits)
+            return self.best_supported(guess, scored, fits)
         ways = self.told_apart([fit for fit in fits if self.walks(*fit) == self.count])
         rules = tuple(dict.fromkeys(way.rule.number for way in ways))[:2]
         return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], self.count, whole=True)
 
-    def best_supported(self, blamed: str, scored: list[tuple[int, WrongModel]], fits: list[WrongModel]) -> Diagnosis:
+    def best_supported(self, guess: str, scored: list[tuple[int, KnownMistake]], fits: list[KnownMistake]) -> Diagnosis:
         """What to say where no way explains the subject everywhere: the way that the walks support best.
 
         ``scored`` are the ways that fit the trace, ``fits`` those that fit most traces near it. A second rule is named
-        beside: that of a way that is supported as well, else ``blamed``. A way that few walks support explains nothing,
+        beside: that of a way that is supported as well, else ``guess``. A way that few walks support explains none,
         though the rule of the one that comes nearest is named as the second one.
         """
         ranked = [(supported(*self.borne_out(*fit)), score, fit) for score, fit in scored]
         first = max((support, score) for support, score, _ in ranked)
         alike = [fit for support, score, fit in ranked if (support, score) == first]
-        alike.sort(key=lambda fit: (-self.walks(*fit), fit[0].rule.number != blamed))
+        alike.sort(key=lambda fit: (-self.walks(*fit), fit[0].rule.number != guess))
         shown, telling = self.borne_out(*alike[0])
         if shown <= GUESSED * telling:
-            return Diagnosis(tuple(dict.fromkeys([blamed, fits[0][0].rule.number])), ())
-        rules = tuple(dict.fromkeys([way.rule.number for way, _ in alike] + [blamed]))[:2]
+            return Diagnosis(tuple(dict.fromkeys([guess, fits[0][0].rule.number])), ())
+        rules = tuple(dict.fromkeys([way.rule.number for way, _ in alike] + [guess]))[:2]
         named = tuple(way for way, _ in alike if way.rule.number in rules)[:3]
         return Diagnosis(rules, named, self.walks(*alike[0]), shown, telling)
 
@@ -322,7 +322,7 @@ class Diagnoser:
                 record([operation], model)
             yield config, on
 
-    def told_apart(self, tied: list[WrongModel]) -> list[Way]:
+    def told_apart(self, tied: list[KnownMistake]) -> list[Way]:
         """Of ways of several rules that agree with the subject on every walk, those that go on doing so for longest."""
         for number in range(self.count, MORE * self.count):
             if len({way.rule.number for way, _ in tied}) < 2:
@@ -366,7 +366,7 @@ def changed(record: S, config: Any) -> Iterator[S]:
                 yield near
 
 
-def blame(contract: Contract, operations: Sequence[Operation], difference: Difference) -> str:
+def fallback_rule(contract: Contract, operations: Sequence[Operation], difference: Difference) -> str:
     """The rule that the contract's table names for a difference at the end of a trace."""
     expected, seen = plain(difference.expected), plain(difference.seen)
-    return contract.blame(operations, observable(contract, difference), expected, seen)
+    return contract.fallback_rule(operations, observable(contract, difference), expected, seen)

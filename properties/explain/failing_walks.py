@@ -22,9 +22,9 @@ ENOUGH = 3
 MOST_WORK = 50_000
 """No more are once so many operations were replayed to reduce those before them."""
 MUCH = 1_000
-"""A walk that does more is dear to reduce."""
+"""A walk that does more is expensive to reduce."""
 OTHERS = 16
-"""Where one is dear, so many others are made: most subjects fail on one that is not."""
+"""Where one is expensive, so many others are made: most subjects fail on one that is not."""
 REPLAYS = 3
 
 
@@ -78,19 +78,19 @@ class Gathered:
 
 
 def cheapest(failed: Walk, others: Iterator[Walk]) -> Walk:
-    """A failing walk; where it is dear to reduce, that which does least, of it and of those among others that fail."""
-    for other in islice(others, OTHERS) if is_dear(failed) else ():
+    """A failing walk; if it is expensive to reduce, that which does least, of it and of the others that fail."""
+    for other in islice(others, OTHERS) if is_expensive(failed) else ():
         if other.difference and unanswered(other.difference):
             break
         if other.difference and other.effort < failed.effort:
             failed = other
-        if not is_dear(failed):
+        if not is_expensive(failed):
             break
     return failed
 
 
-def is_dear(failed: Walk) -> bool:
-    """Whether a walk is dear to reduce. One without an answer is made once more alone, whatever it does."""
+def is_expensive(failed: Walk) -> bool:
+    """Whether a walk is expensive to reduce. One without an answer is made once more alone, whatever it does."""
     return failed.effort > MUCH and not (failed.difference and unanswered(failed.difference))
 
 

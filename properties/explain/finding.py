@@ -18,7 +18,7 @@ from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.explain.diagnose import Diagnoser, Diagnosis, WrongModel, blame
+from broker_tck.properties.explain.diagnose import Diagnoser, Diagnosis, KnownMistake, fallback_rule
 from broker_tck.properties.search.failing import (
     Failure,
     Judge,
@@ -206,7 +206,7 @@ class Reduction:
         last = named and replace(self, config=other.config, failing=other.operations).finding(self.fit_by(named))
         return last if last and last.rule == other.rule else other
 
-    def fit_by(self, ways: Sequence[WrongModel]) -> Keeps:
+    def fit_by(self, ways: Sequence[KnownMistake]) -> Keeps:
         """Whether one of some ways explains a shorter trace."""
         return lambda config, operations, _: bool(self.diagnoser.fitting(config, operations, ways))
 
@@ -215,7 +215,7 @@ def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "", note
     """A failing walk as a finding, as it is; the rule is that of the contract's table, unless one is given."""
     contract, operations = subject.contract, tuple(failed.operations)
     assert failed.difference
-    rules = (rule or blame(contract, operations, failed.difference),)
+    rules = (rule or fallback_rule(contract, operations, failed.difference),)
     diagnosis = Diagnosis(rules, ())
     return Finding(
         subject.name,

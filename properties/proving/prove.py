@@ -11,7 +11,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named, mutants, resolve
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
-from broker_tck.properties.explain.diagnose import Diagnoser, wrong_models
+from broker_tck.properties.explain.diagnose import Diagnoser, known_mistakes
 from broker_tck.properties.explain.failing_walks import cheapest
 from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.mistakes.book import Way, ways_of
@@ -114,7 +114,7 @@ def suspect(mistake: Mistake) -> tuple[Subject, type[Reference], type[Reference]
         return subject, contract.model(subject.profiles[0]), None
     model = contract.model(mistake.profile)
     way = next(way for way in ways_of(model) if name_of(way) == mistake.name)
-    wrong = dict(wrong_models(model))[way]
+    wrong = dict(known_mistakes(model))[way]
     return as_subject(str(way), contract, wrong), model, wrong
 
 

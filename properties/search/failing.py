@@ -41,14 +41,14 @@ def failure(subject: Subject, model: type[Reference], config: Any, operations: S
     made = partial(subject.fresh, config)
     try:
         with Limit(subject.seconds):
-            return replay_differs(operations, partial(model, config), made, subject.contract.dear)
+            return replay_differs(operations, partial(model, config), made, subject.contract.expensive)
     except Hang:
         return 0, no_answer(HANG, NOT_ANSWERED)
 
 
 def fails_unasked(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> bool:
     """Whether a failing trace does not fail where everything is asked for after each operation."""
-    if not subject.contract.dear:
+    if not subject.contract.expensive:
         return False
     try:
         with Limit(subject.seconds):

@@ -127,15 +127,15 @@ def checked(run: Run, numbers: range, counted: int = COUNTED, judged: int = 0) -
 def count(run: Run, counting: Exercised, done: Walk) -> None:
     """Count which rules a walk exercises, and in which states. The subject has no part in it, so nor has its limit.
 
-    What is dear to ask is looked at where the walk did: a rule that nobody asked about was not exercised.
+    What is expensive to ask is looked at where the walk did: a rule that nobody asked about was not exercised.
     """
     contract, model = run.subject.contract, counting.model(done.config)
-    abstract, dear, glimpse = contract.abstract, contract.dear, False
+    abstract, expensive, glimpse = contract.abstract, contract.expensive, False
     for number, operation in enumerate(done.operations, 1):
         run.states[operation.tag, counting.aside(abstract, model)] += 1
         with suppress(Fault), counting.but_for(bulk([operation]) > MOST_ASKED):
             concrete(operation.on(model))
-        glimpse = dear and number % LOOKED > 0
+        glimpse = expensive and number % LOOKED > 0
         model.glimpsed() if glimpse else model.seen()
     if glimpse:
         model.seen()

@@ -17,7 +17,7 @@ SMALL = (1, 2)
 FEW = 6
 """So many operations are few enough, whatever is configured."""
 LONG_LIST = 16
-"""Longer lists of a configuration are such as make a walk dear: a backoff of hundreds of delays."""
+"""Longer lists of a configuration are such as make a walk expensive: a backoff of hundreds of delays."""
 
 
 def without_long_lists(prober: Prober, trace: Trace) -> Trace:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from broker_tck.properties.engine.check import RESULT
-from broker_tck.properties.engine.contract import Blame
+from broker_tck.properties.engine.contract import Fallback
 
 
 def cleared(trace: Sequence[Any]) -> bool:
@@ -49,22 +49,22 @@ def adds(operation: Any, ledger: int, entry: int) -> bool:
     return bool(not beside and 0 <= number < operation.n)
 
 
-BLAME = (
-    Blame("DD-30", shows="count", given=cleared),
-    Blame("DD-27", "tick"),
-    Blame("DD-28", shows="count"),
-    Blame("DD-32", "close"),
-    Blame("DD-30", "clear"),
-    Blame("DD-24", "stale adv"),
-    Blame("DD-23", shows="armed", differs=several),
-    Blame("DD-22", shows="armed", given=ran, differs=sooner),
-    Blame("DD-21", shows="armed"),
-    Blame("DD-09", "add fill"),
-    Blame("DD-06", "has"),
-    Blame("DD-30", "get", given=cleared),
-    Blame("DD-13", "get", RESULT, differs=never_added),
-    Blame("DD-06", "get", RESULT, differs=due_or_not),
-    Blame("DD-20", "get"),
-    Blame("DD-17", "pause"),
-    Blame("DD-29"),
+FALLBACKS = (
+    Fallback("DD-30", shows="count", given=cleared),
+    Fallback("DD-27", "tick"),
+    Fallback("DD-28", shows="count"),
+    Fallback("DD-32", "close"),
+    Fallback("DD-30", "clear"),
+    Fallback("DD-24", "stale adv"),
+    Fallback("DD-23", shows="armed", differs=several),
+    Fallback("DD-22", shows="armed", given=ran, differs=sooner),
+    Fallback("DD-21", shows="armed"),
+    Fallback("DD-09", "add fill"),
+    Fallback("DD-06", "has"),
+    Fallback("DD-30", "get", given=cleared),
+    Fallback("DD-13", "get", RESULT, differs=never_added),
+    Fallback("DD-06", "get", RESULT, differs=due_or_not),
+    Fallback("DD-20", "get"),
+    Fallback("DD-17", "pause"),
+    Fallback("DD-29"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from broker_tck.properties.engine.check import RESULT
-from broker_tck.properties.engine.contract import Blame
+from broker_tck.properties.engine.contract import Fallback
 
 NACKS = "nack id batch chunked fill"
 FIRINGS = "adv stale"
@@ -66,26 +66,26 @@ def chunks_of(trace: Sequence[Any]) -> list[set[tuple[int, ...]]]:
     return [{(ledger, entry - i) for i in range(chunks)} for ledger, entry, chunks in chunked + filled if chunks > 1]
 
 
-BLAME = (
-    Blame("NA-35", FIRINGS, given=lambda trace: has("inside", trace)),
-    Blame("NA-40", "close"),
-    Blame("NA-41", given=nacked_after_close),
-    Blame("NA-42", "stale"),
-    Blame("NA-40", "adv", given=lambda trace: has("close", trace)),
-    Blame("NA-25", FIRINGS, RESULT, differs=emits_nothing),
-    Blame("NA-31", FIRINGS, RESULT, differs=emits_twice),
-    Blame("NA-35", FIRINGS, RESULT, lambda trace: has("fail", trace), requests_alone),
-    Blame("NA-33", FIRINGS, RESULT, differs=requests_alone),
-    Blame("NA-06", FIRINGS, RESULT, differs=some_chunks),
-    Blame("NA-05", FIRINGS, RESULT, differs=other_ids),
-    Blame("NA-30", FIRINGS, RESULT),
-    Blame("NA-01", "batch", "count"),
-    Blame("NA-43", shows="count"),
-    Blame("NA-26", "jump"),
-    Blame("NA-23", NACKS, "armed", held_before),
-    Blame("NA-22", shows="armed"),
-    Blame("NA-01", "batch"),
-    Blame("NA-06", "chunked"),
-    Blame("NA-35", "fail inside"),
-    Blame("NA-38"),
+FALLBACKS = (
+    Fallback("NA-35", FIRINGS, given=lambda trace: has("inside", trace)),
+    Fallback("NA-40", "close"),
+    Fallback("NA-41", given=nacked_after_close),
+    Fallback("NA-42", "stale"),
+    Fallback("NA-40", "adv", given=lambda trace: has("close", trace)),
+    Fallback("NA-25", FIRINGS, RESULT, differs=emits_nothing),
+    Fallback("NA-31", FIRINGS, RESULT, differs=emits_twice),
+    Fallback("NA-35", FIRINGS, RESULT, lambda trace: has("fail", trace), requests_alone),
+    Fallback("NA-33", FIRINGS, RESULT, differs=requests_alone),
+    Fallback("NA-06", FIRINGS, RESULT, differs=some_chunks),
+    Fallback("NA-05", FIRINGS, RESULT, differs=other_ids),
+    Fallback("NA-30", FIRINGS, RESULT),
+    Fallback("NA-01", "batch", "count"),
+    Fallback("NA-43", shows="count"),
+    Fallback("NA-26", "jump"),
+    Fallback("NA-23", NACKS, "armed", held_before),
+    Fallback("NA-22", shows="armed"),
+    Fallback("NA-01", "batch"),
+    Fallback("NA-06", "chunked"),
+    Fallback("NA-35", "fail inside"),
+    Fallback("NA-38"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from broker_tck.properties.engine.check import RESULT
-from broker_tck.properties.engine.contract import Blame
+from broker_tck.properties.engine.contract import Fallback
 
 
 def of_a_chain(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
@@ -29,32 +29,32 @@ def of_segments(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
     return [bucket[:2] for bucket in expected] == [bucket[:2] for bucket in seen]
 
 
-BLAME = (
-    Blame("BD-39", "crash reopen", "count"),
-    Blame("BD-35", "crash", RESULT, lambda operations: operations[-1].failing > 0),
-    Blame("BD-36", "crash reopen", RESULT),
-    Blame("BD-34", "crash reopen"),
-    Blame("BD-31", "clear"),
-    Blame("BD-32", "reopen closing"),
-    Blame("BD-13", "snapshot"),
-    Blame("BD-17", shows="keys"),
-    Blame("BD-15", "fail stored"),
-    Blame("DD-21", shows="armed"),
-    Blame("BD-04", "add fill", "result"),
-    Blame("BD-12", "add fill", "buckets", differs=of_segments),
-    Blame("BD-08", "add fill", "buckets"),
-    Blame("BD-25", "add fill", "count"),
-    Blame("BD-26", "add fill", "pending", differs=of_a_chain),
-    Blame("BD-11", "add fill", "pending"),
-    Blame("BD-06", "add fill"),
-    Blame("BD-05", "contains"),
-    Blame("BD-18", "has"),
-    Blame("BD-21", "get", "pending", differs=of_a_deletion),
-    Blame("BD-29", "get", "pending", differs=of_a_load),
-    Blame("BD-19", "get"),
-    Blame("BD-10", "pause"),
-    Blame("BD-22", "mark"),
-    Blame("BD-31", "complete", given=lambda operations: any(o.tag == "clear" for o in operations)),
-    Blame("BD-28", "complete"),
-    Blame("BD-25"),
+FALLBACKS = (
+    Fallback("BD-39", "crash reopen", "count"),
+    Fallback("BD-35", "crash", RESULT, lambda operations: operations[-1].failing > 0),
+    Fallback("BD-36", "crash reopen", RESULT),
+    Fallback("BD-34", "crash reopen"),
+    Fallback("BD-31", "clear"),
+    Fallback("BD-32", "reopen closing"),
+    Fallback("BD-13", "snapshot"),
+    Fallback("BD-17", shows="keys"),
+    Fallback("BD-15", "fail stored"),
+    Fallback("DD-21", shows="armed"),
+    Fallback("BD-04", "add fill", "result"),
+    Fallback("BD-12", "add fill", "buckets", differs=of_segments),
+    Fallback("BD-08", "add fill", "buckets"),
+    Fallback("BD-25", "add fill", "count"),
+    Fallback("BD-26", "add fill", "pending", differs=of_a_chain),
+    Fallback("BD-11", "add fill", "pending"),
+    Fallback("BD-06", "add fill"),
+    Fallback("BD-05", "contains"),
+    Fallback("BD-18", "has"),
+    Fallback("BD-21", "get", "pending", differs=of_a_deletion),
+    Fallback("BD-29", "get", "pending", differs=of_a_load),
+    Fallback("BD-19", "get"),
+    Fallback("BD-10", "pause"),
+    Fallback("BD-22", "mark"),
+    Fallback("BD-31", "complete", given=lambda operations: any(o.tag == "clear" for o in operations)),
+    Fallback("BD-28", "complete"),
+    Fallback("BD-25"),
 )

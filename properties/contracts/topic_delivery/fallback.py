@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from broker_tck.properties.engine.check import RESULT
-from broker_tck.properties.engine.contract import Blame
+from broker_tck.properties.engine.contract import Fallback
 
 
 def of_letter(letter: str) -> Callable[[Sequence[Any], Any, Any], bool]:
@@ -34,31 +34,31 @@ def twice(trace: Sequence[Any]) -> bool:
     return len(set(added)) < len(added)
 
 
-BLAME = (
-    Blame("TD-13", "clear"),
-    Blame("TD-28", "close", "count"),
-    Blame("TD-27", "close"),
-    Blame("TD-31", "shutdown"),
-    Blame("TD-26", "open"),
-    Blame("TD-15", "md", "count", twice),
-    Blame("TD-20", "md", "count", several),
-    Blame("TD-15", "md"),
-    Blame("TD-14", "tick"),
-    Blame("TD-13", "adv", RESULT, cleared),
-    Blame("TD-19", "adv", RESULT),
-    Blame("TD-18", "adv", "armed"),
-    Blame("DD-24", "stale"),
-    Blame("DD-29", "memory"),
-    Blame("DD-29", shows="memory"),
-    Blame("TD-17", shows="armed"),
-    Blame("TD-26", shows="state", differs=of_letter("x")),
-    Blame("TD-12", shows="state", differs=of_letter("p")),
-    Blame("TD-10", shows="state"),
-    Blame("TD-06", "add fill", RESULT),
-    Blame("TD-10", "has"),
-    Blame("TD-11", "count", RESULT),
-    Blame("TD-12", "pause"),
-    Blame("TD-13", "get", RESULT, cleared),
-    Blame("TD-09", "get", RESULT),
-    Blame("TD-20"),
+FALLBACKS = (
+    Fallback("TD-13", "clear"),
+    Fallback("TD-28", "close", "count"),
+    Fallback("TD-27", "close"),
+    Fallback("TD-31", "shutdown"),
+    Fallback("TD-26", "open"),
+    Fallback("TD-15", "md", "count", twice),
+    Fallback("TD-20", "md", "count", several),
+    Fallback("TD-15", "md"),
+    Fallback("TD-14", "tick"),
+    Fallback("TD-13", "adv", RESULT, cleared),
+    Fallback("TD-19", "adv", RESULT),
+    Fallback("TD-18", "adv", "armed"),
+    Fallback("DD-24", "stale"),
+    Fallback("DD-29", "memory"),
+    Fallback("DD-29", shows="memory"),
+    Fallback("TD-17", shows="armed"),
+    Fallback("TD-26", shows="state", differs=of_letter("x")),
+    Fallback("TD-12", shows="state", differs=of_letter("p")),
+    Fallback("TD-10", shows="state"),
+    Fallback("TD-06", "add fill", RESULT),
+    Fallback("TD-10", "has"),
+    Fallback("TD-11", "count", RESULT),
+    Fallback("TD-12", "pause"),
+    Fallback("TD-13", "get", RESULT, cleared),
+    Fallback("TD-09", "get", RESULT),
+    Fallback("TD-20"),
 )

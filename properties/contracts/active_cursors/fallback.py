@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from broker_tck.properties.engine.check import RESULT
-from broker_tck.properties.engine.contract import Blame
+from broker_tck.properties.engine.contract import Fallback
 
 
 def removed(trace: Sequence[Any]) -> bool:
@@ -54,20 +54,20 @@ def version_alone(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
     return bool(expected[:-1] == seen[:-1])
 
 
-BLAME = (
-    Blame("CC-12", "oldest", RESULT, differs=version_alone),
-    Blame("CC-05", "slowest count oldest", given=updated_in_vain),
-    Blame("CC-11", "slowest oldest", given=out_of_order),
-    Blame("CC-04", "slowest count oldest", given=added_again),
-    Blame("CC-11", "slowest count oldest", given=removed),
-    Blame("CC-14", "slowest count oldest", given=taken_away),
-    Blame("CC-04", "add durable"),
-    Blame("CC-05", "update march"),
-    Blame("CC-04", "size get list", given=added_again),
-    Blame("CC-09", "remove size get"),
-    Blame("CC-15", "list"),
-    Blame("EC-58", "caches"),
-    Blame("CC-12", "oldest"),
-    Blame("CC-13", "durables"),
-    Blame("CC-02"),
+FALLBACKS = (
+    Fallback("CC-12", "oldest", RESULT, differs=version_alone),
+    Fallback("CC-05", "slowest count oldest", given=updated_in_vain),
+    Fallback("CC-11", "slowest oldest", given=out_of_order),
+    Fallback("CC-04", "slowest count oldest", given=added_again),
+    Fallback("CC-11", "slowest count oldest", given=removed),
+    Fallback("CC-14", "slowest count oldest", given=taken_away),
+    Fallback("CC-04", "add durable"),
+    Fallback("CC-05", "update march"),
+    Fallback("CC-04", "size get list", given=added_again),
+    Fallback("CC-09", "remove size get"),
+    Fallback("CC-15", "list"),
+    Fallback("EC-58", "caches"),
+    Fallback("CC-12", "oldest"),
+    Fallback("CC-13", "durables"),
+    Fallback("CC-02"),
 )
