@@ -14,7 +14,7 @@ import msgspec
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.edges import Number, numbers_of
 from broker_tck.properties.engine.operation import Operation, kinds_of
-from broker_tck.properties.engine.replay import declaring
+from broker_tck.properties.search.replay import declaring
 
 GUIDES: Mapping[str, Mapping[str, str]] = {
     "delayed-delivery": {"Plug in a tracker": "tutorial.md"},

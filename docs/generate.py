@@ -22,8 +22,8 @@ from topic_defects import TOPIC_DEFECTS
 
 from broker_tck.cli.main import cli
 from broker_tck.model.rules import Rule, clauses_of, deviates
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.mistakes.book import look
 from broker_tck.properties.proving.proofs import stored
 from broker_tck.properties.proving.prove import mistakes

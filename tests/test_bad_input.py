@@ -15,8 +15,8 @@ import pytest
 from conftest import Cli
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.operation import kinds_of
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.wanted import wanted
 
 NAMES = "delayed-delivery, negative-acks, active-cursors, entry-cache, bucket-delivery, topic-delivery"

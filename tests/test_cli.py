@@ -32,14 +32,14 @@ from broker_tck.cli.main import cli as group
 from broker_tck.cli.plugin import KINDS, methods
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.model.rules import rules_of
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import Run, checked
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import load
-from broker_tck.properties.findings.document import replay_command
-from broker_tck.properties.guarding import run_all
-from broker_tck.properties.isolation.pool import in_parallel
-from broker_tck.properties.worth.deviating import deviation
+from broker_tck.properties.explain.deviating import deviation
+from broker_tck.properties.explain.guarding import run_all
+from broker_tck.properties.report.made import replay_command
+from broker_tck.properties.search.isolation.pool import in_parallel
+from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver import fingerprint
 
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"

@@ -33,8 +33,6 @@ from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import tree_of
-from broker_tck.properties import conforming
-from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.active_cursors.life import rewrites
@@ -42,15 +40,18 @@ from broker_tck.properties.contracts.active_cursors.operations import Capabiliti
 from broker_tck.properties.engine.check import Recorded, first_difference, kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Step
-from broker_tck.properties.engine.replay import declaring, unasked
 from broker_tck.properties.engine.subjects import bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.finding import find
+from broker_tck.properties.explain.checked import check_subject
+from broker_tck.properties.explain.deviating import deviation
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
 from broker_tck.properties.mistakes.book import deviations_of, ways_of
-from broker_tck.properties.worth.deviating import broken_by, deviation
-from broker_tck.properties.worth.exercised import Exercised
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.failing import broken_by
+from broker_tck.properties.search.replay import asked, declaring, golden_traces, unasked
 
 RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
 PULSAR = ("pulsar-list-2025", "pulsar-heap", "pulsar-tree-set")
@@ -506,7 +507,7 @@ def test_subject_without_null_updates_is_not_asked_for_them() -> None:
     assert CURSORS.can_ask(trace.operations[:1], without)
     subject = declared("circling", Circling, CURSORS)
     assert unasked(trace, subject) == (2, trace.operations[1])
-    assert [o.tag for o in conforming.asked(trace, subject).operations].count("add") == 3
+    assert [o.tag for o in asked(trace, subject).operations].count("add") == 3
 
 
 @pytest.mark.slow
@@ -521,11 +522,11 @@ def test_walks_ask_a_subject_for_nothing_that_it_lacks() -> None:
 
 @pytest.mark.slow
 def test_list_that_circles_conforms_without_null_updates() -> None:
-    checked = check_subject(declared("circling", Circling), "pulsar-list-2025", golden(), 0, 60, 3)
+    checked = check_subject(declared("circling", Circling), "pulsar-list-2025", Budget(0, 60, 3))
     assert checked.green
     assert checked.golden_agreed == checked.golden_steps == 6_327
-    assert "CC-14" not in {rule.number for rule in checked.run.rules}
-    assert not [name for name in checked.run.deviations if "CC-14" in name]
+    assert "CC-14" not in {rule.number for rule in checked.rules}
+    assert not [name for name in checked.deviations if "CC-14" in name]
 
 
 def golden() -> Any:
@@ -728,7 +729,7 @@ moves = st.tuples(st.sampled_from("abcdefgh"), st.none() | positions, st.sampled
 def test_container_is_as_a_plain_map_is(kind: Any, steps: list[Any]) -> None:
     container = kind(Config(), lambda: 0)
     at: dict[str, Any] = {}
-    for (name, to, what), asked in steps:
+    for (name, to, what), answer in steps:
         cursor = cursor_bench.Named(name)
         if what == "remove":
             assert container.remove_cursor(name) == (name in at)
@@ -740,9 +741,9 @@ def test_container_is_as_a_plain_map_is(kind: Any, steps: list[Any]) -> None:
             container.update_cursor(cursor, to)
             at |= {name: to} if name in at else {}
         placed = [p for p in at.values() if p is not None]
-        if asked == 0:
+        if answer == 0:
             assert container.get_slowest_cursor_position() == min(placed, default=None)
-        if asked == 1:
+        if answer == 1:
             for other in "abcdefgh":
                 rank = container.get_number_of_cursors_at_same_position_or_before(cursor_bench.Named(other))
                 own = at.get(other)

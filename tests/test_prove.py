@@ -11,8 +11,8 @@ from conftest import Cli
 from kit import CONTRACT, MODEL
 
 from broker_tck import fixtures
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import as_subject
 from broker_tck.properties.proving import invariants, proofs, prove
 from broker_tck.properties.proving.invariants import to_break, unproven

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from reach import Moment, Reached, reached
 
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery import operations as bucket
 from broker_tck.properties.contracts.bucket_delivery.messages import within_a_ledger
 from broker_tck.properties.contracts.topic_delivery import operations as topic
+from broker_tck.properties.engine.registry import CONTRACTS
 
 DAY = 86_400_000
 

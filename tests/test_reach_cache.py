@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from reach import Moment, reached
 
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.configs import HUGE_LARGEST, LARGEST, WATERMARKS, has_exact_goal
 from broker_tck.properties.contracts.entry_cache.edges import may, may_start
 from broker_tck.properties.contracts.entry_cache.operations import (
@@ -26,6 +25,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     SetWatermark,
 )
 from broker_tck.properties.contracts.entry_cache.reading import RAISES, FetchMany, Storage
+from broker_tck.properties.engine.registry import CONTRACTS
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL: Any = CONTRACT.specification

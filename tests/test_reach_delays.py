@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from reach import Moment, Reached, reached
 
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.delayed_delivery import operations as delays
+from broker_tck.properties.engine.registry import CONTRACTS
 
 THOUSANDS = 2_048
 CONTAINER = 65_536

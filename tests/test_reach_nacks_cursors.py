@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from reach import Moment, Reached, reached
 
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.active_cursors import operations as cursors
 from broker_tck.properties.contracts.negative_acks import operations as nacks
 from broker_tck.properties.contracts.negative_acks.generator import Nacks, draw_config
 from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.registry import CONTRACTS
 
 HIGH_BITS = (8, 16, 31, 32, 48, 53, 62)
 LOWEST, HIGHEST = -(2**63), 2**63 - 1

@@ -6,12 +6,12 @@ import pytest
 
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
 from broker_tck.model.topic_delivery.specification import TopicDelivery
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, as_subject, declared, resolve
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.mistakes.book import ways_of
-from broker_tck.properties.worth.deviating import broken_by
+from broker_tck.properties.search.failing import broken_by
 
 TOPICS: Contract = CONTRACTS["topic-delivery"]
 BY_THE_TICK = next(way for way in ways_of(TopicDelivery) if str(way) == "DD-05 buckets.key: by_the_tick")

@@ -14,8 +14,9 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.diagnose import WALKS, Diagnoser
-from broker_tck.properties.findings.finding import Finding, failure
+from broker_tck.properties.explain.diagnose import WALKS, Diagnoser
+from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.search.failing import failure
 
 FEW = 3
 """Number of whole walks for the first diagnosis of a stored trace; if they do not suffice, it gets the usual number."""

@@ -11,12 +11,12 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named, mutants, resolve
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
-from broker_tck.properties.findings.cheapest import cheapest
-from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
-from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.isolation.pool import in_parallel
+from broker_tck.properties.explain.diagnose import Diagnoser, known_mistakes
+from broker_tck.properties.explain.failing_walks import cheapest
+from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.mistakes.book import Way, ways_of
 from broker_tck.properties.proving.proofs import Proof, failed_again, found_again, stored
+from broker_tck.properties.search.isolation.pool import in_parallel
 
 WALKS = 10_000
 """Number of walks in which a mistake must be noticed."""
@@ -114,7 +114,7 @@ def suspect(mistake: Mistake) -> tuple[Subject, type[Reference], type[Reference]
         return subject, contract.model(subject.profiles[0]), None
     model = contract.model(mistake.profile)
     way = next(way for way in ways_of(model) if name_of(way) == mistake.name)
-    wrong = dict(wrong_models(model))[way]
+    wrong = dict(known_mistakes(model))[way]
     return as_subject(str(way), contract, wrong), model, wrong
 
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 
 PACKAGES = ("model", "implementations", "properties", "spark_fuzz")
 """The parts of the kit that decide what a walk does and finds."""
