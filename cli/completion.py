@@ -8,7 +8,7 @@ import click
 
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.subjects import plugged_in
+from broker_tck.properties.engine.subjects import modelled, plugged_in
 
 Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -23,7 +23,7 @@ def offering(names: Callable[[], Iterable[str]]) -> Complete:
 
 
 contracts = offering(lambda: CONTRACTS)
-subjects = offering(lambda: [*BUNDLED, *plugged_in()])
+subjects = offering(lambda: [*BUNDLED, *modelled(), *plugged_in()])
 profiles = offering(lambda: [profile for contract in CONTRACTS.values() for profile in contract.profiles])
 rules = offering(lambda: [number for contract in CONTRACTS.values() for number in contract.rules])
 

@@ -11,9 +11,6 @@ from broker_tck.implementations.active_cursors.pulsar_heap import PulsarHeap
 from broker_tck.implementations.active_cursors.pulsar_list import PulsarList2025
 from broker_tck.implementations.active_cursors.pulsar_tree_set import PulsarTreeSet
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
-from broker_tck.implementations.bucket_delivery.pulsar_4_2 import PulsarBuckets42
-from broker_tck.implementations.bucket_delivery.pulsar_5_0 import PulsarBuckets50
-from broker_tck.implementations.bucket_delivery.pulsar_2025 import PulsarBuckets2025
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import (
@@ -53,9 +50,6 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "time-bucket-4.0.1": TimeBucket401Tracker,
     "heap": HeapTracker,
     "bucket": BucketTracker,
-    "pulsar-bucket-5.0": PulsarBuckets50,
-    "pulsar-bucket-4.2": PulsarBuckets42,
-    "pulsar-bucket-2025": PulsarBuckets2025,
     "shared-index": SharedIndexManager,
     "shared-index-448": SharedIndex448,
     "sorted-buckets": SortedBucketsTracker,

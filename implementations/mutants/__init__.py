@@ -3,9 +3,7 @@
 from broker_tck.implementations.mutants.active_cursors import amounts as cursor_amounts
 from broker_tck.implementations.mutants.active_cursors import containers
 from broker_tck.implementations.mutants.active_cursors import edges as cursor_edges
-from broker_tck.implementations.mutants.bucket_delivery import amounts as bucket_amounts
-from broker_tck.implementations.mutants.bucket_delivery import edges as bucket_edges
-from broker_tck.implementations.mutants.bucket_delivery import reading, sealing
+from broker_tck.implementations.mutants.bucket_delivery import trackers as buckets
 from broker_tck.implementations.mutants.delayed_delivery import adding, handing_out, index, timer
 from broker_tck.implementations.mutants.delayed_delivery import amounts as delayed_amounts
 from broker_tck.implementations.mutants.delayed_delivery import edges as delayed_edges
@@ -25,6 +23,6 @@ MUTANTS: dict[str, Mutant] = declared_in(
     *(trackers, nack_amounts, nack_edges),
     *(containers, cursor_amounts, cursor_edges),
     *(passes, caches, reads, joined, limited, interleavings, cache_amounts, cache_edges),
-    *(sealing, reading, bucket_amounts, bucket_edges),
+    buckets,
     *(seeing, holding, pruning, coming, firing, topic_amounts, topic_edges),
 )

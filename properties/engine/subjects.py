@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
@@ -139,6 +140,18 @@ class Modelled(Subject):
         return self.factory(config)
 
 
+@cache
+def modelled() -> dict[str, Subject]:
+    """The profiles that no bundled implementation declares, each with its model as the subject, by their names."""
+    taken = {profile for name, factory in BUNDLED.items() for profile in declared(name, factory).profiles}
+    return {
+        name: as_subject(name, contract, model)
+        for contract in CONTRACTS.values()
+        for name, model in contract.profiles.items()
+        if name not in taken
+    }
+
+
 def as_subject(name: str, contract: Contract, model: type[Reference]) -> Subject:
     """A model as a subject, with all capabilities that are there unless a subject lacks them."""
     return Modelled(name, contract, model, (model.PROFILE,), contract.capabilities())
@@ -172,7 +185,8 @@ def declared(
     except ValueError as error:
         raise BadInput(f"{name}: {error}") from None
     capabilities = able_to(name, contract, getattr(factory, "capabilities", {}))
-    return Subject(name, contract, factory, tuple(profiles), capabilities, otherwise)
+    made = Modelled if factory in contract.profiles.values() else Subject
+    return made(name, contract, factory, tuple(profiles), capabilities, otherwise)
 
 
 def contract_of(factory: Callable[..., Any]) -> str:
@@ -221,8 +235,9 @@ def contract_named(name: str) -> Contract:
 
 
 def bundled(contract: Contract) -> list[Subject]:
-    """The subjects that come with the kit."""
-    return [declared(name, factory) for name, factory in BUNDLED.items() if is_of(factory, contract)]
+    """The subjects that come with the kit: implementations, and the models of the profiles that these do not have."""
+    written = [declared(name, factory) for name, factory in BUNDLED.items() if is_of(factory, contract)]
+    return written + [subject for subject in modelled().values() if subject.contract is contract]
 
 
 def mutants(contract: Contract) -> list[Mutant]:
@@ -240,9 +255,12 @@ def plugged_in() -> dict[str, Any]:
 def resolve(name: str, contract: Contract | None = None, profiles: Any = None, accepts: Any = None) -> Subject:
     """The subject with this name.
 
-    It is a bundled one, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or ``package.module:Factory``. What
-    is given besides stands in the place of what its factory declares, see :func:`declared`.
+    It is a bundled one, a profile, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or
+    ``package.module:Factory``. What is given besides stands in the place of what its factory declares, see
+    :func:`declared`.
     """
+    if model := modelled().get(name):
+        return declared(name, model.factory, contract or model.contract, profiles or model.profiles, accepts)
     return declared(*factory_named(name), contract, profiles, accepts)
 
 
@@ -283,7 +301,7 @@ def no_subject(name: str) -> str:
             return only_a_module(name)
     except ValueError as error:
         return str(error)
-    known = [*BUNDLED, *plugged_in()]
+    known = [*BUNDLED, *modelled(), *plugged_in()]
     told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
     return unknown("subject", name, known, told=told)
 
