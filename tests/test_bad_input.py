@@ -201,8 +201,8 @@ CASES = [
     Case(
         "subject",
         "check --subject my-tracker",
-        "unknown subject 'my-tracker'; there are: time-bucket, time-bucket-2026, time-bucket-5.0, "
-        "time-bucket-5.0-M1, time-bucket-2025, time-bucket-4.0.4, time-bucket-4.0.1, heap~, mutant:NAME, "
+        "unknown subject 'my-tracker'; there are: time-bucket, timebucket-2026, timebucket-5.0, "
+        "timebucket-5.0-M1, timebucket-2025, timebucket-4.0.4, timebucket-4.0.1, heap~, mutant:NAME, "
         "pulsar-VERSION/CLASS, package.module:Factory",
     ),
     Case(

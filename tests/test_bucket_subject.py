@@ -34,7 +34,6 @@ from broker_tck.implementations.interface import (
     BucketSnapshotPersistenceException,
     DelayedIndex,
     IllegalArgumentException,
-    InvalidSnapshotException,
     ShowsBuckets,
 )
 from broker_tck.properties.contracts import CONTRACTS

@@ -53,15 +53,15 @@ from broker_tck.spark_fuzz.driver import fingerprint
 
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"
 BAD = "add 1 0 +2000; add 1 0 +2000; get 5"
-"""What time-bucket-2025 counts twice."""
+"""What timebucket-2025 counts twice."""
 TRACKERS = [
     "time-bucket",
-    "time-bucket-2026",
-    "time-bucket-5.0",
-    "time-bucket-5.0-M1",
-    "time-bucket-2025",
-    "time-bucket-4.0.4",
-    "time-bucket-4.0.1",
+    "timebucket-2026",
+    "timebucket-5.0",
+    "timebucket-5.0-M1",
+    "timebucket-2025",
+    "timebucket-4.0.4",
+    "timebucket-4.0.1",
     "heap",
 ]
 QUICK = ("--walks", "40", "--examples", "3")
@@ -129,14 +129,14 @@ def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.deep
 def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
     """A check against another profile names each rule and law in which the two profiles differ."""
-    status, out, err = cli("check", "--subject", "time-bucket-2025", "--profile", "timebucket-ideal", *QUICK)
+    status, out, err = cli("check", "--subject", "timebucket-2025", "--profile", "timebucket-ideal", *QUICK)
     assert (status, err) == (1, "")
-    broken = re.findall(r"^(\S+) is broken by time-bucket-2025 \((\S+);", out, re.MULTILINE)
+    broken = re.findall(r"^(\S+) is broken by timebucket-2025 \((\S+);", out, re.MULTILINE)
     clauses = ["DD-05", "DD-06", "DD-11", "DD-21", "DD-22", "DD-33"]
     assert sorted(broken[:6]) == [(rule, f"timebucket-2025+{rule}") for rule in clauses]
     laws = {law for law, _ in broken[6:]} | {*re.findall(r"^  Also seen   (\S+): ", out, re.MULTILINE)}
     assert laws == {"DD-07", "DD-08", "DD-34"}
-    assert "  broker-tck replay --subject time-bucket-2025 'delayed-delivery timebucket-2025+DD-05" in out
+    assert "  broker-tck replay --subject timebucket-2025 'delayed-delivery timebucket-2025+DD-05" in out
     assert "BROKEN" in out
     assert out.splitlines()[-1] == "0 of 1 conform"
 
@@ -260,19 +260,19 @@ def test_replay_of_one_trace_shows_its_outcomes(cli: Cli) -> None:
 
 
 def test_replay_shows_the_first_difference(cli: Cli) -> None:
-    status, out, _ = cli("replay", BAD, "--subject", "time-bucket-2025")
+    status, out, _ = cli("replay", BAD, "--subject", "timebucket-2025")
     assert status == 1
-    assert out.startswith("text: step 2: time-bucket-2025 differs (timebucket-ideal)\n")
+    assert out.startswith("text: step 2: timebucket-2025 differs (timebucket-ideal)\n")
     assert out.splitlines()[-1] == "1 of 3 steps agreed"
-    told = document(cli("replay", BAD, "--subject", "time-bucket-2025", "--json"))
+    told = document(cli("replay", BAD, "--subject", "timebucket-2025", "--json"))
     (found,) = told["disagreements"]
     assert (told["steps"], told["agreed"]) == (3, 1)
-    assert (found["who"], found["step"], found["observed"]) == ("time-bucket-2025", 2, "count")
+    assert (found["who"], found["step"], found["observed"]) == ("timebucket-2025", 2, "count")
     assert (found["expected"], found["seen"]) == (1, 2)
 
 
 def test_replay_counts_the_other_differences(cli: Cli) -> None:
-    status, out, _ = cli("replay", BAD, BAD, "--subject", "time-bucket-2025", "--subject", "heap")
+    status, out, _ = cli("replay", BAD, BAD, "--subject", "timebucket-2025", "--subject", "heap")
     assert status == 1
     assert "and 3 more traces or subjects that differ; --json has them all" in out
     assert out.splitlines()[-1] == "0 of 6 steps agreed"
@@ -280,7 +280,7 @@ def test_replay_counts_the_other_differences(cli: Cli) -> None:
 
 def test_replay_under_another_profile(cli: Cli) -> None:
     status, out, _ = cli("replay", BAD, "--profile", "timebucket-2025")
-    assert (status, out.splitlines()[-2]) == (0, "replayed on: model, time-bucket-2025")
+    assert (status, out.splitlines()[-2]) == (0, "replayed on: model, timebucket-2025")
 
 
 def test_replay_shows_errors_that_a_profile_has(cli: Cli) -> None:
@@ -311,7 +311,7 @@ def test_long_text_is_no_name_of_a_file(cli: Cli) -> None:
 
 
 def test_reduce_ends_in_1_with_a_finding(cli: Cli) -> None:
-    told = document(cli("reduce", BAD, "--subject", "time-bucket-2025", "--json"))
+    told = document(cli("reduce", BAD, "--subject", "timebucket-2025", "--json"))
     assert "DD-11" in told["rules"]
     assert len(told["operations"]) == 2
     assert told["seed"] is None
@@ -492,14 +492,14 @@ def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
-    finding = deviation(resolve("time-bucket-2025"), "timebucket-2025", "DD-08", 0)
+    finding = deviation(resolve("timebucket-2025"), "timebucket-2025", "DD-08", 0)
     assert finding
     words = shlex.split(replay_command(finding))[1:]
     status, out, err = cli(*words)
     assert (status, err) == (1, "")
-    assert re.fullmatch(r"text: DD-08: time-bucket-2025 breaks it at step \d+: .+\n", out)
-    assert document(cli(*words, "--json"))["judged"][0]["subject"] == "time-bucket-2025"
-    kept = [word.replace("time-bucket-2025", "time-bucket") for word in words]
+    assert re.fullmatch(r"text: DD-08: timebucket-2025 breaks it at step \d+: .+\n", out)
+    assert document(cli(*words, "--json"))["judged"][0]["subject"] == "timebucket-2025"
+    kept = [word.replace("timebucket-2025", "time-bucket") for word in words]
     assert cli(*kept) == (0, "text: DD-08: time-bucket keeps it\n", "")
 
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from conftest import Cli
 from kit import ROOT
+from msgspec import structs
 
 from broker_tck.cli import compare as pages
-from broker_tck.implementations.negative_acks.clients import JavaPip393
+from broker_tck.implementations.negative_acks.clients import Cpp
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import clause_of
+from broker_tck.properties.conforming import golden_traces, witnesses
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine.check import kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
-from broker_tck.properties.engine.subjects import Subject, declared, resolve
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.replay import disagreements
+from broker_tck.properties.engine.run import Run, deviations
+from broker_tck.properties.engine.subjects import Modelled, Subject, as_subject, bundled, declared, resolve
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.findings import compare as comparing
@@ -31,10 +37,11 @@ from broker_tck.properties.worth import deviating
 from broker_tck.properties.worth.deviating import behaves_as, broken_by, broken_rules, deviation, peeled
 
 NACKS = CONTRACTS["negative-acks"]
-JAVA = resolve("java")
+JAVA = resolve("pip-393-java")
+PROFILES = [(contract, name) for contract in CONTRACTS.values() for name in contract.profiles]
 DEFECTS = [
-    ("java", "pip-393-java", "NA-23"),
-    ("java-4.2", "pip-393-java-4.2", "NA-06"),
+    ("pip-393-java", "pip-393-java", "NA-23"),
+    ("pip-393-java-4.2", "pip-393-java-4.2", "NA-06"),
     ("go", "go", "NA-30"),
     ("cpp", "cpp", "NA-24"),
 ]
@@ -105,6 +112,23 @@ def test_rule_that_cannot_be_kept_is_refused(profile: str, line: str) -> None:
         NACKS.model(profile)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "profile", [(kit, name) for kit in CONTRACTS.values() for name in kit.profiles], ids=lambda p: p[1]
+)
+def test_each_deviation_of_a_profile_is_needed_by_its_model(profile: tuple[Contract, str]) -> None:
+    """The model of each profile does as was recorded; it differs from that as soon as one deviation is put back."""
+    contract, name = profile
+    own = next(subject for subject in bundled(contract) if name in subject.profiles)
+    able = {} if isinstance(own, Modelled) else structs.asdict(own.capabilities)
+    subject = as_subject(name, contract, contract.model(name), able)
+    golden = golden_traces(contract.name, name)
+    assert [*disagreements(golden, subject, name)] == []
+    run = Run(subject, name, 0)
+    deviations(run, [*golden, *witnesses(subject, name)])
+    assert run.gone == []
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("case", DEFECTS, ids=lambda case: case[0])
 @pytest.mark.parametrize("seed", range(2))
@@ -127,15 +151,15 @@ def test_rule_that_is_kept_has_no_finding(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.slow
 def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
-    undeclared = Subject("mine", NACKS, JavaPip393, ("pip-393-spec",), JAVA.capabilities)
+    undeclared = replace(JAVA, name="mine", profiles=("pip-393-spec",))
     assert behaves_as(undeclared, 0) == "pip-393-java"
     assert behaves_as(resolve("mutant:a-bit-too-many"), 0) is None
 
 
 @pytest.mark.deep
 def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> None:
-    """A check against the specification names each rule that `java` breaks; against its own profile, `java` passes."""
-    words = ("check", "--subject", "java", "--walks", "160", "--examples", "2")
+    """A check against the specification names each rule that `pip-393-java` breaks; as declared, it passes."""
+    words = ("check", "--subject", "pip-393-java", "--walks", "160", "--examples", "2")
     status, out, err = cli(*words, "--profile", "pip-393-spec", "--json")
     assert (status, err) == (1, "")
     (checked,) = json.loads(out)["subjects"]
@@ -149,12 +173,11 @@ def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> 
 
 @pytest.mark.slow
 def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(JavaPip393, "profiles", ("pip-393-java",))
     kept = "broker_tck.properties.engine.run.happens"
     monkeypatch.setattr(kept, lambda subject, specified, seed, known: "NA-23" not in specified.__name__)
-    status, out, _ = cli("check", "--subject", "java", "--walks", "40", "--examples", "0")
+    status, out, _ = cli("check", "--subject", "pip-393-java", "--walks", "40", "--examples", "0")
     assert status == 4
-    assert "java (pip-393-java): NOT ENOUGH: never came up: NA-23 (" in out
+    assert "pip-393-java (pip-393-java): NOT ENOUGH: never came up: NA-23 (" in out
 
 
 def test_finding_under_a_rule_kept_is_replayed(cli: Cli) -> None:
@@ -217,7 +240,7 @@ def test_model_whose_timer_fires_for_ever_says_so_as_an_outcome() -> None:
 
 
 def test_timer_that_fires_for_ever_is_an_error() -> None:
-    class Restless(JavaPip393):
+    class Restless(Cpp):
         """Arms for this very moment, whatever is left."""
 
         def fire(self) -> None:
@@ -242,7 +265,7 @@ def silent(_run: Any) -> None:
 
 @pytest.mark.deep
 def test_columns_say_what_is_kept_broken_and_open(java: Column) -> None:
-    """`compare` says for each rule whether `java` keeps or breaks it, with a short trace of each that it breaks."""
+    """`compare` says for each rule whether `pip-393-java` keeps it, with a short trace of each that it breaks."""
     found = java
     broken = ["NA-06", "NA-23", "NA-41", "NA-42", "NA-16", "P8", "P9", "P10"]
     assert broken_rules(NACKS, "pip-393-java") == broken
@@ -295,18 +318,18 @@ def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.slow
 def test_compare_prints_a_table(cli: Cli, java: Column, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        pages, "column", lambda n, seed, s, tell: java if s.name == "java" else column(n, seed, s, tell)
+        pages, "column", lambda n, seed, s, tell: java if s.name == "pip-393-java" else column(n, seed, s, tell)
     )
-    status, out, err = cli("compare", "--subject", "sorted-buckets", "--subject", "java", "--walks", "24")
+    status, out, err = cli("compare", "--subject", "sorted-buckets", "--subject", "pip-393-java", "--walks", "24")
     assert (status, err) == (0, "")
     lines = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line}
-    assert lines["rule"] == ["sorted-buckets", "java"]
+    assert lines["rule"] == ["sorted-buckets", "pip-393-java"]
     assert lines["NA-23"] == ["keeps", "BREAKS"]
     broken = "NA-06, NA-16, NA-23, NA-41, NA-42, P8, P9, P10"
-    assert f"java: behaves as profile pip-393-java; breaks {broken} (60 walks)" in out
+    assert f"pip-393-java: behaves as profile pip-393-java; breaks {broken} (60 walks)" in out
     assert "sorted-buckets: behaves as profile pip-393-spec; breaks nothing (24 walks)" in out
 
-    status, out, _ = cli("compare", "--subject", "java", "--json")
+    status, out, _ = cli("compare", "--subject", "pip-393-java", "--json")
     assert status == 0
     told = json.loads(out)
     assert told["contract"] == "negative-acks"
@@ -316,7 +339,7 @@ def test_compare_prints_a_table(cli: Cli, java: Column, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["java", "go", "cpp", "sorted-buckets"])
+@pytest.mark.parametrize("name", ["pip-393-java", "go", "cpp", "sorted-buckets"])
 def test_walk_is_written_in_a_line_and_read_again(name: str) -> None:
     subject = resolve(name)
     model = NACKS.model(subject.profiles[0])
@@ -329,7 +352,7 @@ def test_walk_is_written_in_a_line_and_read_again(name: str) -> None:
 
 def test_live_defects_of_the_docs_are_replayed(cli: Cli) -> None:
     lines = re.findall(r"broker-tck replay --subject (\S+) '([^']+)'", (ROOT / "docs/negative-acks.md").read_text())
-    assert [name for name, _ in lines] == ["java", "java-4.2", "go", "cpp"]
+    assert [name for name, _ in lines] == ["pip-393-java", "pip-393-java-4.2", "go", "cpp"]
     for name, trace in lines:
         assert cli("replay", "--subject", name, trace)[0] == 1
 

@@ -102,7 +102,7 @@ def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None
 def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> None:
     """One kept for a rule, one for a law under a profile that the subject agrees with, and one that nobody wrote."""
     early = from_text("delayed-delivery timebucket-2025; add 0 0 +1500; adv 499; get 1")
-    kept(folder, "time-bucket-2025@timebucket-ideal@DD-07@law.jsonl", to_json(replace(early, outcomes=[None] * 3)))
+    kept(folder, "timebucket-2025@timebucket-ideal@DD-07@law.jsonl", to_json(replace(early, outcomes=[None] * 3)))
     kept(folder, FILE)
     kept(folder, "mine.jsonl")
     status, out, err = cli("replay", folder)
@@ -110,9 +110,7 @@ def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> Non
     first, *mine, law, count = out.splitlines()
     assert first == f"findings/{FILE}: kit:OneTooMany: fails at step 3 of 3 (DD-20)"
     assert mine == [f"findings/mine.jsonl: {s.name}: passes" for s in declaring(CONTRACT, IDEAL)]
-    assert law.startswith(
-        "findings/time-bucket-2025@timebucket-ideal@DD-07@law.jsonl: time-bucket-2025: fails at step 3"
-    )
+    assert law.startswith("findings/timebucket-2025@timebucket-ideal@DD-07@law.jsonl: timebucket-2025: fails at step 3")
     assert law.endswith(" early (DD-07)")
     assert count == f"2 of {2 + len(mine)} fail"
     status, out, _ = cli("replay", folder, "--subject", "time-bucket", "--json")
@@ -295,10 +293,10 @@ def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: p
 
 def test_law_is_judged_without_the_model(folder: Path) -> None:
     """The model of the profile breaks the law as the subject does, so nothing differs."""
-    subject, name = resolve("time-bucket-2025"), "timebucket-2025"
+    subject, name = resolve("timebucket-2025"), "timebucket-2025"
     steps = [["add", 0, 0, 1_700_000_000_001], ["get", 1]]
     text = json.dumps({**GET, "profile": name, "config": {"strict": True}, "steps": steps})
-    file = f"time-bucket-2025@{IDEAL}@DD-07"
+    file = f"timebucket-2025@{IDEAL}@DD-07"
     plain, law = kept(folder, f"{file}.jsonl", text), kept(folder, f"{file}@law.jsonl", text)
     assert (plain.law, law.law) == (False, True)
     again = run_again(subject, IDEAL, [plain, law])

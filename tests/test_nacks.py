@@ -809,7 +809,7 @@ def test_of_two_timeouts_of_one_deadline_the_one_that_was_armed_first_fires_firs
     """A callback of 3.0 that closes and nacks leaves two; the next that closes cancels the second."""
     inner = [Inside("close", 0, 0, 0), Inside("nack", 0, 0, 0)]
     operations = [inner[0], Nack(0, 0, 0), inner[1], Advance(134), inner[0], Advance(133), Nack(0, 0, 0), Advance(101)]
-    found = failure(resolve("hash-map"), LegacyJava30, Config(delay_us=100_000), [*operations, Stale()])
+    found = failure(resolve("legacy-java-3.0"), LegacyJava30, Config(delay_us=100_000), [*operations, Stale()])
     assert found is None
 
 

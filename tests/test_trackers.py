@@ -14,14 +14,7 @@ from kit import CONTRACT, CROWDED
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker, IllegalReferenceCountException, TripleHeap
 from broker_tck.implementations.delayed_delivery.in_memory import NEVER
 from broker_tck.implementations.delayed_delivery.number_sets import Bitmap, Runs
-from broker_tck.implementations.delayed_delivery.time_bucket import (
-    TimeBucket50Tracker,
-    TimeBucket2026Tracker,
-    TimeBucketTracker,
-    bucket_width,
-)
-from broker_tck.implementations.delayed_delivery.time_bucket_4_0 import TimeBucket401Tracker, TimeBucket404Tracker
-from broker_tck.implementations.delayed_delivery.time_bucket_2025 import NoSuchElementException, TimeBucket2025Tracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker, bucket_width
 from broker_tck.implementations.delayed_delivery.time_bucket_index import TimeBucketIndex
 from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryTracker
 from broker_tck.properties.engine.replay import declaring, on_subject
@@ -29,15 +22,7 @@ from broker_tck.properties.engine.trace import Trace
 
 START = 1_700_000_000_000
 LAST_TIME = 2**63 - 1
-TRACKERS = [
-    TimeBucketTracker,
-    TimeBucket2026Tracker,
-    TimeBucket50Tracker,
-    TimeBucket2025Tracker,
-    TimeBucket404Tracker,
-    TimeBucket401Tracker,
-    HeapTracker,
-]
+TRACKERS = [TimeBucketTracker, HeapTracker]
 
 
 @dataclass
@@ -353,19 +338,14 @@ def test_last_time_is_rounded_up_to_the_last_bucket() -> None:
     assert pair.get(10) == [(1, 1), (1, 2), (1, 3)]
 
 
-def test_lowered_tick_does_not_stall_delivery_but_did_in_2026() -> None:
-    wheel, literal = Wheel(), Wheel()
-    ideal = TimeBucketTracker(Config(), wheel.clock, wheel)
-    stalls = TimeBucket2026Tracker(Config(), literal.clock, literal)
-    for tracker, w in ((ideal, wheel), (stalls, literal)):
-        tracker.reset_tick_time(100)
-        assert tracker.add_message(1, 1, START + 2000)
-        assert w.advance(3000) == 1
-    wheel.now = literal.now = START + 1536 + 511 - 100
-    assert ideal.has_message_available()
-    literal.now -= 1
-    assert not stalls.has_message_available()
-    assert literal.armed() == []
+def test_lowered_tick_does_not_stall_delivery() -> None:
+    wheel = Wheel()
+    tracker = TimeBucketTracker(Config(), wheel.clock, wheel)
+    tracker.reset_tick_time(100)
+    assert tracker.add_message(1, 1, START + 2000)
+    assert wheel.advance(3000) == 1
+    wheel.now = START + 1536 + 511 - 100
+    assert tracker.has_message_available()
 
 
 def test_late_firing_of_a_cancelled_timeout_is_ignored() -> None:
@@ -391,19 +371,6 @@ def test_close_disarms_and_releases_and_may_be_repeated_but_for_the_heap(kind: t
             tracker.close()
     assert wheel.armed() == []
     assert tracker.get_buffer_memory_usage() == 0
-
-
-@pytest.mark.parametrize(("kind", "pauses"), [(TimeBucket2026Tracker, False), (TimeBucket50Tracker, True)])
-def test_clear_starts_the_detection_anew_in_5_0(kind: type, pauses: bool) -> None:
-    wheel = Wheel()
-    tracker: DelayedDeliveryTracker = kind(Config(tick=500, lookahead=1), wheel.clock, wheel)
-    assert not tracker.add_message(0, 0, START)
-    tracker.clear()
-    assert tracker.add_message(0, 0, START + 9_000)
-    assert tracker.should_pause_all_deliveries() == pauses
-    tracker.clear()
-    assert tracker.add_message(0, 0, START + 1_000)
-    assert tracker.should_pause_all_deliveries() == pauses, "the highest time is 0 again"
 
 
 @pytest.mark.parametrize("kind", TRACKERS)
@@ -463,40 +430,6 @@ def test_heap_hands_out_a_copy_for_each_add() -> None:
     assert tracker.get_scheduled_messages(2) == [(1, 1)]
     assert tracker.get_number_of_delayed_messages() == 1
     assert tracker.get_scheduled_messages(2) == [(1, 1)]
-
-
-def test_duplicate_breaks_the_tracker_of_2025() -> None:
-    wheel = Wheel()
-    tracker = TimeBucket2025Tracker(Config(), wheel.clock, wheel)
-    for _ in range(2):
-        assert tracker.add_message(1, 2**40, START + 5000)
-    wheel.advance(5000)
-    with pytest.raises(NoSuchElementException):
-        tracker.get_scheduled_messages(10)
-    assert tracker.get_number_of_delayed_messages() == 1
-
-
-@pytest.mark.parametrize("kind", [TimeBucket404Tracker, TimeBucket401Tracker])
-def test_duplicate_was_counted_once_before(kind: type) -> None:
-    wheel = Wheel()
-    tracker = kind(Config(), wheel.clock, wheel)
-    for _ in range(2):
-        assert tracker.add_message(1, 2**40, START + 5000)
-    wheel.advance(5000)
-    assert tracker.get_scheduled_messages(10) == [(1, 2**40)]
-    assert tracker.get_number_of_delayed_messages() == 0
-
-
-@pytest.mark.parametrize(
-    ("kind", "first"), [(TimeBucket404Tracker, [0, 1, 2, 3, 4, 5]), (TimeBucket401Tracker, [0, 1, 5, 6, 7, 9])]
-)
-def test_ledgers_of_a_bucket_are_taken_in_the_order_of_a_table_in_4_0_1(kind: type, first: list[int]) -> None:
-    wheel = Wheel()
-    tracker = kind(Config(), wheel.clock, wheel)
-    for ledger in range(10):
-        assert tracker.add_message(ledger, 7, START + 5000)
-    wheel.advance(5000)
-    assert [ledger for ledger, _ in tracker.get_scheduled_messages(6)] == first
 
 
 @pytest.mark.parametrize("trace", CROWDED)

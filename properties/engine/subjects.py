@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
-from broker_tck.implementations.released import released
+from broker_tck.implementations.released import KINDS, released
 from broker_tck.model.reference import Reference
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.candidates import is_module, only_a_module
@@ -142,19 +143,25 @@ class Modelled(Subject):
 
 @cache
 def modelled() -> dict[str, Subject]:
-    """The profiles that no bundled implementation declares, each with its model as the subject, by their names."""
+    """The profiles that no bundled implementation declares, by name: each with its model as the subject.
+
+    It has the capabilities of the profile's released class, if there is one.
+    """
     taken = {profile for name, factory in BUNDLED.items() for profile in declared(name, factory).profiles}
+    able = {line.profile: line.capabilities for kind in KINDS.values() for line in kind.lines}
     return {
-        name: as_subject(name, contract, model)
+        name: as_subject(name, contract, model, able.get(name, {}))
         for contract in CONTRACTS.values()
         for name, model in contract.profiles.items()
         if name not in taken
     }
 
 
-def as_subject(name: str, contract: Contract, model: type[Reference]) -> Subject:
-    """A model as a subject, with all capabilities that are there unless a subject lacks them."""
-    return Modelled(name, contract, model, (model.PROFILE,), contract.capabilities())
+def as_subject(
+    name: str, contract: Contract, model: type[Reference], capabilities: Mapping[str, Any] = MappingProxyType({})
+) -> Subject:
+    """A model as a subject, with all capabilities that are there unless a subject lacks them, but for those given."""
+    return Modelled(name, contract, model, (model.PROFILE,), able_to(name, contract, capabilities))
 
 
 def declared(
@@ -260,7 +267,8 @@ def resolve(name: str, contract: Contract | None = None, profiles: Any = None, a
     :func:`declared`.
     """
     if model := modelled().get(name):
-        return declared(name, model.factory, contract or model.contract, profiles or model.profiles, accepts)
+        found = declared(name, model.factory, contract or model.contract, profiles or model.profiles, accepts)
+        return replace(found, capabilities=model.capabilities)
     return declared(*factory_named(name), contract, profiles, accepts)
 
 

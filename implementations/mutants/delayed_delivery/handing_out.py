@@ -5,7 +5,7 @@ from __future__ import annotations
 from broker_tck.implementations.delayed_delivery.fixed_delay import FixedDelayDetector
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.in_memory import NEVER
-from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket50Tracker, TimeBucketTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Position
 from broker_tck.implementations.mutants.delayed_delivery.parts import around_detector
 from broker_tck.implementations.mutants.mutant import mutant
@@ -138,36 +138,6 @@ class ClearStartsTheDetectionAnew(TimeBucketTracker):
         """Forget every message and every delay."""
         super().clear()
         self._delays.reset()
-
-
-@mutant("DD-16", conditions=3, deep=True)
-class ClearKeepsTheDetection(TimeBucket50Tracker):
-    """Clear leaves what is known of the delays as it is, which the class of 5.0 forgets."""
-
-    def clear(self) -> None:
-        """Forget every message, and no delay."""
-        delays = self._delays
-        self._delays = FixedDelayDetector()
-        super().clear()
-        self._delays = delays
-
-
-@mutant("DD-16", conditions=4, deep=True)
-class HighestSurvivesTheClear(TimeBucket50Tracker):
-    """Clear keeps the highest time so far: delays count as fixed again, but a later message seems to step back."""
-
-    _highest = 0
-
-    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
-        """Track a message, and the highest time."""
-        taken = super().add_message(ledger_id, entry_id, deliver_at)
-        self._highest = max(self._highest, deliver_at) if taken else self._highest
-        return taken
-
-    def clear(self) -> None:
-        """Forget every message, and of the delays all but the highest."""
-        super().clear()
-        self._delays.accepted(self._highest, self._tick)
 
 
 @mutant("DD-16", conditions=4, deep=True, inside=around_detector)
