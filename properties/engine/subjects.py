@@ -142,19 +142,22 @@ class Modelled(Subject):
 
 
 @cache
-def modelled() -> dict[str, Subject]:
-    """The profiles that no bundled implementation declares, by name: each with its model as the subject.
+def modelled(contract: Contract) -> list[Subject]:
+    """The profiles that no bundled implementation declares, each with its model as the subject.
 
     It has the capabilities of the profile's released class, if there is one.
     """
-    taken = {profile for name, factory in BUNDLED.items() for profile in declared(name, factory).profiles}
+    taken = {profile for subject in written(contract) for profile in subject.profiles}
     able = {line.profile: line.capabilities for kind in KINDS.values() for line in kind.lines}
-    return {
-        name: as_subject(name, contract, model, able.get(name, {}))
-        for contract in CONTRACTS.values()
-        for name, model in contract.profiles.items()
-        if name not in taken
-    }
+    models = contract.profiles.items()
+    return [as_subject(name, contract, model, able.get(name, {})) for name, model in models if name not in taken]
+
+
+def model_named(name: str) -> Subject | None:
+    """The model of a profile that no bundled implementation declares, as a subject; None for another name."""
+    if name in BUNDLED or ":" in name or "/" in name:  # spares the imports of all contracts
+        return None
+    return next((s for contract in CONTRACTS.values() for s in modelled(contract) if s.name == name), None)
 
 
 def as_subject(
@@ -241,10 +244,14 @@ def contract_named(name: str) -> Contract:
     return CONTRACTS[name]
 
 
+def written(contract: Contract) -> list[Subject]:
+    """The implementations that come with the kit."""
+    return [declared(name, factory) for name, factory in BUNDLED.items() if is_of(factory, contract)]
+
+
 def bundled(contract: Contract) -> list[Subject]:
-    """The subjects that come with the kit: implementations, and the models of the profiles that these do not have."""
-    written = [declared(name, factory) for name, factory in BUNDLED.items() if is_of(factory, contract)]
-    return written + [subject for subject in modelled().values() if subject.contract is contract]
+    """The subjects that come with the kit: implementations, and models of the profiles that these do not declare."""
+    return [*written(contract), *modelled(contract)]
 
 
 def mutants(contract: Contract) -> list[Mutant]:
@@ -266,7 +273,7 @@ def resolve(name: str, contract: Contract | None = None, profiles: Any = None, a
     ``package.module:Factory``. What is given besides stands in the place of what its factory declares, see
     :func:`declared`.
     """
-    if model := modelled().get(name):
+    if model := model_named(name):
         found = declared(name, model.factory, contract or model.contract, profiles or model.profiles, accepts)
         return replace(found, capabilities=model.capabilities)
     return declared(*factory_named(name), contract, profiles, accepts)
@@ -309,7 +316,7 @@ def no_subject(name: str) -> str:
             return only_a_module(name)
     except ValueError as error:
         return str(error)
-    known = [*BUNDLED, *modelled(), *plugged_in()]
+    known = [*BUNDLED, *(s.name for contract in CONTRACTS.values() for s in modelled(contract)), *plugged_in()]
     told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
     return unknown("subject", name, known, told=told)
 
