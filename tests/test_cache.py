@@ -23,7 +23,6 @@ from broker_tck.bench import cache as cache_bench
 from broker_tck.bench.cache import POLICIES
 from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position
-from broker_tck.implementations.mutants.entry_cache.passes import InParts
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.profiles import Legacy, Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
@@ -45,22 +44,6 @@ CONTRACT = CONTRACTS["entry-cache"]
 STEPS = {"pip-430": 8_160, "pip-430-5.0": 4_040, "pip-430-5.0-insert": 2_038, "pip-430-5.0-spoil": 473}
 """The recorded steps, by file."""
 TTL = 1_000
-PROVEN = {
-    "EC-01": "again-adds-its-size",
-    "EC-12": "blanks-counted",
-    "EC-P3": "keeps-the-refused",
-    "EC-P4": "expired-at-the-threshold",
-    "EC-P6": "ends-at-a-requeue",
-    "EC-P7": "more-than-asked",
-    "EC-P12": "floor-at-zero",
-    "EC-P17": "waiting-take-nothing",
-    "topics": "queue-of-each-topic",
-    "ledgers": "ledgers-of32-bits",
-    "EC-P9": "read-moves-to-the-tail",
-    "EC-P10": "refusal-marks",
-    "EC-P11": "first-goes-unasked",
-}
-"""A mutant that breaks each law and variation."""
 OTHERS = 8
 """So many walks see that a profile breaks nothing that it does not name; stored traces see what it names."""
 
@@ -701,21 +684,12 @@ def test_in_legacy_an_old_entry_behind_a_young_one_stays(made: Any) -> None:
     assert isinstance(both(Config(), "legacy")[0], Legacy)
 
 
-# ---- Laws, variations, mutants
+# ---- Laws and variations
 
 
-def test_every_law_is_a_rule_and_proven() -> None:
+def test_every_law_is_a_rule() -> None:
     laws = {rule.number for rule in EntryCaches.UNEMBODIED if rule.law} | {"EC-12"}
     assert {law.number for law in CONTRACT.laws} == laws | {"IL-4"}, "which is proven where calls overlap"
-    assert set(PROVEN) == laws | {variation.name for variation in CONTRACT.variations}
-
-
-@pytest.mark.parametrize("name", PROVEN)
-def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
-    subject = resolve(f"mutant:{PROVEN[name]}")
-    assert any(
-        name in broken_by(CONTRACT, walked(subject, n), subject.rig, subject.capabilities, {name}) for n in range(400)
-    )
 
 
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
@@ -728,14 +702,6 @@ def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     for done in [*stored, *made]:
         broken.update(broken_by(CONTRACT, done, subject.rig, subject.capabilities))
     assert broken - {*model.MOOT} == {*model.BREAKS}
-
-
-@pytest.mark.slow
-def test_queue_in_parts_conforms() -> None:
-    subject = declared("kit:in-parts", InParts, CONTRACT)
-    for number in range(60):
-        done = walk(CONTRACT, walk_seed(0, number), subject.rig, EntryCaches, subject.capabilities)
-        assert done.difference is None
 
 
 # ---- The queue of removal

@@ -761,7 +761,7 @@ def test_init_knows_each_contract() -> None:
         ("check --rule cc-11", ["CC-11"]),
         ("replay --profile pip-393-s", ["pip-393-spec"]),
         ("rules dd-0", [f"DD-0{n}" for n in range(1, 10)]),
-        ("mutants --mutant buckets-rounded-u", ["buckets-rounded-up"]),
+        ("mutants --mutant empty-se", ["empty-set-called-back"]),
     ],
 )
 def test_names_are_completed(words: str, offered: list[str]) -> None:

@@ -416,26 +416,10 @@ def test_rule_is_met_where_it_matters(rule: str, first: str, without: str, with_
 
 # ---- Laws and variations
 
-BROKEN_BY = {
-    "CC-07": "slowest-kept",
-    "CC-P14": "counts-strictly-before",
-    "CC-P15": "sifts-down-only",
-    "CC-P16": "without-itself",
-    "rename": "ties-in-order-of-names",
-    "shift": "ordered-unsigned",
-}
-
 
 def ideal_walk(number: int, capabilities: Any) -> Any:
     """A walk of the specification."""
     return walk(CURSORS, walk_seed(7, number), lambda c, _: ActiveCursors(c), ActiveCursors, capabilities)
-
-
-@pytest.mark.parametrize("name", [name for name in BROKEN_BY if name != "CC-P15"])
-def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
-    subject = resolve(f"mutant:{BROKEN_BY[name]}")
-    walks = (ideal_walk(number, subject.capabilities) for number in range(400))
-    assert any(name in broken_by(CURSORS, done, subject.rig, subject.capabilities, {name}) for done in walks)
 
 
 def test_slowest_position_that_goes_back_is_seen() -> None:
@@ -449,10 +433,6 @@ def test_slowest_position_that_goes_back_is_seen() -> None:
 
     assert judged([1, 1], [1, 2]) == ""
     assert judged([1, 1], [1, 0]) == "the slowest position goes back from [1, 1] to [1, 0]"
-
-
-def test_all_laws_and_variations_are_proven() -> None:
-    assert set(BROKEN_BY) == {law.number for law in LAWS} | {variation.name for variation in VARIATIONS}
 
 
 @pytest.mark.slow

@@ -39,6 +39,7 @@ def test_mutant_says_in_a_sentence_what_it_does(name: str) -> None:
     assert mutant.name == name
     assert mutant.wrong[0].isupper()
     assert mutant.wrong.endswith(".")
+    assert mutant.shows.endswith("."), "what it shows that no other does"
     assert mutant.conditions >= (2 if mutant.deep else 1)
 
 

@@ -868,7 +868,7 @@ def test_entry_is_one_thing_for_good() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["every-nack-postpones", "chunks-for-one-bucket", "called-under-a-lock"])
+@pytest.mark.parametrize("name", ["called-before-the-timer-is-settled", "called-under-a-lock"])
 def test_trace_is_reduced_to_what_a_client_can_do(name: str) -> None:
     subject = resolve(f"mutant:{name}")
     findings = run_subject(subject, subject.profiles[0], seed=0, count=60, most=1).findings

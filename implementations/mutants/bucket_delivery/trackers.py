@@ -12,29 +12,12 @@ from broker_tck.implementations.interface import (
     Clock,
     CursorProperties,
     Done,
-    IllegalArgumentException,
     Position,
     Timer,
 )
 from broker_tck.implementations.mutants.mutant import mutant
 
 MAX_INT = 2**31 - 1
-
-
-@mutant(
-    "BD-18",
-    source="apache/pulsar PR 26080",
-    conditions=3,
-    shows="An error in place of an answer, which depends on what is in memory.",
-)
-class EmptyQueuesRaise(BucketTracker):
-    """Where something is held and nothing is in memory, whoever asks whether it is available gets an error."""
-
-    def has_message_available(self) -> bool:
-        """Whether one is due."""
-        if self.get_number_of_delayed_messages() > 0 and self.get_queue_sizes() == (0, 0):
-            raise IllegalArgumentException("no message is queued")
-        return super().has_message_available()
 
 
 @mutant("BD-19", conditions=2, shows="A budget that a single value switches off.")
