@@ -14,7 +14,8 @@ from broker_tck.implementations.interface import (
     LedgerHandle,
     ReadAnswered,
 )
-from broker_tck.implementations.mutants.entry_cache.around import around_cache, around_limiter, around_reads
+from broker_tck.implementations.mutants.entry_cache.around import around_limiter, around_reads
+from broker_tck.implementations.mutants.entry_cache.caches import of_topic
 from broker_tck.implementations.mutants.mutant import mutant
 
 
@@ -54,7 +55,7 @@ class WaitingTakeNothing(ReadLimiter):
     "EC-55",
     shows="A real bug: one of two kinds of reads has no limit.",
     source="PR 23901",
-    inside=around_cache,
+    inside=of_topic,
     conditions=2,
 )
 class SinglesUnlimited(TopicCache):
