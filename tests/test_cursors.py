@@ -18,9 +18,6 @@ from broker_tck import fixtures
 from broker_tck.bench import cursors as cursor_bench
 from broker_tck.bench.cursors import CANDIDATES, WORKLOADS, Counted, CursorRow, rows
 from broker_tck.cli.options import living
-from broker_tck.implementations.active_cursors.indexed_heap import CursorHeap
-from broker_tck.implementations.active_cursors.lazy_list import LazyList
-from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursors as Interface
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.model.active_cursors.heap import CursorHeap as ModelHeap
@@ -62,7 +59,6 @@ FILES = {
     "worked-pulsar-heap": (5, 33),
     "worked-pulsar-tree-set": (4, 39),
 }
-CONTAINERS = (SortedCursors, LazyList, CursorHeap)
 
 
 def results(text: str, profile: str = "ideal", subject: str = "") -> list[Any]:
@@ -671,35 +667,6 @@ def test_moves_wait_as_in_a_priority_queue_of_java(positions: tuple[int, ...], o
 
 
 positions = st.tuples(st.integers(-2, 2), st.integers(-1, 6))
-moves = st.tuples(st.sampled_from("abcdefgh"), st.none() | positions, st.sampled_from(("add", "update", "remove")))
-
-
-@pytest.mark.parametrize("kind", CONTAINERS)
-@given(st.lists(st.tuples(moves, st.integers(0, 3)), max_size=60))
-def test_container_is_as_a_plain_map_is(kind: Any, steps: list[Any]) -> None:
-    container = kind(Config(), lambda: 0)
-    at: dict[str, Any] = {}
-    for (name, to, what), asked in steps:
-        cursor = cursor_bench.Named(name)
-        if what == "remove":
-            assert container.remove_cursor(name) == (name in at)
-            at.pop(name, None)
-        elif what == "add":
-            container.add(cursor, to)
-            at[name] = to
-        else:
-            container.update_cursor(cursor, to)
-            at |= {name: to} if name in at else {}
-        placed = [p for p in at.values() if p is not None]
-        if asked == 0:
-            assert container.get_slowest_cursor_position() == min(placed, default=None)
-        if asked == 1:
-            for other in "abcdefgh":
-                rank = container.get_number_of_cursors_at_same_position_or_before(cursor_bench.Named(other))
-                own = at.get(other)
-                assert rank == (sum(p <= own for p in placed) if own is not None else 0)
-        assert container.size() == len(at)
-        assert sorted(cursor.name for cursor in container) == sorted(at)
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.booleans()), max_size=80))
