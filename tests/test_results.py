@@ -57,7 +57,7 @@ def test_profiles_are_put_together() -> None:
 
 
 def test_subject_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    bare: Any = MUTANTS["buckets-rounded-up"].factory
+    bare: Any = MUTANTS["empty-set-called-back"].factory
     monkeypatch.setattr(kit, "Bare", type("Bare", (bare,), {}), raising=False)
     result = check("kit:Bare", contract="negative-acks", profile="pip-393-spec", walks=1, examples=0)
     assert (result.contract, result.profiles[0].profile) == ("negative-acks", "pip-393-spec")
