@@ -44,10 +44,13 @@ class Trackers:
         loader.hold(classes_in(loader.place_of(name), (name,)))
         self.loader = loader
         self.made: Callable[..., Any] = loader.named(name)
-        self.nack: Callable[..., Any] = loader.named("broker_tck.Nack")
-        self.count = self.made.class_.getDeclaredMethod(COUNT)
-        self.count.setAccessible(True)
-        self.optional = not self.count.getReturnType().isPrimitive()
+        nack = loader.named(f"{CLIENT}Nack")
+        self.add: Callable[..., Any] = nack.add
+        self.number: Callable[[Any], Any] = nack.number
+        count = self.made.class_.getDeclaredMethod(COUNT)
+        if not count.getReturnType().isPrimitive():
+            count.setAccessible(True)
+            self.number = lambda tracker: count.invoke(tracker).orElse(0)
         self.id, self.in_batch, self.in_chunks = (
             loader.named(f"{CLIENT}{kind}MessageIdImpl") for kind in ("", "Batch", "Chunk")
         )
@@ -164,13 +167,12 @@ class JavaNacks:
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message that was redelivered so often before."""
         self._ready()
-        self._tracker.add(self._kind.nack(self._id(message_id), redelivery_count))
+        self._kind.add(self._tracker, self._id(message_id), redelivery_count)
 
     def get_nacked_messages_count(self) -> int:
         """How many items are tracked."""
         self._ready()
-        found = self._kind.count.invoke(self._tracker)
-        return int(found.orElse(0) if self._kind.optional else found)
+        return int(self._kind.number(self._tracker))
 
     def close(self) -> None:
         """Close it."""

@@ -1,4 +1,4 @@
-package broker_tck;
+package org.apache.pulsar.client.impl;
 
 import org.apache.pulsar.client.api.Message;
 import org.apache.pulsar.client.api.MessageId;
@@ -12,6 +12,15 @@ public class Nack implements Message {
     public Nack(MessageId id, int count) {
         this.id = id;
         this.count = count;
+    }
+
+    public static void add(NegativeAcksTracker tracker, MessageId id, int count) {
+        tracker.add(new Nack(id, count));
+    }
+
+    /** The number of items that a tracker tracks, since 4.0.2. Before, the method answers with an Optional. */
+    public static long number(NegativeAcksTracker tracker) {
+        return tracker.getNackedMessagesCount();
     }
 
     @Override
