@@ -11,8 +11,8 @@ from broker_tck.cli import completion
 from broker_tck.cli.known import anew_option, tell_searched
 from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_option, json_option, seed_option
 from broker_tck.cli.output import one_or_all, print_json, print_table, progress
-from broker_tck.model.rules import ways_of
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.mistakes.book import ways_of
 from broker_tck.properties.worth.known import Known, stored
 from broker_tck.properties.worth.meeting import WALKS, met_in
 from broker_tck.properties.worth.power import Power, law_tables, power_tables, unproven

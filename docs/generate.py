@@ -21,10 +21,11 @@ from contract_pages import cell, contract_page
 from topic_defects import TOPIC_DEFECTS
 
 from broker_tck.cli.main import cli
-from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, standing_before
+from broker_tck.model.rules import Rule, clauses_of, deviates
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.mistakes.book import known_ways, look
 from broker_tck.properties.worth.known import stored
 
 FOLDER = Path(__file__).parent
@@ -261,16 +262,19 @@ def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
     yield from (f"## {rule.number}", "", rule.sentence, "")
     yield f"- Strength: {strength(rule)}"
     yield f"- Source: {rule.source}"
-    yield f"- {'Look first at' if rule.checkable else 'Not checked, because'}: {rule.look}"
+    yield f"- {'Look first at' if rule.checkable else 'Not checked, because'}: {look(rule.number) if rule.checkable else rule.why}"
     first = contract.having(rule.number)
     if first != contract.default:
         yield f"- Of profile `{first}` alone"
-    for part in embodiments(contract.profiles[first]):
-        if part.rule == rule:
-            ways = ", ".join(way.replace("_", " ") for way in part.ways)
-            yield f"- Clause `{part.clause}`" + (f"; wrong ways: {ways}" if ways else "")
-    if further := [way.name for way in standing_before(contract.profiles[first]) if way.rule == rule]:
-        yield f"- Wrong ways that are classes of their own: {'; '.join(further)}"
+    model = contract.profiles[first]
+    known = [way for way, _ in known_ways(model, rule.number)]
+    for clause in clauses_of(model):
+        if clause.number == rule.number:
+            names = ", ".join(way.name for way in known if way.clause == clause.path)
+            yield f"- Clause `{clause.path}`: {clause.sentence}" + (f" Known mistakes: {names}." if names else "")
+    clauses = {clause.path for clause in clauses_of(model)}
+    if further := [way.name for way in known if way.clause not in clauses]:
+        yield f"- Further known mistakes: {'; '.join(further)}"
     caught = [f"`{m.name}`" for m in CATCHING[contract.name] if m.rule == rule.number]
     if caught:
         yield f"- Mutants: {', '.join(caught)}"
@@ -282,8 +286,8 @@ def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
 
 def in_profile(model: Any, rule: Rule) -> str:
     """What a profile makes of a rule, where it does not keep it as it stands."""
-    parts: list[Embodiment] = [e for e in embodiments(model) if e.rule == rule and deviates(model, e)]
-    said = [f"deviates ({', '.join(f'`{e.clause}`' for e in parts)})"] if parts else []
+    parts = [clause for clause in clauses_of(model) if clause.number == rule.number and deviates(model, clause)]
+    said = [f"deviates ({', '.join(f'`{clause.path}`' for clause in parts)})"] if parts else []
     said += ["breaks it"] if rule.number in model.BREAKS else []
     said += ["moot"] if rule.number in model.MOOT else []
     return ", ".join(said)

@@ -10,6 +10,7 @@ import msgspec
 import broker_tck
 from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.accepted import accepted
+from broker_tck.properties.engine.run import Run
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.findings.document import Document, document
 from broker_tck.properties.findings.lines import table
@@ -18,6 +19,7 @@ from broker_tck.properties.findings.story import story
 from broker_tck.properties.rulebook import rulebook
 from broker_tck.properties.unloaded import source_of
 from broker_tck.properties.verdict import CONFORMS, STATUS
+from broker_tck.properties.worth.exercised import by_rule, situations_of
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 VERSION: Literal[1] = 1
@@ -39,6 +41,8 @@ class Rules(msgspec.Struct, frozen=True):
     exercised: list[str]
     vacuous: list[str]
     met: dict[str, int]
+    clauses: dict[str, int]
+    """The same for each clause, and for each answer of a clause that says yes or no."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -152,7 +156,7 @@ def subject_document(checked: Checked) -> SubjectDocument:
         source=place_of(run.subject),
         verdict=checked.verdict,
         golden=Golden(checked.golden_steps, checked.golden_agreed),
-        rules=Rules(run.exercised, run.vacuous, dict(sorted(run.met.items()))),
+        rules=Rules(run.exercised, run.vacuous, by_rule(run.model, run.met), clauses_met(run)),
         walks=run.walks,
         operations=run.operations,
         machine_steps=checked.machine_steps,
@@ -169,6 +173,11 @@ def subject_document(checked: Checked) -> SubjectDocument:
         complaints=checked.complaints,
         unseen=checked.unseen,
     )
+
+
+def clauses_met(run: Run) -> dict[str, int]:
+    """How often each clause was exercised, with each of its answers if they are yes and no."""
+    return {name: run.met[name] for name in sorted(situations_of(run.model))}
 
 
 def finding_document(told: Document) -> FindingDocument:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from broker_tck.model.rules import deviations_of
 from broker_tck.properties.conforming import Checked, asked, golden_traces, witnesses
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.machine import described, run_machine
@@ -21,6 +20,7 @@ from broker_tck.properties.findings.fitness import see_made
 from broker_tck.properties.findings.raised import debugged, own, raised
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.guarding import Task, run_one
+from broker_tck.properties.mistakes.book import deviations_of
 from broker_tck.properties.unloaded import loaded, resolve_unloaded
 
 WALKS = 300

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import deviations_of
 from broker_tck.properties.conforming import asked, golden_traces, witnesses
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.operation import Operation
@@ -21,6 +20,7 @@ from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.finding import Finding, failure, find_breach, reducer
+from broker_tck.properties.mistakes.book import deviations_of
 from broker_tck.properties.worth.deviating import breaking, broken_by, failing, shortest, shows
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "deviations"

@@ -16,7 +16,6 @@ import pytest
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Hang
-from broker_tck.model.rules import Way, ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.replay import Replay, replay_all
 from broker_tck.properties.engine.subjects import Subject, as_subject, declared
@@ -24,6 +23,7 @@ from broker_tck.properties.engine.trace import Trace, from_text
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.mistakes.book import Way, ways_of
 
 CONTRACT = CONTRACTS["delayed-delivery"]
 MODEL = CONTRACT.specification

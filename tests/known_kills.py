@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import click
 
 from broker_tck import fixtures
-from broker_tck.model.rules import ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
+from broker_tck.properties.mistakes.book import ways_of
 from broker_tck.properties.worth.killing import Kills, kill_table
 from broker_tck.properties.worth.known import Known, Proof, store, stored
 from broker_tck.properties.worth.power import Power, law_tables, name_of, power_tables

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from broker_tck.model.rules import ABSENT, Way, known_ways, ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import base_of
@@ -20,6 +19,7 @@ from broker_tck.properties.engine.ways import called, way_named
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.findings.diagnose import in_words
 from broker_tck.properties.findings.story import way_text
+from broker_tck.properties.mistakes.book import ABSENT, Way, known_ways, ways_of
 
 APPLIED = "applied"
 CAN = r"; (\S+) can$"

@@ -13,7 +13,6 @@ from rare_turns import RARE
 from broker_tck import fixtures
 from broker_tck.implementations.interface import BucketSnapshotPersistenceException
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.model.rules import ways_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
@@ -23,6 +22,7 @@ from broker_tck.properties.engine.trace import Trace, from_json, from_text, load
 from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.engine.written import operation_text
 from broker_tck.properties.findings.reduction.shorter import Shorter
+from broker_tck.properties.mistakes.book import ways_of
 from broker_tck.properties.worth.deviating import broken_by
 
 BUCKETS = CONTRACTS["bucket-delivery"]

@@ -27,7 +27,7 @@ from broker_tck.implementations.mutants.entry_cache.passes import InParts
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.profiles import Legacy, Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.model.rules import Way, deviations_of, rules_of
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.conforming import check_subject, golden_traces, witnesses
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
@@ -38,6 +38,7 @@ from broker_tck.properties.engine.run import Run, count, to_exercise
 from broker_tck.properties.engine.subjects import Subject, bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.mistakes.book import Way, deviations_of
 from broker_tck.properties.worth.deviating import broken_by
 from broker_tck.properties.worth.exercised import Exercised
 

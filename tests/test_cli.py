@@ -38,7 +38,7 @@ from broker_tck.cli.plugin import KINDS, methods
 from broker_tck.fixtures import kills
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.model.rules import rules_of, ways_of
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
@@ -46,6 +46,7 @@ from broker_tck.properties.engine.trace import load
 from broker_tck.properties.findings.document import replay_command
 from broker_tck.properties.guarding import run_all
 from broker_tck.properties.isolation.pool import in_parallel
+from broker_tck.properties.mistakes.book import ways_of
 from broker_tck.properties.worth import killing, power
 from broker_tck.properties.worth.deviating import deviation
 from broker_tck.properties.worth.known import Known, Proof, store, stored

@@ -32,7 +32,7 @@ from broker_tck.model.active_cursors.order import Cursor
 from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
-from broker_tck.model.rules import deviations_of, tree_of, ways_of
+from broker_tck.model.rules import tree_of
 from broker_tck.properties import conforming
 from broker_tck.properties.conforming import check_subject, golden_traces
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
@@ -48,6 +48,7 @@ from broker_tck.properties.engine.trace import Trace, from_text, load, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.findings.diagnose import Diagnoser
 from broker_tck.properties.findings.finding import find
+from broker_tck.properties.mistakes.book import deviations_of, ways_of
 from broker_tck.properties.worth.deviating import broken_by, deviation
 from broker_tck.properties.worth.exercised import Exercised
 

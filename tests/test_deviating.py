@@ -14,7 +14,7 @@ from broker_tck.cli import compare as pages
 from broker_tck.implementations.negative_acks.clients import JavaPip393
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Fault
-from broker_tck.model.rules import clause_of
+from broker_tck.model.rules import method_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine import run as running
 from broker_tck.properties.engine.check import kept, record, recorder
@@ -86,8 +86,8 @@ def test_rule_kept_is_that_of_the_specification() -> None:
     model = NACKS.model("go+NA-30+NA-31")
     assert model.PROFILE == "go+NA-30+NA-31"
     for path in ("buckets.selected", "buckets.emitted"):
-        assert clause_of(model, path) is clause_of(NegativeAcks, path)
-    assert clause_of(model, "delays.count_of_id") is clause_of(NACKS.model("go"), "delays.count_of_id")
+        assert method_of(model, path) is method_of(NegativeAcks, path)
+    assert method_of(model, "delays.count_of_id") is method_of(NACKS.model("go"), "delays.count_of_id")
     assert NACKS.model("go+NA-30+NA-31") is model
     assert model.BREAKS == ()
 

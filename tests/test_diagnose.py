@@ -9,13 +9,14 @@ import pytest
 from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, way_of, wrong
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.model.rules import deviations_of, rules_of, ways_of
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.subjects import as_subject
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
 from broker_tck.properties.findings.document import document
 from broker_tck.properties.findings.words import by_what_was_seen, explanations, what_went_wrong
+from broker_tck.properties.mistakes.book import deviations_of, ways_of
 
 
 def test_every_way_is_tried() -> None:

@@ -9,12 +9,13 @@ import msgspec
 import pytest
 
 from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.model.rules import rules_of, ways_of
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, mutants, resolve
 from broker_tck.properties.findings.diagnose import Diagnoser, nearby
 from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.mistakes.book import ways_of
 from broker_tck.properties.worth import killing
 from broker_tck.properties.worth.killing import Kills, attempt, is_minimal, kills
 

@@ -23,22 +23,10 @@ from broker_tck.model.delayed_delivery.profiles import (
 )
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.parts.timer import Timer
-from broker_tck.model.rules import (
-    ABSENT,
-    Strength,
-    clause_of,
-    deviates,
-    deviations_of,
-    embodiments,
-    replaced,
-    rules_of,
-    standing_before,
-    tree_of,
-    ways_of,
-    wrong,
-)
+from broker_tck.model.rules import Strength, clauses_of, deviates, method_of, replaced, rules_of, tree_of, wrong
 from broker_tck.model.rules import rule as declare
 from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.mistakes.book import ABSENT, deviations_of, standing_before, ways_of
 from broker_tck.properties.worth.exercised import Exercised, deviating
 
 NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
@@ -48,7 +36,7 @@ FIXTURES = "fixtures"
 
 def test_every_rule_is_declared_once() -> None:
     assert [rule.number for rule in rules_of(MODEL)] == NUMBERS
-    embodied = Counter(rule.number for rule in {e.rule for e in embodiments(MODEL)})
+    embodied = Counter(rule.number for rule in {e.rule for e in clauses_of(MODEL)})
     unembodied = Counter(rule.number for rule in MODEL.UNEMBODIED)
     assert max((embodied + unembodied).values()) == 1
 
@@ -93,11 +81,11 @@ def test_rules_are_written_out() -> None:
 def test_every_clause_can_be_got_wrong() -> None:
     ways = ways_of(MODEL)
     wrong = {way.rule.number for way in ways}
-    for embodiment in embodiments(MODEL):
+    for embodiment in clauses_of(MODEL):
         assert next(iter(embodiment.ways), ABSENT) == ABSENT
         assert embodiment.ways or embodiment.rule.number in wrong
         assert all(map(callable, embodiment.ways.values()))
-        assert callable(clause_of(MODEL, embodiment.clause))
+        assert callable(method_of(MODEL, embodiment.clause))
     assert len({str(way) for way in ways if way.name != ABSENT}) == sum(way.name != ABSENT for way in ways)
 
 
@@ -107,13 +95,13 @@ def test_way_replaces_its_clause_alone() -> None:
         assert issubclass(wrong, MODEL)
         assert str(way) in wrong.__name__
         assert way.rule.number in str(way)
-        clauses = {e.clause for e in embodiments(MODEL)}
-        changed = {clause for clause in clauses if clause_of(wrong, clause) is not clause_of(MODEL, clause)}
+        clauses = {e.clause for e in clauses_of(MODEL)}
+        changed = {clause for clause in clauses if method_of(wrong, clause) is not method_of(MODEL, clause)}
         if way.stands_before:
             assert any(way.instead in part.__mro__ for _, part in tree_of(wrong))
         else:
             assert changed == {way.clause}
-            assert clause_of(wrong, way.clause) is way.instead
+            assert method_of(wrong, way.clause) is way.instead
 
 
 DEVIATIONS = {
@@ -134,11 +122,11 @@ def test_deviations_lead_back_to_the_specification(model: type[DelayedDelivery])
     assert {way.rule.number for way in ways} == DEVIATIONS[model] == deviating(model)
     for way in ways:
         assert way.name == "as specified"
-        assert clause_of(way.applied_to(model), way.clause) is clause_of(MODEL, way.clause)
-    left = {e.clause for e in embodiments(model) if not deviates(model, e)}
+        assert method_of(way.applied_to(model), way.clause) is method_of(MODEL, way.clause)
+    left = {e.clause for e in clauses_of(model) if not deviates(model, e)}
     assert left.isdisjoint(way.clause for way in ways)
     clauses = {way.clause for way in ways_of(model) if not way.stands_before}
-    assert clauses == {e.clause for e in embodiments(model) if e.clause in left and e.ways}
+    assert clauses == {e.clause for e in clauses_of(model) if e.clause in left and e.ways}
 
 
 def test_rule_is_met_when_its_clause_answers_otherwise_than_none() -> None:
@@ -175,12 +163,12 @@ def test_clause_that_is_not_there_cannot_be_replaced(path: str) -> None:
 
 
 def test_clause_of_a_part_is_named_by_its_path() -> None:
-    assert clause_of(MODEL, "timer.settled") is Timer.settled
+    assert method_of(MODEL, "timer.settled") is Timer.settled
     other = replaced(MODEL, {"timer.settled": lambda timer, wake: True}, "Settled")
     model = other(CONTRACT.config())
     assert model.add(1, 0, model.timer.now + 5000)
     assert model.timer.armed == []
-    assert clause_of(MODEL, "timer.settled") is Timer.settled
+    assert method_of(MODEL, "timer.settled") is Timer.settled
     parts = {"timer.", "buckets.", "fixed_delay.", "index.", "memory_estimate."}
     assert {path for path, _ in tree_of(Heap)} == {"", *parts}
 

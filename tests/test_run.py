@@ -13,7 +13,7 @@ from kit import CONTRACT, MODEL, subject_of, wrong
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
 from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
-from broker_tck.model.rules import deviations_of, replaced, rules_of
+from broker_tck.model.rules import replaced, rules_of
 from broker_tck.properties import conforming, parts
 from broker_tck.properties.conforming import Checked, check_subject, golden_traces
 from broker_tck.properties.contracts.delayed_delivery.operations import Fill
@@ -23,6 +23,7 @@ from broker_tck.properties.engine.run import Run, checked, deviations, judge, ru
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.findings import gathered
 from broker_tck.properties.findings.finding import Finding
+from broker_tck.properties.mistakes.book import deviations_of
 from broker_tck.properties.parts import PARTS, Asked, Seen, cases, conformance, of_rule, run_part
 from broker_tck.properties.verdict import BROKEN, NOT_ENOUGH
 from broker_tck.properties.worth import deviating

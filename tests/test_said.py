@@ -10,11 +10,11 @@ import pytest
 from kit import CONTRACT, MODEL
 
 from broker_tck.model import said
-from broker_tck.model.rules import AS_SPECIFIED, Way, deviations_of, ways_of
 from broker_tck.model.said import words_of
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.findings.diagnose import WALKS, Diagnosis
 from broker_tck.properties.findings.words import how_sure, in_words
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way, deviations_of, ways_of
 
 EVERY = [
     (contract, model, way)

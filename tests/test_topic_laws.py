@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
-from broker_tck.model.rules import ways_of
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, as_subject, declared, resolve
 from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.mistakes.book import ways_of
 from broker_tck.properties.worth.deviating import broken_by
 
 TOPICS: Contract = CONTRACTS["topic-delivery"]

@@ -18,7 +18,6 @@ from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
 from broker_tck.model.reference import UNDEFINED
-from broker_tck.model.rules import Way, deviations_of, ways_of
 from broker_tck.model.topic_delivery import wrong_ways
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts import CONTRACTS
@@ -36,6 +35,7 @@ from broker_tck.properties.findings.document import UNASKED, document
 from broker_tck.properties.findings.finding import failure, find
 from broker_tck.properties.findings.reduction.shorter import Shorter
 from broker_tck.properties.findings.story import story
+from broker_tck.properties.mistakes.book import Way, deviations_of, ways_of
 from broker_tck.properties.worth.deviating import broken_by, happens
 
 TOPICS: Contract = CONTRACTS["topic-delivery"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault, Reference
-from broker_tck.model.rules import AS_SPECIFIED, Rule, deviations_of, rules_of
+from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.check import concrete, kept, record, recorder, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract, Law
@@ -28,9 +28,10 @@ from broker_tck.properties.findings.fitness import see_whole
 from broker_tck.properties.findings.gathered import Gathered
 from broker_tck.properties.findings.one_bug import told_once, with_laws
 from broker_tck.properties.isolation.limit import Limit
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, deviations_of
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 from broker_tck.properties.worth.deviating import breaks, broken_by, happens, peeled
-from broker_tck.properties.worth.exercised import Exercised, deviating
+from broker_tck.properties.worth.exercised import Exercised, by_rule, deviating, unmet
 
 COUNTED = 16
 """One walk in so many counts which rules it exercises, where there are many walks."""
@@ -90,8 +91,9 @@ class Run:
 
     @property
     def exercised(self) -> list[str]:
-        """The rules whose condition was met, or of which the profile has another clause."""
-        return [r.number for r in self.rules if self.met[r.number] or r.number in deviating(self.model)]
+        """The rules of which every clause was exercised, or replaced by the profile."""
+        counts, replaced = by_rule(self.model, self.met), deviating(self.model)
+        return [r.number for r in self.rules if counts.get(r.number, r.number in replaced)]
 
     @property
     def vacuous(self) -> list[str]:
@@ -106,7 +108,12 @@ class Run:
     @property
     def unseen(self) -> list[str]:
         """What has to come up and did not, in words."""
-        return [*self.vacuous, *self.gone_in_words]
+        return [*map(self.unseen_part, self.vacuous), *self.gone_in_words]
+
+    def unseen_part(self, number: str) -> str:
+        """A rule that was not exercised, with the clauses that were not if others were."""
+        clauses = unmet(self.model, self.met, number)
+        return f"{number} ({', '.join(clauses)})" if clauses else number
 
     @property
     def gone_in_words(self) -> list[str]:

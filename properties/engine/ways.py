@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from broker_tck.implementations.naming import asked_back, unknown
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import AS_SPECIFIED, Way, deviations_of, known_ways, replaced, rules_of, ways_of
+from broker_tck.model.rules import replaced, rules_of
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way, deviations_of, known_ways, ways_of
 
 
 def way_named(

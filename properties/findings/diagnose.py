@@ -19,7 +19,6 @@ from msgspec import Struct, structs
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.check import RESULT, Difference, Recorded, first_difference, record, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
@@ -29,6 +28,7 @@ from broker_tck.properties.engine.profiles import accepted_by
 from broker_tck.properties.engine.walk import Walk, generated, walk_seed, walks
 from broker_tck.properties.isolation.blackbox import BOX
 from broker_tck.properties.isolation.limit import Limit
+from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
 
 WALKS = 20
 """A way that agrees with the subject on so many whole walks explains it."""

@@ -23,6 +23,7 @@ from broker_tck.properties.findings.finding import Finding
 from broker_tck.properties.findings.lines import Line, lines, table
 from broker_tck.properties.findings.story import story
 from broker_tck.properties.findings.words import by_what_was_seen, explanations, how_sure, what_went_wrong
+from broker_tck.properties.mistakes.book import look
 
 UNASKED = "it shows only while less is asked for; where all is asked for after each operation, it goes well"
 
@@ -87,7 +88,7 @@ def document(finding: Finding, note: str = "") -> Document:
         profile=finding.profile,
         rules=diagnosis.rules,
         sentences=tuple(rule.sentence for rule in named),
-        looks=tuple(rule.look for rule in named),
+        looks=tuple(look(rule.number) for rule in named),
         sources=tuple(rule.source for rule in named),
         ways=tuple(map(str, diagnosis.ways)),
         diagnosis=diagnosis.sentence,
@@ -128,7 +129,7 @@ def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
         if rule.number == name:
             return rule
     sentence = next(variation.sentence for variation in contract.variations if variation.name == name)
-    return Rule(name, sentence, source="follows from the rules", look="what depends on more than the rules say")
+    return Rule(name, sentence, source="follows from the rules")
 
 
 def unfinished(finding: Finding) -> str:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from broker_tck.implementations.interface import Hang
-from broker_tck.model.rules import Way
 from broker_tck.properties.engine.check import Recorded, answered, record, unanswered
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
@@ -16,6 +15,7 @@ from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.findings.diagnose import SEED, Diagnoser
 from broker_tck.properties.findings.finding import MOST_BULK, Finding, breach_of, kind
 from broker_tck.properties.isolation.limit import Limit
+from broker_tck.properties.mistakes.book import Way
 
 DRAWS = 24
 """So often all kinds of operations are drawn, for one of a kind that suits the state behind a trace."""

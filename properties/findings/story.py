@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from broker_tck.model.rules import ABSENT, AS_SPECIFIED
 from broker_tck.properties.engine.written import plain_text
 from broker_tck.properties.findings.lines import WIDTH, Shown, as_it_is, filled, table
+from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED
 
 if TYPE_CHECKING:
     from broker_tck.properties.findings.document import Document

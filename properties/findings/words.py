@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import AS_SPECIFIED, Way
-from broker_tck.model.said import words_of
 from broker_tck.properties.engine.check import HANG, RESULT, unanswered
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
@@ -15,6 +13,7 @@ from broker_tck.properties.engine.written import named_text
 from broker_tck.properties.findings.diagnose import WALKS, Diagnosis
 from broker_tck.properties.findings.finding import Finding, erred
 from broker_tck.properties.findings.lines import both_text
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way
 
 UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memory at"}
 """How it is told that there was no answer; otherwise the subject's process has ended."""
@@ -62,8 +61,8 @@ def in_words(way: Way, thing: str, model: type[Reference]) -> str:
 
 def by_name(way: Way, thing: str) -> str:
     """A wrong way in words made for it, or made of the name of a class and the rule's sentence."""
-    if words := words_of(way):
-        return words
+    if way.says:
+        return way.says
     sentence = begun_small(way.rule.sentence)
     if way.stands_before:
         return f"In your {thing}, {called(way)}. The rule: {sentence}"

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Way, clause_of, deviations_of
+from broker_tck.model.rules import method_of
 from broker_tck.properties.engine.check import kept, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
@@ -19,6 +19,7 @@ from broker_tck.properties.findings.cheapest import is_dear
 from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis
 from broker_tck.properties.findings.finding import Finding, failure, find, find_breach
 from broker_tck.properties.findings.one_bug import told_once
+from broker_tck.properties.mistakes.book import Way, deviations_of
 from broker_tck.properties.worth.exercised import deviating
 
 DEVIATION_WALKS = 1_000
@@ -150,7 +151,7 @@ def ways_of(model: type[Reference], number: str) -> Iterator[Way]:
     """What a profile does in place of a rule."""
     for way in deviations_of(model):
         if way.rule.number == number:
-            yield Way(way.rule, way.clause, f"as {model.PROFILE}", clause_of(model, way.clause))
+            yield Way(way.rule, way.clause, f"as {model.PROFILE}", method_of(model, way.clause))
 
 
 def shortest(findings: Iterable[Finding | None]) -> Finding | None:

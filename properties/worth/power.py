@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from broker_tck.model.rules import Way, rules_of, ways_of
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.run import laws_broken
 from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named
@@ -20,6 +20,7 @@ from broker_tck.properties.findings.cheapest import cheapest
 from broker_tck.properties.findings.diagnose import Diagnoser, wrong_models
 from broker_tck.properties.findings.finding import Finding, find
 from broker_tck.properties.isolation.pool import in_parallel, processes
+from broker_tck.properties.mistakes.book import Way, ways_of
 from broker_tck.properties.worth.known import Known, Proof, failed_again, found_again
 
 POWER_WALKS = 10_000
