@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
-from jvm.compiling import javac
+from jvm.compiling import jdk
 
 from broker_tck.implementations.jvm.loader import CLASSES
 
+SCRIPT = Path(__file__).parents[2] / "scripts" / "compile-java.sh"
+
 
 def test_classes_are_compiled_from_their_sources(tmp_path: Path) -> None:
-    """CONTRIBUTING.md has the command that compiles them anew."""
-    options = ["-g:none", "-implicit:none", "-sourcepath", str(CLASSES.parent / "stubs")]
-    javac(CLASSES.parent / "sources", tmp_path, options)
-    assert files(tmp_path) == files(CLASSES)
+    anew = tmp_path / "classes"
+    subprocess.run([SCRIPT, anew], env={**os.environ, "JAVA_HOME": str(jdk())}, check=True)
+    assert files(anew) == files(CLASSES)
 
 
 def files(folder: Path) -> dict[str, bytes]:
