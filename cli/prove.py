@@ -50,7 +50,14 @@ class Proofs(NamedTuple):
     "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
 )
 @click.option("--rule", "rules", multiple=True, metavar="R", help="Only the mistakes in a rule. Repeatable.")
-@click.option("--mistake", "names", multiple=True, metavar="NAME", help="One mistake, as --list names it. Repeatable.")
+@click.option(
+    "--mistake",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.mutants,
+    help="One mistake, as --list names it. Repeatable.",
+)
 @seed_option
 @click.option("--anew", is_flag=True, help="Ignore the stored walks and traces, and search for all.")
 @click.option("--list", "listed", is_flag=True, help="Only list the mistakes.")

@@ -26,7 +26,6 @@ from broker_tck.properties.search.reduction.instead import made_up_for, passed, 
 from broker_tck.properties.search.reduction.numbers import from_bulk_on
 from broker_tck.properties.search.reduction.plainer import much_smaller_numbers, plainer_values, try_each
 from broker_tck.properties.search.reduction.reducer import Reducer
-from broker_tck.properties.worth.killing import is_minimal
 
 WAYS = (
     "DD-04 buckets.cutoff: never_strict",
@@ -64,16 +63,6 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
     assert again == finding
     assert finding.diagnosis.sentence.startswith(("Behaves as if ", "Here, though not everywhere, it behaves as if "))
     assert str(finding_json(finding_result(finding))["replay"]).startswith("broker-tck replay --subject ")
-
-
-@pytest.mark.slow
-def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
-    from broker_tck.properties.explain.diagnose import Diagnoser
-
-    subject = wrong("DD-06 buckets.due: strictly_before")
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    assert is_minimal(finding, subject, Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities))
 
 
 # ---- Subjects that do worse than answer wrongly

@@ -146,5 +146,5 @@ def test_rulebook_is_that_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(rulebook, "CONTRACTS", {**rulebook.CONTRACTS, contract.name: changed})
         return rulebook.rulebook.__wrapped__()
 
-    assert with_rule(look="elsewhere") == known
+    assert with_rule(source="elsewhere") == known
     assert with_rule(sentence="Another.") != known

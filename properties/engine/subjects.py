@@ -32,7 +32,7 @@ GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
 RELEASED = "pulsar-VERSION/CLASS"
 """How a class of a release is named."""
-LISTED = "`broker-tck mutants --list` names them"
+LISTED = "`broker-tck prove --list` names them"
 
 
 class Unmade:

@@ -9,9 +9,7 @@ from itertools import chain
 import pytest
 from kit import CONTRACT, MODEL
 
-from broker_tck.model import said
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.written import words_of
 from broker_tck.properties.explain.diagnose import WALKS, Diagnosis
 from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way, deviations_of, ways_of
 from broker_tck.properties.report.words import how_sure, in_words
@@ -39,28 +37,12 @@ def test_every_way_is_told_in_a_sentence() -> None:
 def test_every_way_that_is_a_clause_has_words_of_its_own() -> None:
     """The name of a class that is a way reads as a sentence; that of a clause's way is for those who know it."""
     ways = [way for _, _, way in EVERY if not way.stands_before and way.name != AS_SPECIFIED]
-    assert [str(way) for way in ways if not words_of(way)] == []
+    assert [str(way) for way in ways if not way.says] == []
 
 
 def test_way_of_somebody_s_own_is_told_by_its_rule() -> None:
-    way = replace(way_of("DD-02 buckets.width_of: always_ten_bits"), instead=lambda b, tick: 7)
+    way = replace(way_of("DD-02 buckets.width_of: always_ten_bits"), says="")
     assert in_words(way, "tracker", MODEL).startswith("Your tracker does not keep this rule: a bucket is P ms wide, ")
-
-
-def test_words_are_of_one_way_alone() -> None:
-    """A function that is the way of several clauses would have the words of one of them."""
-    known: dict[object, set[tuple[str, str, str]]] = {}
-    for _, _, way in EVERY:
-        if words_of(way) and way.name != AS_SPECIFIED:
-            known.setdefault(way.instead, set()).add((way.rule.number, way.clause.rpartition(".")[2], way.name))
-    assert {len(ways) for ways in known.values()} == {1}
-    assert len(known) == len(said._SAID)
-
-
-def test_words_for_no_way_are_an_error() -> None:
-    clause = MODEL.Buckets.due
-    with pytest.raises(KeyError, match="sideways"):
-        said.said(sideways="Your tracker goes sideways.")(clause)
 
 
 def test_own_words_say_what_the_subject_does() -> None:
