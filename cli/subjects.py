@@ -17,8 +17,9 @@ from broker_tck.properties.engine.subjects import Modelled, bundled, declared, p
 def subjects_command(contract_name: str | None, as_json: bool) -> None:
     """List the subjects of a contract: bundled ones, those of other packages, classes of Pulsar's releases.
 
-    Of other releases with the same classes, each is a subject as well: pulsar-VERSION/CLASS. Where the kit
-    was never run on a class of a release, its profile is a guess, and commands that go by it say so.
+    A profile that no bundled implementation declares is a subject with its model. Of other releases with the same
+    classes, each is a subject as well: pulsar-VERSION/CLASS. Where the kit was never run on a class of a release,
+    its profile is a guess, and commands that go by it say so.
     """
     contract = chosen_contract(contract_name)
     found = [(s, "model of the profile" if isinstance(s, Modelled) else "bundled") for s in bundled(contract)]

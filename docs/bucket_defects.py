@@ -272,7 +272,7 @@ BUCKET_DEFECTS = Defects(
     introduction=INTRODUCTION,
     specification="specification",
     classes={"bucket-2025": "4.0.8", "bucket-4.2": "4.2.4", "bucket-5.0": "5.0.1"},
-    subjects={profile: f"pulsar-{profile}" for profile in ("bucket-2025", "bucket-4.2", "bucket-5.0")},
+    subjects={profile: profile for profile in ("bucket-2025", "bucket-4.2", "bucket-5.0")},
     groups={
         "Messages that never come": STUCK,
         "Subscriptions that stop": STOPS,
