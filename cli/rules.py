@@ -17,9 +17,9 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
 from broker_tck.properties.engine.ways import called, names_of
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.lines import filled
 from broker_tck.properties.mistakes.book import known_ways, look, standing_before, ways_of
-from broker_tck.properties.worth.exercised import deviating
+from broker_tck.properties.report.lines import filled
+from broker_tck.properties.search.exercised import deviating
 
 RULES_EXAMPLES = """\b
 Examples:

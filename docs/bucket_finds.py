@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 from finds_page import FINDS, RELEASES
 
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.mistakes.book import deviations_of

@@ -22,8 +22,8 @@ from topic_defects import TOPIC_DEFECTS
 
 from broker_tck.cli.main import cli
 from broker_tck.model.rules import Rule, clauses_of, deviates
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.mistakes.book import look
 from broker_tck.properties.proving.proofs import stored
 from broker_tck.properties.proving.prove import mistakes
@@ -56,7 +56,7 @@ Results are on standard output. With `--json` that is one JSON document, and eve
 error, also what a subject prints. The document of `check` has the number of its form in `schema`, and the versions
 of kit and rules; its JSON Schema is `fixtures/schema/check.schema.json` in the package.
 
-A subject (`--subject`) is the name of a bundled one, the name of an entry point in the group
+A subject (`--subject`) is the name of a bundled one, of a profile (its model), or of an entry point in the group
 `broker_tck.subjects`, `package.module:Factory` (modules in the current folder are found), or `mutant:NAME`.
 A trace is a file or one line of text, see [Traces](trace-format.md).
 

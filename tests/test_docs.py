@@ -20,13 +20,13 @@ from kit import replay
 from broker_tck import check, fixtures
 from broker_tck.cli.main import cli, run
 from broker_tck.cli.plugin import names_of, plugin
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.replay import declaring
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.mistakes.book import deviations_of
+from broker_tck.properties.search.replay import declaring
 
 REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"

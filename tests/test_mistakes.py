@@ -9,10 +9,10 @@ from itertools import chain
 import pytest
 from kit import CONTRACT, MODEL
 
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.findings.diagnose import WALKS, Diagnosis
-from broker_tck.properties.findings.words import how_sure, in_words
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.explain.diagnose import WALKS, Diagnosis
 from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way, deviations_of, ways_of
+from broker_tck.properties.report.words import how_sure, in_words
 
 EVERY = [
     (contract, model, way)

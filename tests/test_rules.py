@@ -26,11 +26,11 @@ from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.rules import Part, Strength, clauses_of, method_of, replaced, rules_of, tree_of
 from broker_tck.model.rules import rule as declare
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.mistakes.book import deviations_of, look, of, standing_before, ways_of
 from broker_tck.properties.proving.prove import name_of
-from broker_tck.properties.worth.exercised import Exercised, by_rule, deviating, situations_of, unmet
+from broker_tck.properties.search.exercised import Exercised, by_rule, deviating, situations_of, unmet
 
 NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
 ORDER = ("model", "implementations", "properties", "spark_fuzz", "bench", "cli")

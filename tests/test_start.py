@@ -10,7 +10,7 @@ from kit import commands_below, python
 
 from broker_tck.cli.commands import Commands
 from broker_tck.cli.main import cli
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.mistakes.book import known_ways
 
 ROOMS = {f"broker_tck.properties.contracts.{name.replace('-', '_')}": name for name in CONTRACTS}
@@ -29,7 +29,9 @@ OF_SUBJECTS = {"click", "msgspec", "pyroaring", "sortedcontainers"}
 WAYS = """
 import json
 from broker_tck.properties.mistakes.book import known_ways
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.mistakes.book import known_ways
+from broker_tck.properties.engine.registry import CONTRACTS
 profiles = CONTRACTS["{}"].profiles
 print(json.dumps({{name: [[*map(str, way)] for way in known_ways(model)] for name, model in profiles.items()}}))
 """
@@ -63,7 +65,7 @@ def test_help_imports_next_to_nothing() -> None:
     [
         ("--version", {"click", "msgspec", "pyroaring"}, {*CONTRACTS}),
         ("subjects", OF_SUBJECTS | {"rich"}, {"delayed-delivery"}),
-        ("check --subject mutant:buckets-rounded-up --walks 5 --fail-fast", OF_SUBJECTS, {"negative-acks"}),
+        ("check --subject mutant:empty-set-called-back --walks 5 --fail-fast", OF_SUBJECTS, {"negative-acks"}),
         ("check --subject heap --walks 1 --examples 0", OF_SUBJECTS, {"delayed-delivery"}),
         ("replay has --subject heap", OF_SUBJECTS, {"delayed-delivery"}),
     ],

@@ -55,7 +55,7 @@ class Buckets(Tick):
 
     @rule("DD-05", source=f"{IN_MEMORY}, PR 26012, issue 25996")
     def key(self, at: int) -> int:
-        """A message's bucket is that of its time, rounded down to a multiple of the width; in strict mode up, if it can."""
+        """A message's bucket is at its time, rounded down to a multiple of the width; in strict mode up, as far as it can."""
         return self.up(at) if self.strict else at & -self.width
 
     def up(self, at: int) -> int:

@@ -9,12 +9,12 @@ from itertools import repeat
 
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import laws_broken
 from broker_tck.properties.engine.subjects import as_subject, contract_named
-from broker_tck.properties.isolation.pool import processes
 from broker_tck.properties.mistakes.book import ways_of
 from broker_tck.properties.proving.proofs import stored
 from broker_tck.properties.proving.prove import Proved, name_of
+from broker_tck.properties.search.isolation.pool import processes
+from broker_tck.properties.search.run import laws_broken
 
 WALKS = 24
 """Number of walks of the model that a mistake makes alone, to be judged by the invariants."""

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from broker_tck.properties.engine.run import residual
+from broker_tck.properties.search.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.store.rows import FIGURE, NEW_FINDINGS, NEW_STATES, ROUND, RULE, UNFINISHED

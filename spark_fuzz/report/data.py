@@ -8,8 +8,8 @@ from math import ceil
 from statistics import median
 
 from broker_tck.model.rules import Rule
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import residual
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.search.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.report.figures import TELLING, Curve, Figures, rate

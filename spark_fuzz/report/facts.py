@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import Run
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.unloaded import resolve_unloaded
-from broker_tck.properties.worth.exercised import by_rule, deviating, names_of
+from broker_tck.properties.search.exercised import by_rule, deviating, names_of
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.properties.search.run import Run
 
 
 @cache
