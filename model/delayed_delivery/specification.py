@@ -55,11 +55,11 @@ class Buckets(Tick):
 
     @rule("DD-05", source=f"{IN_MEMORY}, PR 26012, issue 25996")
     def key(self, at: int) -> int:
-        """A message's bucket is at its time, rounded down to a multiple of the width; in strict mode up, as far as it can."""
+        """A time is filed under a multiple of the width: rounded down; in strict mode up, or under the last one."""
         return self.up(at) if self.strict else at & -self.width
 
     def up(self, at: int) -> int:
-        """A time rounded up to a multiple of the width, as far as times go."""
+        """A time rounded up to a multiple of the width; the last multiple, if there is none above."""
         return min(at + self.width - 1, LAST) & -self.width
 
     @rule("DD-06", source=f"{IN_MEMORY}, PR 26188")
