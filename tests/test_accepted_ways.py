@@ -149,8 +149,8 @@ class Anything:
         (
             "heap",
             "DD-11",
-            "absent (index.serial)",
-            r"heap has its own index.serial, so it cannot do DD-11 'absent \(index.serial\)'; heap\+DD-11 can$",
+            "kept twice (index.put)",
+            r"heap has its own index.put, so it cannot do DD-11 'kept twice \(index.put\)'; heap\+DD-11 can$",
         ),
         (
             "heap",
@@ -162,8 +162,8 @@ class Anything:
         (
             "timebucket-ideal",
             "DD-11",
-            "as heap (index.serial)",
-            r"'as heap \(index.serial\)' is how heap does DD-11; write heap for the profile",
+            "as heap (index.put)",
+            r"'as heap \(index.put\)' is how heap does DD-11; write heap for the profile",
         ),
     ],
 )
