@@ -6,10 +6,10 @@ from itertools import permutations
 
 import pytest
 
-from broker_tck.model.bucket_delivery.bucket import About, Bucket
-from broker_tck.model.bucket_delivery.cutting import Cutting
-from broker_tck.model.bucket_delivery.released_50 import Selection50
-from broker_tck.model.bucket_delivery.selection import Selection
+from broker_tck.model.bucket_delivery.stored import About, Bucket
+from broker_tck.model.bucket_delivery.parts import Cutting
+from broker_tck.model.bucket_delivery.releases import Selection50
+from broker_tck.model.bucket_delivery.parts import Selection
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.contracts.bucket_delivery.operations import Config
 
