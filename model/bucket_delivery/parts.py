@@ -331,7 +331,7 @@ class Timer(timer.Timer):
     def fire_at_once(self) -> None:
         """The end of a load has the timer fire at once, in place of whatever was armed."""
         self.cancel()
-        self.target = None
+        self.forget(self.now)
         self.arm_at(self.now)
 
     def arm_at(self, moment: int) -> None:

@@ -59,14 +59,12 @@ def neglected(bucket: Bucket) -> bool:
     return bucket.created.settled and not bucket.created.outcome and bucket.unloaded > 0
 
 
-def no(*_: Any, **__: Any) -> bool:
-    """It does not ask, and takes it that it is not so."""
-    return False
+def always(answer: bool) -> Any:
+    """A clause that does not ask, and answers always the same."""
+    return lambda *_: answer
 
 
-def yes(*_: Any, **__: Any) -> bool:
-    """It does not ask, and takes it that it is so."""
-    return True
+yes, no = always(True), always(False)
 
 
 # ---- What the tracker of several releases has in place of a clause
@@ -556,10 +554,6 @@ class Timer2025(timer.BegunAtZero, Timer):
         if wake is None:
             super().forget(wake)
 
-    def fire_at_once(self) -> None:
-        self.cancel()
-        self.arm_at(self.now)
-
 
 class Mutable2025(Mutable):
     """A ledger inside its range that no bucket has is an error; one below it is kept in memory."""
@@ -595,6 +589,7 @@ class Maintenance2025(Maintenance):
     """It trims nothing, and merges one set of buckets beside another."""
 
     Selection = Selection2025
+    busy = no
     can_commit = yes
     to_merge = to_merge
     read_sources = read_sources
@@ -603,8 +598,9 @@ class Maintenance2025(Maintenance):
     replaces_sources = yes
 
     def after_seal(self) -> None:
-        if self.too_many():
-            self.merge(Promise())
+        if self.too_many() and not self.busy():
+            self.chain = Promise()
+            self.merge(self.chain)
 
 
 class Tracker2025(Tracker):

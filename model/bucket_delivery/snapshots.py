@@ -105,10 +105,7 @@ class Snapshots(Part):
                 bucket.created.settle(False)
                 return
             bucket.id = number
-            if self.puts_key(bucket):
-                self.put(bucket)
-            else:
-                bucket.created.settle(True)
+            self.stored(bucket)
 
         label = f"create:{name(bucket.ledgers)}:{bucket.last}"
         self.call(label, partial(self.durable.create, Snapshot(bucket.about, segments)), done, self.retried)
@@ -172,9 +169,12 @@ class Snapshots(Part):
         return outcome == BAD_VERSION and attempts < ATTEMPTS
 
     @rule("BD-17")
-    def puts_key(self, bucket: Bucket) -> bool:
+    def stored(self, bucket: Bucket) -> None:
         """The key of a bucket is put once its snapshot is stored, unless the bucket was cleared."""
-        return not bucket.given_up
+        if bucket.given_up:
+            bucket.created.settle(True)
+        else:
+            self.put(bucket)
 
     @rule("BD-17")
     def has_key(self, bucket: Bucket) -> bool:

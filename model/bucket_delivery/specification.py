@@ -647,12 +647,11 @@ class Tracker(Part):
 
     @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45")
     def is_given_up(self, bucket: Bucket, outcome: int) -> bool:
-        """A segment that cannot be loaded is asked for again; if its snapshot is not there, the bucket is dropped."""
+        """A segment that cannot be loaded is asked for again, unless its snapshot is not there: then its bucket goes."""
         return outcome != NOT_PERSISTED and self.placed.has(bucket)
 
-    @rule("BD-20")
     def give_up(self, bucket: Bucket) -> None:
-        """What a dropped bucket has left is held no longer."""
+        """The bucket is dropped: what it has left is held no longer."""
         self.held.forget(bucket.held_behind(bucket.current))
         self.take_away(bucket)
         self.delete(bucket)

@@ -85,11 +85,20 @@ of(Maintenance.failed)(
 of(Maintenance.trimmed)(
     instead(
         "absent",
-        "Your tracker still holds the messages of a bucket that it has trimmed.",
+        "Your tracker still holds the messages of a bucket that it has trimmed; it must not.",
         lambda m, victim: m.tracker.take_away(victim.bucket),
         was="tracker.trimmed: absent",
     ),
 )
+
+
+@around(Maintenance.trimmed, "BD-30", "trimmed stays held", was="tracker.TrimmedStaysHeld: what is trimmed stays held")
+def trimmed_stays_held(_: Method, m: Maintenance, victim: Piece) -> None:
+    """Your tracker goes on holding messages of a bucket that it trimmed; it must not."""
+    if m.placed.has(victim.bucket):
+        m.tracker.take_away(victim.bucket)
+
+
 of(
     Maintenance.to_merge,
     look="segments that are loaded already; a merged snapshot that cannot be stored; what a crash leaves",
@@ -204,7 +213,12 @@ of(
 # ---- Mistakes in flows
 
 
-@around(Maintenance.commit, "BD-28", "sources first", was="the sources are deleted before the merged bucket is stored")
+@around(
+    Maintenance.commit,
+    "BD-28",
+    "sources first",
+    was="tracker.SourcesFirst: the sources are deleted before the merged bucket is stored",
+)
 def sources_first(commit: Method, m: Maintenance, sources: Sequence[Bucket], *rest: Any) -> None:
     """Your tracker deletes buckets before the one merged of them is stored; it must delete them after that."""
     commit(m, sources, *rest)
@@ -213,7 +227,12 @@ def sources_first(commit: Method, m: Maintenance, sources: Sequence[Bucket], *re
             m.tracker.delete(source)
 
 
-@around(Maintenance.commit, "BD-28", "not shared again", was="a segment in memory is not shared once more")
+@around(
+    Maintenance.commit,
+    "BD-28",
+    "not shared again",
+    was="tracker.NotSharedAgain: a segment in memory is not shared once more",
+)
 def not_shared_again(commit: Method, m: Maintenance, sources: Sequence[Bucket], *rest: Any) -> None:
     """Your tracker does not load the first segment of a merged bucket; it must, though some of it is in memory."""
     shared = [*m.tracker.shared]
@@ -222,7 +241,12 @@ def not_shared_again(commit: Method, m: Maintenance, sources: Sequence[Bucket], 
         m.tracker.shared = shared
 
 
-@around(Recovery.raise_failures, "BD-35", "unread deleted", was="the buckets that could not be read are deleted")
+@around(
+    Recovery.raise_failures,
+    "BD-35",
+    "unread deleted",
+    was="tracker.DeletesUnread: the buckets that could not be read are deleted",
+)
 def unread_deleted(raise_failures: Method, r: Recovery, read: dict[Piece, tuple[int, Segment]]) -> None:
     """Your tracker deletes a bucket that a recovery could not read; it must not, as the snapshot may be there."""
     try:
@@ -234,7 +258,7 @@ def unread_deleted(raise_failures: Method, r: Recovery, read: dict[Piece, tuple[
         raise
 
 
-@around(Recovery.take_over, "BD-37", "skipped held", was="what was skipped is held as well")
+@around(Recovery.take_over, "BD-37", "skipped held", was="tracker.HoldsSkipped: what was skipped is held as well")
 def skipped_held(take_over: Method, r: Recovery, read: dict[Piece, tuple[int, Segment]]) -> Any:
     """After a recovery your tracker holds messages of segments that it skipped; the dispatcher reads these again."""
     useless = take_over(r, read)
@@ -243,7 +267,12 @@ def skipped_held(take_over: Method, r: Recovery, read: dict[Piece, tuple[int, Se
     return useless
 
 
-@around(Recovery.take_over, "BD-37", "orphans left out", was="messages below the mark-delete position are left out")
+@around(
+    Recovery.take_over,
+    "BD-37",
+    "orphans left out",
+    was="tracker.LeavesOrphansOut: messages below the mark-delete position are left out",
+)
 def orphans_left_out(take_over: Method, r: Recovery, read: dict[Piece, tuple[int, Segment]]) -> Any:
     """A recovery of your tracker leaves out messages below the mark-delete position; it must hold them, too."""
     useless = take_over(r, read)

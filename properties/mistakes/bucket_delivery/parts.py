@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from broker_tck.model.bucket_delivery.parts import NO_LIMIT, Cutting, Held, Mutable, Placed, Selection, Timer, messages
 from broker_tck.model.bucket_delivery.releases import best
 from broker_tck.model.bucket_delivery.stored import Bucket, Position
@@ -230,6 +232,7 @@ of(
     "BD-27",
     "a bucket with nothing left to load is merged as well",
     "Your tracker merges buckets that have nothing left to load; it must leave them alone.",
+    was="tracker.selection.MergesLoaded: a bucket with nothing left to load is merged as well",
 )
 class MergesLoaded(Selection):
     """Its last segment stands for the next one."""
@@ -245,12 +248,6 @@ class MergesLoaded(Selection):
 
 of(Selection.best)(
     instead(
-        "the last of the fewest",
-        "Your tracker merges by the fewest messages alone; of equal runs it must merge the one that is due first.",
-        lambda s, runs: min(reversed(runs), key=messages, default=[]),
-        was="the fewest messages decide, whatever the next time",
-    ),
-    instead(
         "due first",
         "Your tracker merges the run that is due first; the fewest messages must decide.",
         lambda s, runs: min(runs, key=lambda run: min(map(s.next_time, run)), default=[]),
@@ -262,6 +259,19 @@ of(Selection.best)(
         seen="PR 26242",
     ),
 )
+
+
+@around(
+    Selection.best,
+    "BD-27",
+    "fewest alone",
+    was="tracker.selection.FewestAlone: the fewest messages decide, whatever the next time",
+)
+def fewest_alone(_: Method, __: Selection, runs: Sequence[Sequence[Bucket]]) -> Sequence[Bucket]:
+    """Your tracker merges by the fewest messages alone; of equal runs it must merge the one that is due first."""
+    return min(reversed(runs), key=messages, default=[])
+
+
 of(Selection.next_time)(
     instead(
         "absent",
@@ -316,7 +326,12 @@ of(
 )
 
 
-@around(Timer.advance, "DD-24", "fires at rest", was="timeouts fire when the clock stands still again")
+@around(
+    Timer.advance,
+    "DD-24",
+    "fires at rest",
+    was="tracker.timer.FiresAtRest: timeouts fire when the clock stands still again",
+)
 def fires_at_rest(advance: Method, timer: Timer, ms: int) -> list[int]:
     """Your tracker's timeouts fire only after the clock has moved on; each must fire at its own time."""
     timer.now += ms

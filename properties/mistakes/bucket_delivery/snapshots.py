@@ -89,8 +89,13 @@ of(
         lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
     ),
 )
-of(Snapshots.puts_key)(
-    instead("absent", "Your tracker puts the key of a bucket that was cleared; it may not.", lambda s, bucket: True),
+of(Snapshots.stored)(
+    instead(
+        "absent",
+        "Your tracker puts the key of a bucket that was cleared; it must not.",
+        lambda s, bucket: s.put(bucket),
+        was="tracker.snapshots.puts_key: absent",
+    ),
 )
 of(Snapshots.has_key)(
     instead(
@@ -104,7 +109,12 @@ of(Snapshots.has_key)(
 )
 
 
-@around(Snapshots.delete_snapshot, "BD-17", "key first", was="the key is removed before the snapshot is deleted")
+@around(
+    Snapshots.delete_snapshot,
+    "BD-17",
+    "key first",
+    was="tracker.snapshots.KeyFirst: the key is removed before the snapshot is deleted",
+)
 def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> Promise:
     """Your tracker removes the key of a bucket before its snapshot is deleted; the key must go last."""
     removed, deleted = Promise(), Promise()
@@ -118,7 +128,12 @@ def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> Promise:
     return deleted
 
 
-@around(Snapshots.write, "BD-17", "key before snapshot", was="the key is put before the snapshot is stored")
+@around(
+    Snapshots.write,
+    "BD-17",
+    "key before snapshot",
+    was="tracker.snapshots.KeyBeforeSnapshot: the key is put before the snapshot is stored",
+)
 def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest: Any) -> None:
     """Your tracker puts the key of a bucket before its snapshot is stored; it must put it after that."""
     guessed = s.durable.made + 1
@@ -127,7 +142,7 @@ def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest: Any)
     write(s, bucket, *rest)
 
 
-@around(Snapshots.enqueue, "BD-17", "side by side", was="keys are updated side by side")
+@around(Snapshots.enqueue, "BD-17", "side by side", was="tracker.snapshots.SideBySide: keys are updated side by side")
 def side_by_side(_: Method, s: Snapshots, update: KeyUpdate) -> None:
     """Your tracker updates keys side by side; one must come after another."""
     s.update = None

@@ -190,7 +190,9 @@ of(Tracker.has_closed)(
 # ---- Mistakes in flows
 
 
-@around(Tracker.add, "BD-42", "repeated updates", was="a repeated add brings the timer up to date")
+@around(
+    Tracker.add, "BD-42", "repeated updates", was="tracker.TimerAtRepeated: a repeated add brings the timer up to date"
+)
 def repeated_updates(add: Method, t: Tracker, *message: int) -> bool:
     """A repeated add brings your tracker's timer up to date; it must change nothing."""
     accepted = bool(add(t, *message))
@@ -199,7 +201,7 @@ def repeated_updates(add: Method, t: Tracker, *message: int) -> bool:
     return accepted
 
 
-@around(Tracker.add, "BD-42", "refused updates", was="a refusal brings the timer up to date")
+@around(Tracker.add, "BD-42", "refused updates", was="tracker.TimerAtRefusal: a refusal brings the timer up to date")
 def refused_updates(add: Method, t: Tracker, *message: int) -> bool:
     """A refused add brings your tracker's timer up to date; it must leave the timer alone."""
     accepted = bool(add(t, *message))
@@ -208,14 +210,21 @@ def refused_updates(add: Method, t: Tracker, *message: int) -> bool:
     return accepted
 
 
-@around(Tracker.reset_tick, "DD-27", "the tick updates", was="a new tick brings the timer up to date")
+@around(
+    Tracker.reset_tick, "DD-27", "the tick updates", was="tracker.TimerAtTick: a new tick brings the timer up to date"
+)
 def the_tick_updates(reset_tick: Method, t: Tracker, tick: int) -> None:
     """A new tick brings your tracker's timer up to date; it must leave the timer alone."""
     reset_tick(t, tick)
     t.update_timer()
 
 
-@around(Tracker.take, "BD-08", "sealed with it", was="the message that makes it sealed is sealed with it")
+@around(
+    Tracker.take,
+    "BD-08",
+    "sealed with it",
+    was="tracker.SealsWithTrigger: the message that makes it sealed is sealed with it",
+)
 def sealed_with_it(take: Method, t: Tracker, index: Index) -> None:
     """Your tracker seals the message that has the growing bucket sealed; that message must begin the next bucket."""
     if t.mutable.seals(index[1], t.placed.over(index[1]) is not None):
@@ -225,7 +234,12 @@ def sealed_with_it(take: Method, t: Tracker, index: Index) -> None:
         take(t, index)
 
 
-@around(Tracker.load_into_memory, "BD-11", "first not loaded", was="the first segment is not in memory")
+@around(
+    Tracker.load_into_memory,
+    "BD-11",
+    "first not loaded",
+    was="tracker.FirstNotLoaded: the first segment is not in memory",
+)
 def first_not_loaded(load_into_memory: Method, t: Tracker, bucket: Bucket, segment: Segment) -> None:
     """The first segment of a bucket that your tracker has sealed is not in memory; it must be loaded."""
     if bucket.current > 1 or bucket.was_recovered:
@@ -234,7 +248,7 @@ def first_not_loaded(load_into_memory: Method, t: Tracker, bucket: Bucket, segme
         t.tails[t.boundary(segment[-1])] = bucket
 
 
-@around(Tracker.place, "BD-11", "all loaded", was="all segments stay in memory")
+@around(Tracker.place, "BD-11", "all loaded", was="tracker.AllLoaded: all segments stay in memory")
 def all_loaded(place: Method, t: Tracker, ledgers: Range, segments: Sequence[Segment]) -> Any:
     """Your tracker keeps all segments of a sealed bucket in memory; only the first may be loaded."""
     bucket = place(t, ledgers, segments)
@@ -242,7 +256,12 @@ def all_loaded(place: Method, t: Tracker, ledgers: Range, segments: Sequence[Seg
     return bucket
 
 
-@around(Tracker.place, "BD-11", "placed when stored", was="nothing lies over its range until it is stored")
+@around(
+    Tracker.place,
+    "BD-11",
+    "placed when stored",
+    was="tracker.PlacedWhenStored: nothing lies over its range until it is stored",
+)
 def placed_when_stored(place: Method, t: Tracker, ledgers: Range, segments: Sequence[Segment]) -> Any:
     """A sealed bucket of your tracker lies over its range only when it is stored; it must from the seal on."""
     bucket = place(t, ledgers, segments)
@@ -252,20 +271,30 @@ def placed_when_stored(place: Method, t: Tracker, ledgers: Range, segments: Sequ
     return bucket
 
 
-@around(Tracker.not_stored, "BD-16", "the others are lost", was="the segments behind the first are lost")
+@around(
+    Tracker.not_stored,
+    "BD-16",
+    "the others are lost",
+    was="tracker.LosesSegments: the segments behind the first are lost",
+)
 def the_others_are_lost(not_stored: Method, t: Tracker, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """Your tracker loses the messages behind the first segment of a bucket that could not be stored."""
     not_stored(t, bucket, segments[:1])
 
 
-@around(Tracker.not_stored, "BD-16", "stays placed", was="the bucket stays placed")
+@around(Tracker.not_stored, "BD-16", "stays placed", was="tracker.StaysPlaced: the bucket stays placed")
 def stays_placed(_: Method, t: Tracker, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """A bucket that your tracker could not store stays placed; its messages must be kept in no bucket."""
     bucket.current = bucket.last
     t.share(*segments[1:])
 
 
-@around(Tracker.given, "BD-19", "dropped costs", was="what is dropped costs as much as what is handed out")
+@around(
+    Tracker.given,
+    "BD-19",
+    "dropped costs",
+    was="tracker.DroppedCosts: what is dropped costs as much as what is handed out",
+)
 def dropped_costs(given: Method, t: Tracker, most: int) -> list[Position]:
     """An index that your tracker drops counts as handed out; it must cost nothing."""
     found: list[Position] = []
@@ -287,7 +316,12 @@ def one_of_all(given: Method, t: Tracker) -> list[Position]:
     return found
 
 
-@around(Tracker.is_given_up, "BD-20", "boundary forgotten", was="a failed load has its boundary forgotten")
+@around(
+    Tracker.is_given_up,
+    "BD-20",
+    "boundary forgotten",
+    was="tracker.ForgetsBoundary: a failed load has its boundary forgotten",
+)
 def boundary_forgotten(is_given_up: Method, t: Tracker, bucket: Bucket, outcome: int) -> bool:
     """Your tracker forgets if a segment ends if the load of the next one fails; it must ask for that again."""
     given_up = bool(is_given_up(t, bucket, outcome))
@@ -295,7 +329,7 @@ def boundary_forgotten(is_given_up: Method, t: Tracker, bucket: Bucket, outcome:
     return given_up
 
 
-@around(Tracker.is_given_up, "BD-20", "skipped", was="a segment that cannot be loaded is skipped")
+@around(Tracker.is_given_up, "BD-20", "skipped", was="tracker.SkipsSegment: a segment that cannot be loaded is skipped")
 def skipped(is_given_up: Method, t: Tracker, bucket: Bucket, outcome: int) -> bool:
     """Your tracker skips a segment that cannot be loaded; it must ask for that again."""
     given_up = bool(is_given_up(t, bucket, outcome))
@@ -303,25 +337,33 @@ def skipped(is_given_up: Method, t: Tracker, bucket: Bucket, outcome: int) -> bo
     return given_up
 
 
-of(Tracker.is_given_up)(
-    instead(
-        "asks for ever",
-        "Your tracker asks again and again for a segment whose snapshot is not there; it must drop the bucket.",
-        lambda t, bucket, outcome: False,
-        was="a missing snapshot is asked for again and again",
-    ),
+@around(
+    Tracker.is_given_up,
+    "BD-20",
+    "asks for ever",
+    was="tracker.AsksForMissing: a missing snapshot is asked for again and again",
 )
+def asks_for_ever(_: Method, __: Tracker, ___: Bucket, ____: int) -> bool:
+    """Your tracker asks again and again for a segment whose snapshot is not there; it must drop the bucket."""
+    return False
+
+
 of(Tracker.load_ended, breaks="BD-20")(
     instead(
         "fires nothing",
         "The end of a load leaves your tracker's timer alone; the timer must fire, as messages may be due.",
         lambda t, load: None,
-        was="the end of a load fires nothing",
+        was="tracker.LoadFiresNothing: the end of a load fires nothing",
     ),
 )
 
 
-@around(Tracker.loaded, "BD-21", "deleted when loaded", was="a bucket is deleted as soon as its last segment is loaded")
+@around(
+    Tracker.loaded,
+    "BD-21",
+    "deleted when loaded",
+    was="tracker.DeletedAtLastLoad: a bucket is deleted as soon as its last segment is loaded",
+)
 def deleted_when_loaded(loaded: Method, t: Tracker, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
     """Your tracker deletes a bucket as soon as its last segment is loaded; its last message must be due first."""
     there = t.placed.has(bucket)
@@ -330,14 +372,19 @@ def deleted_when_loaded(loaded: Method, t: Tracker, bucket: Bucket, index: Index
         t.used_up(bucket)
 
 
-@around(Tracker.ending, "BD-29", "orphans end it", was="where orphans end, the next segment is not loaded")
+@around(
+    Tracker.ending,
+    "BD-29",
+    "orphans end it",
+    was="tracker.EndsWithOrphans: where orphans end, the next segment is not loaded",
+)
 def orphans_end_it(ending: Method, t: Tracker, index: Index, orphan: bool) -> Bucket | None:
     """If an orphan ends a segment, your tracker does not load the next segment; it must."""
     bucket: Bucket | None = None if orphan else ending(t, index, orphan)
     return bucket
 
 
-@around(Tracker.loaded, "BD-46", "late load", was="a late load takes the boundary that is there now")
+@around(Tracker.loaded, "BD-46", "late load", was="tracker.LateLoad: a late load takes the boundary that is there now")
 def late_load(loaded: Method, t: Tracker, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
     """A load of your tracker that ends when its bucket is gone puts its messages into memory; it must not."""
     if t.placed.has(bucket):
@@ -349,7 +396,9 @@ def late_load(loaded: Method, t: Tracker, bucket: Bucket, index: Index, segments
         t.load_into_memory(bucket, segments[0])
 
 
-@around(Tracker.empty_memory, "BD-31", "growing kept", was="what the growing bucket holds is kept")
+@around(
+    Tracker.empty_memory, "BD-31", "growing kept", was="tracker.KeepsGrowing: what the growing bucket holds is kept"
+)
 def growing_kept(empty_memory: Method, t: Tracker) -> None:
     """A clear leaves what your tracker's growing bucket holds; it must forget that as well."""
     ledgers, queue = t.mutable.ledgers, t.mutable.queue
@@ -357,7 +406,7 @@ def growing_kept(empty_memory: Method, t: Tracker) -> None:
     t.mutable.ledgers, t.mutable.queue = ledgers, queue
 
 
-@around(Tracker.empty_memory, "BD-31", "range kept", was="the growing bucket keeps its range")
+@around(Tracker.empty_memory, "BD-31", "range kept", was="tracker.KeepsRange: the growing bucket keeps its range")
 def range_kept(empty_memory: Method, t: Tracker) -> None:
     """After a clear, your tracker's growing bucket keeps its range; it must begin anew."""
     ledgers = t.mutable.ledgers
@@ -365,7 +414,7 @@ def range_kept(empty_memory: Method, t: Tracker) -> None:
     t.mutable.ledgers = ledgers
 
 
-@around(Tracker.clear, "BD-31", "load waited for", was="a load under way is waited for")
+@around(Tracker.clear, "BD-31", "load waited for", was="tracker.WaitsForLoad: a load under way is waited for")
 def load_waited_for(clear: Method, t: Tracker) -> None:
     """After a clear, a get of your tracker waits for a load that was under way; it must not."""
     load = t.load
@@ -373,20 +422,25 @@ def load_waited_for(clear: Method, t: Tracker) -> None:
     t.load = load
 
 
-@around(Tracker.delete_when_created, "BD-31", "unstored forgotten", was="snapshots that are being stored are forgotten")
+@around(
+    Tracker.delete_when_created,
+    "BD-31",
+    "unstored forgotten",
+    was="tracker.ForgetsUnstored: snapshots that are being stored are forgotten",
+)
 def unstored_forgotten(delete_when_created: Method, t: Tracker, bucket: Bucket) -> Any:
     """A clear of your tracker forgets snapshots that are not stored yet; it must delete them once they are."""
     return delete_when_created(t, bucket) if bucket.created.settled else Promise()
 
 
-@around(Tracker.clear, "BD-31", "timer disarmed", was="the timer is disarmed")
+@around(Tracker.clear, "BD-31", "timer disarmed", was="tracker.DisarmsTimer: the timer is disarmed")
 def timer_disarmed(clear: Method, t: Tracker) -> None:
     """A clear disarms your tracker's timer; it must leave the timer alone."""
     clear(t)
     t.update_timer()
 
 
-@around(Tracker.close, "BD-32", "sealed at close", was="the growing bucket is sealed")
+@around(Tracker.close, "BD-32", "sealed at close", was="tracker.SealsAtClose: the growing bucket is sealed")
 def sealed_at_close(close: Method, t: Tracker) -> bool:
     """Your tracker stores its growing bucket when it is closed; it must store nothing."""
     t.seal()
