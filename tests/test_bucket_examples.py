@@ -114,17 +114,23 @@ def source(first: int, size: int, times: list[int], current: int = 1) -> Bucket:
     return bucket
 
 
-def chosen(buckets: list[Bucket], widest: int = 4) -> list[int]:
-    class Narrow(Selection):
+def chosen(buckets: list[Bucket], widest: int = 4, selection: type[Selection] = Selection) -> list[int]:
+    class Narrow(selection):  # type: ignore[valid-type,misc]
         def widest(self, n: int) -> int:
             return min(widest, n)
 
     return [bucket.ledgers[0] for bucket in Narrow().choose(buckets)]
 
 
-def test_fewest_messages_decide_only_with_a_sooner_next_time() -> None:
+def test_fewest_messages_decide_and_in_a_release_only_with_a_sooner_next_time() -> None:
     sizes = [(100, 5), (200, 5), (300, 3), (400, 4), (50, 4)]
-    assert chosen([source(i, size, [0, at]) for i, (at, size) in enumerate(sizes)], widest=2) == [0, 1]
+    buckets = [source(i, size, [0, at]) for i, (at, size) in enumerate(sizes)]
+    assert chosen(buckets, widest=2) == [2, 3]
+    assert chosen(buckets, widest=2, selection=Selection50) == [0, 1]
+
+
+def test_of_equal_runs_the_one_that_is_due_first_is_merged() -> None:
+    assert chosen([source(i, 5, [0, at]) for i, at in enumerate([300, 300, 100, 300])], widest=2) == [1, 2]
 
 
 def test_fewer_buckets_are_merged_where_four_neighbours_are_not_eligible() -> None:

@@ -125,9 +125,9 @@ class Held(Part):
         self.positions.add((ledger, entry))
         self.times[ledger, entry] = at
 
-    @rule("BD-04", when=lambda h, position, over: h.contains(position, over))
+    @rule("BD-04")
     def refused(self, position: Position, over: Bucket | None) -> None:
-        """A message that was held and is refused is held no longer."""
+        """A message that is refused is held no longer."""
         self.forget([position])
 
     @rule("BD-19", source="BucketDelayedDeliveryTracker, PR 26251")

@@ -647,7 +647,7 @@ class Tracker(Part):
 
     @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45")
     def is_given_up(self, bucket: Bucket, outcome: int) -> bool:
-        """A segment that cannot be loaded is asked for again, unless its snapshot is not there: then its bucket goes."""
+        """A segment that cannot be loaded is asked for again, unless its snapshot is missing; then the bucket goes."""
         return outcome != NOT_PERSISTED and self.placed.has(bucket)
 
     def give_up(self, bucket: Bucket) -> None:
