@@ -14,9 +14,6 @@ import msgspec
 
 from broker_tck.implementations.active_cursors.indexed_heap import CursorHeap
 from broker_tck.implementations.active_cursors.lazy_list import LazyList
-from broker_tck.implementations.active_cursors.pulsar_heap import PulsarHeap
-from broker_tck.implementations.active_cursors.pulsar_list import PulsarList2025
-from broker_tck.implementations.active_cursors.pulsar_tree_set import PulsarTreeSet
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import Position
 
@@ -101,9 +98,6 @@ CANDIDATES: dict[str, Candidate] = {
     "sorted-cursors": Candidate(SortedCursors, "log n", "1", "log n"),
     "lazy-list": Candidate(LazyList, "1", "n", "n"),
     "cursor-heap": Candidate(CursorHeap, "log n", "1", "n"),
-    "pulsar-list-2025": Candidate(PulsarList2025, "1", "n", "n"),
-    "pulsar-heap": Candidate(PulsarHeap, "log n", "1", None),
-    "pulsar-tree-set": Candidate(PulsarTreeSet, "log n", "1", "n"),
 }
 """A question of a list is asked after one update, and so pays for the move."""
 

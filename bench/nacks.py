@@ -17,7 +17,7 @@ import msgspec
 
 from broker_tck.bench.memory import resident_bytes
 from broker_tck.implementations.interface import MessageId, NackFired, NegativeAcksTracker, Position
-from broker_tck.implementations.negative_acks.clients import PairMap
+from broker_tck.implementations.negative_acks.clients import CppOld
 from broker_tck.implementations.negative_acks.parts import MS
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
 
@@ -29,7 +29,7 @@ FIRST_LEDGER = 10_000
 FIRINGS = 50
 """In so many steps everything is emitted."""
 
-TRACKERS: dict[str, Callable[..., NegativeAcksTracker]] = {"sorted-buckets": SortedBucketsTracker, "pair-map": PairMap}
+TRACKERS: dict[str, Callable[..., NegativeAcksTracker]] = {"sorted-buckets": SortedBucketsTracker, "pair-map": CppOld}
 MOST_BYTES = 120.0
 """The most that an entry may take where each has a bucket of its own."""
 PAYS_FROM = 10

@@ -58,7 +58,7 @@ Examples:
   broker-tck check --subject my_package.tracker:MyTracker --fail-fast
   broker-tck check --subject my_package.tracker:MyTracker --save findings --html check.html
   broker-tck check -k "queue and not pulsar" --rule EC-01
-  broker-tck check --subject time-bucket-2025 --profile timebucket-ideal
+  broker-tck check --subject timebucket-2025 --profile timebucket-ideal
   broker-tck check --subject mutant:duplicate-counted --json
 """
 

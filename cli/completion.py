@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 
 import click
 
-from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import plugged_in
+from broker_tck.properties.engine.subjects import bundled, plugged_in
 
 Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -23,7 +22,7 @@ def offering(names: Callable[[], Iterable[str]]) -> Complete:
 
 
 contracts = offering(lambda: CONTRACTS)
-subjects = offering(lambda: [*BUNDLED, *plugged_in()])
+subjects = offering(lambda: [*(s.name for contract in CONTRACTS.values() for s in bundled(contract)), *plugged_in()])
 profiles = offering(lambda: [profile for contract in CONTRACTS.values() for profile in contract.profiles])
 rules = offering(lambda: [number for contract in CONTRACTS.values() for number in contract.rules])
 

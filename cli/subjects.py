@@ -8,7 +8,7 @@ import msgspec
 from broker_tck.cli.options import chosen_contract, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
 from broker_tck.implementations.released import tried
-from broker_tck.properties.engine.subjects import bundled, declared, plugged_in
+from broker_tck.properties.engine.subjects import Modelled, bundled, declared, plugged_in
 
 
 @click.command(epilog="\b\nExamples:\n  broker-tck subjects\n  broker-tck subjects --json\n")
@@ -17,11 +17,12 @@ from broker_tck.properties.engine.subjects import bundled, declared, plugged_in
 def subjects_command(contract_name: str | None, as_json: bool) -> None:
     """List the subjects of a contract: bundled ones, those of other packages, classes of Pulsar's releases.
 
-    Of other releases with the same classes, each is a subject as well: pulsar-VERSION/CLASS. Where the kit
-    was never run on a class of a release, its profile is a guess, and commands that go by it say so.
+    A profile that no bundled implementation declares is a subject with its model. Of other releases with the same
+    classes, each is a subject as well: pulsar-VERSION/CLASS. Where the kit was never run on a class of a release,
+    its profile is a guess, and commands that go by it say so.
     """
     contract = chosen_contract(contract_name)
-    found = [(subject, "bundled") for subject in bundled(contract)]
+    found = [(s, "model of the profile" if isinstance(s, Modelled) else "bundled") for s in bundled(contract)]
     for name, entry in plugged_in().items():
         try:
             subject = declared(name, entry.load())

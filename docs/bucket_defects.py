@@ -10,7 +10,7 @@ released classes, and does on them what is told here. The tables are made with t
 each release, which does as its class does: see [the bucket tracker](bucket-delivery.md).
 
 `broker-tck replay` stops where the release first leaves the specification, and exits with status 1. With
-`pulsar-5.0.1/bucket` in place of `pulsar-bucket-5.0` it runs the class itself, for which Java is needed.
+`pulsar-5.0.1/bucket` in place of `bucket-5.0` it runs the class itself, for which Java is needed.
 
 One more defect is not seen here: a read that ends after its tracker was closed arms a timer, which throws when it fires
 (4.2.4 and 5.0.1). The kit lets such reads come to nothing.
@@ -272,7 +272,7 @@ BUCKET_DEFECTS = Defects(
     introduction=INTRODUCTION,
     specification="specification",
     classes={"bucket-2025": "4.0.8", "bucket-4.2": "4.2.4", "bucket-5.0": "5.0.1"},
-    subjects={profile: f"pulsar-{profile}" for profile in ("bucket-2025", "bucket-4.2", "bucket-5.0")},
+    subjects={profile: profile for profile in ("bucket-2025", "bucket-4.2", "bucket-5.0")},
     groups={
         "Messages that never come": STUCK,
         "Subscriptions that stop": STOPS,

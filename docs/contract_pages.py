@@ -14,6 +14,7 @@ import msgspec
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.edges import Number, numbers_of
 from broker_tck.properties.engine.operation import Operation, kinds_of
+from broker_tck.properties.engine.subjects import Modelled
 from broker_tck.properties.search.replay import declaring
 
 GUIDES: Mapping[str, Mapping[str, str]] = {
@@ -118,8 +119,9 @@ def power(value: int) -> str:
 
 
 def declared(contract: Contract, profile: str) -> str:
-    """The bundled subjects of a profile."""
-    return ", ".join(f"`{subject.name}`" for subject in declaring(contract, profile))
+    """The bundled implementations of a profile; its model if there is none."""
+    found = declaring(contract, profile)
+    return ", ".join("its model" if isinstance(each, Modelled) else f"`{each.name}`" for each in found)
 
 
 def described(record: type[msgspec.Struct]) -> Iterator[tuple[str, str, str]]:

@@ -61,7 +61,7 @@ def commands(folder: Path) -> Samples:
         "check",
         "walk --subject time-bucket --walks 100",
         "interleave --subject stepwise-queue",
-        "compare --subject java",
+        "compare --subject pip-393-java",
     )
 
 

@@ -56,7 +56,7 @@ Results are on standard output. With `--json` that is one JSON document, and eve
 error, also what a subject prints. The document of `check` has the number of its form in `schema`, and the versions
 of kit and rules; its JSON Schema is `fixtures/schema/check.schema.json` in the package.
 
-A subject (`--subject`) is the name of a bundled one, the name of an entry point in the group
+A subject (`--subject`) is the name of a bundled one, of a profile (its model), or of an entry point in the group
 `broker_tck.subjects`, `package.module:Factory` (modules in the current folder are found), or `mutant:NAME`.
 A trace is a file or one line of text, see [Traces](trace-format.md).
 

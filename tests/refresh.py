@@ -41,7 +41,7 @@ WALKS = 6
 SEED = 20_251_120
 
 STORIES = {
-    "counts-again": ["reduce", "add 1 0 +2000; add 1 0 +2000; get 5", "--subject", "time-bucket-2025"],
+    "counts-again": ["reduce", "add 1 0 +2000; add 1 0 +2000; get 5", "--subject", "timebucket-2025"],
     "one-too-many": [
         "reduce",
         "delayed-delivery strict=true lookahead=3; add 7 9 +5; add 7 8 +1000; adv 1024; has; get 0; get 1; get 1",

@@ -6,7 +6,6 @@ import gc
 import random
 import tracemalloc
 from collections.abc import Callable
-from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
 
@@ -21,8 +20,6 @@ from broker_tck.implementations.bucket_delivery.metadata import packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, merged, packed
 from broker_tck.implementations.bucket_delivery.positions import PositionSet, positions_of
 from broker_tck.implementations.bucket_delivery.promise import Promise, all_of, kept
-from broker_tck.implementations.bucket_delivery.ranges import PlacedBuckets
-from broker_tck.implementations.bucket_delivery.runs import NEVER, Runs
 from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
 from broker_tck.implementations.bucket_delivery.selection import _best, chosen
 from broker_tck.implementations.bucket_delivery.shared_queue import SharedQueue
@@ -34,7 +31,6 @@ from broker_tck.implementations.interface import (
     BucketSnapshotPersistenceException,
     DelayedIndex,
     IllegalArgumentException,
-    InvalidSnapshotException,
     ShowsBuckets,
 )
 from broker_tck.properties.engine.registry import CONTRACTS
@@ -92,69 +88,6 @@ def test_packed_indexes_are_a_sequence() -> None:
         packed([(1, 1, 2**32)])
 
 
-def test_runs_are_merged() -> None:
-    chance = random.Random(1)
-    runs, everything = Runs(), []
-    for n in (0, 1, 5, 40, 3, 40):
-        rows = sorted(some(chance, n))
-        runs.add(packed(rows))
-        everything += rows
-    assert runs.size == len(everything)
-    assert [runs.pop() for _ in everything] == sorted(everything)
-    assert (runs.head, runs.first, runs.size) == (None, NEVER, 0)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_strays_come_out_in_order(seed: int) -> None:
-    chance = random.Random(seed)
-    strays, heap = Strays(), []
-    for _ in range(800):
-        kind = chance.randrange(9)
-        if kind < 4:
-            for row in some(chance, chance.choice((1, 1, 2, 30))):
-                strays.push(*row)
-                heappush(heap, row)
-        elif kind == 4:
-            rows = sorted(some(chance, 3))
-            strays.push_all(packed(rows))
-            for row in rows:
-                heappush(heap, row)
-        elif kind < 8 and heap:
-            assert strays.head == heap[0]
-            for _ in range(chance.randrange(len(heap))):
-                assert strays.pop() == heappop(heap)
-        elif kind == 8:
-            last = chance.randrange(50)
-            due = [heappop(heap) for _ in range(sum(row[0] <= last for row in heap))]
-            assert [*strays.take_until(last)] == due
-        assert (len(strays), strays.first) == (len(heap), heap[0][0] if heap else NEVER)
-    assert [*strays.drain()] == sorted(heap)
-    assert (strays.head, len(strays)) == (None, 0)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_shared_queue_is_a_heap(seed: int) -> None:
-    chance = random.Random(seed)
-    queue, heap = SharedQueue(), []
-    for _ in range(300):
-        rows = sorted(some(chance, chance.choice((1, 4, 25))))
-        how: Callable[[], Any] = chance.choice(
-            (
-                lambda rows=rows: queue.share(packed(rows)),
-                lambda rows=rows: queue.push_all(packed(rows)),
-                lambda rows=rows: [queue.push(*row) for row in rows],
-            )
-        )
-        how()
-        for row in rows:
-            heappush(heap, row)
-        for _ in range(chance.randrange(min(len(heap), 30))):
-            assert queue.head == heap[0]
-            assert queue.first == heap[0][0]
-            assert queue.pop() == heappop(heap)
-        assert len(queue) == len(heap)
-
-
 # ---- Segments
 
 
@@ -205,24 +138,6 @@ def test_an_inventory_is_the_same_read_from_a_file(again: tuple[DelayedIndex, ..
             assert not read.unloaded
 
 
-def test_positions_are_a_set() -> None:
-    positions = PositionSet()
-    for entry in (3, 1, 2):
-        positions.add(7, entry)
-    positions.add(5, 1)
-    other = positions.copy()
-    assert positions.discard(7, 3)
-    assert not positions.discard(7, 3)
-    assert not positions.discard(8, 3)
-    assert [*positions.common(other)] == [(5, 1), (7, 1), (7, 2)]
-    assert other.discard_all(positions) == 3
-    assert (len(other), (7, 3) in other, (7, 1) in other) == (1, True, False)
-    other.update(positions)
-    assert len(other) == 4
-    assert other.discard_all(other.copy()) == 4
-    assert not other.ledgers
-
-
 # ---- Buckets
 
 
@@ -230,31 +145,6 @@ def bucket(first: int, last: int, size: int = 1, times: tuple[int, ...] = (1, 2)
     made = SealedBucket(first, last)
     made.describe(packed([(at, 0, 0) for at in times]).times, 1, size, stock_of([]))
     return made
-
-
-def test_the_bucket_over_a_ledger_is_found() -> None:
-    chance = random.Random(3)
-    placed, naive = PlacedBuckets(), list[SealedBucket]()
-    for _ in range(600):
-        first = chance.randrange(60)
-        last = first + chance.randrange(4)
-        met = [b for b in naive if b.first_ledger <= last and first <= b.last_ledger]
-        assert [*placed.within(first, last)] == sorted(met, key=lambda b: b.first_ledger)
-        assert placed.meets(first, last) == bool(met)
-        if not met:
-            naive.append(bucket(first, last))
-            placed.put(naive[-1])
-        elif chance.randrange(2):
-            naive.remove(met[0])
-            placed.remove(met[0])
-            placed.remove(met[0])
-        naive.sort(key=lambda b: b.first_ledger)
-        over = [b for b in naive if b.first_ledger <= first <= b.last_ledger]
-        assert placed.over(first) is (over[0] if over else None)
-        assert [*placed.below(first)] == [b for b in naive if b.last_ledger < first]
-        assert [*placed] == naive
-    assert placed.clear() == naive
-    assert not any(b.placed for b in naive)
 
 
 def test_the_best_neighbours_are_chosen() -> None:
@@ -474,9 +364,6 @@ def test_a_bucket_whose_bitmap_is_none_is_dropped(bitmap: bytes) -> None:
         broker.add(ledger, 0, 1000 * ledger)
     metadata, segments = shelf.snapshots[1]
     shelf.snapshots[1] = [each._replace(delayed_index_bit_map={1: bitmap}) for each in metadata], segments
-    for release in ("2025", "4.2", "5.0"):
-        with pytest.raises(InvalidSnapshotException):
-            broker.recover(resolve(f"pulsar-bucket-{release}").factory)
     broker.recover()
     assert [*shelf.properties] == [BUCKET_PROPERTY_PREFIX + "_3_4"]
     assert broker.drained() == [(3, 0), (4, 0)]

@@ -6,6 +6,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import count as count_from
 from pathlib import Path
@@ -20,10 +21,8 @@ from kit import ONE_IN, on_linux, plots, replay
 from broker_tck import fixtures
 from broker_tck.bench import cache as cache_bench
 from broker_tck.bench.cache import POLICIES
-from broker_tck.implementations.entry_cache.pulsar import PulsarQueue, PulsarQueue50
 from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position
-from broker_tck.implementations.mutants.entry_cache.passes import InParts
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.profiles import Legacy, Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
@@ -47,22 +46,6 @@ CONTRACT = CONTRACTS["entry-cache"]
 STEPS = {"pip-430": 8_160, "pip-430-5.0": 4_040, "pip-430-5.0-insert": 2_038, "pip-430-5.0-spoil": 473}
 """The recorded steps, by file."""
 TTL = 1_000
-PROVEN = {
-    "EC-01": "again-adds-its-size",
-    "EC-12": "blanks-counted",
-    "EC-P3": "keeps-the-refused",
-    "EC-P4": "expired-at-the-threshold",
-    "EC-P6": "ends-at-a-requeue",
-    "EC-P7": "more-than-asked",
-    "EC-P12": "floor-at-zero",
-    "EC-P17": "waiting-take-nothing",
-    "topics": "queue-of-each-topic",
-    "ledgers": "ledgers-of32-bits",
-    "EC-P9": "read-moves-to-the-tail",
-    "EC-P10": "refusal-marks",
-    "EC-P11": "first-goes-unasked",
-}
-"""A mutant that breaks each law and variation."""
 OTHERS = 8
 """So many walks see that a profile breaks nothing that it does not name; stored traces see what it names."""
 
@@ -534,7 +517,7 @@ def test_no_law_reads_messages(subject: type[RemovalQueue]) -> None:
     assert next(NUMBERS) - first > 10
 
 
-class Plain(PulsarQueue):
+class Plain(RemovalQueue):
     """Has nothing that it need not have."""
 
     capabilities: ClassVar[dict[str, object]] = {
@@ -552,42 +535,24 @@ class Plain(PulsarQueue):
 
 @pytest.mark.slow
 def test_nothing_is_asked_for_that_a_subject_lacks() -> None:
-    checked = check_subject(declared("kit:plain", Plain, CONTRACT), "pip-430", Budget(0, 60, 2))
+    checked = check_subject(declared("kit:plain", Plain, CONTRACT), "ideal", Budget(0, 60, 2))
     assert checked.green, checked.complaints
-    assert 7_000 < checked.golden_steps < STEPS["pip-430"]
 
 
-class AsReleased:
-    """Has what the broker's classes have: the caches and their queue. What asks for more fails."""
-
-    capabilities: ClassVar[dict[str, object]] = {"manager": False, "reads": False, "steps": False}
-    LACKED = frozenset({"do_cache_eviction", "get_counters", "update_max_size", "get_size", "time_out_reads"})
-
-    def __getattribute__(self, name: str) -> Any:
-        assert name not in AsReleased.LACKED
-        return super().__getattribute__(name)
-
-
-class Released42(AsReleased, PulsarQueue):
-    """The classes of 4.2."""
-
-
-class Released50(AsReleased, PulsarQueue50):
-    """The classes of 5.0."""
+RELEASED = Capabilities(manager=False, reads=False, steps=False)
+"""What the broker's classes have: the caches and their queue."""
 
 
 @pytest.mark.parametrize(
-    ("released", "profile", "golden", "rules", "deviations"),
+    ("profile", "golden", "rules", "deviations"),
     [
-        pytest.param(Released42, "pip-430", 8_160, 32, 2, marks=pytest.mark.deep),
-        pytest.param(Released50, "pip-430-5.0", 6_551, 31, 8, marks=pytest.mark.slow),
+        pytest.param("pip-430", 8_160, 32, 2, marks=pytest.mark.deep),
+        pytest.param("pip-430-5.0", 6_551, 31, 8, marks=pytest.mark.slow),
     ],
 )
-def test_caches_and_queue_alone_can_be_checked(
-    released: type[RemovalQueue], profile: str, golden: int, rules: int, deviations: int
-) -> None:
+def test_caches_and_queue_alone_can_be_checked(profile: str, golden: int, rules: int, deviations: int) -> None:
     """The released caches and queue, without the rest of a cache, pass the check, with every rule and deviation."""
-    subject = declared("kit:released", released, CONTRACT)
+    subject = replace(resolve(profile), capabilities=RELEASED)
     checked = check_subject(subject, profile, Budget(0, 150, 2))
     assert checked.green, checked.complaints
     assert (checked.golden_steps, checked.golden_agreed) == (golden, golden)
@@ -598,7 +563,7 @@ def test_caches_and_queue_alone_can_be_checked(
 @pytest.mark.deep
 def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
     """A check of the released queue against the ideal profile names the two rules that it breaks."""
-    subject = declared("kit:released", Released42, CONTRACT)
+    subject = replace(resolve("pip-430"), capabilities=RELEASED)
     checked = check_subject(subject, "ideal", Budget(0, 100, 2), parts=PARTS[1:])
     assert not checked.green
     found = {finding.rule: finding for finding in checked.findings}
@@ -721,21 +686,12 @@ def test_in_legacy_an_old_entry_behind_a_young_one_stays(made: Any) -> None:
     assert isinstance(both(Config(), "legacy")[0], Legacy)
 
 
-# ---- Laws, variations, mutants
+# ---- Laws and variations
 
 
-def test_every_law_is_a_rule_and_proven() -> None:
+def test_every_law_is_a_rule() -> None:
     laws = {rule.number for rule in EntryCaches.UNEMBODIED if rule.law} | {"EC-12"}
     assert {law.number for law in CONTRACT.laws} == laws | {"IL-4"}, "which is proven where calls overlap"
-    assert set(PROVEN) == laws | {variation.name for variation in CONTRACT.variations}
-
-
-@pytest.mark.parametrize("name", PROVEN)
-def test_each_law_and_variation_is_broken_by_a_mutant(name: str) -> None:
-    subject = resolve(f"mutant:{PROVEN[name]}")
-    assert any(
-        name in broken_by(CONTRACT, walked(subject, n), subject.rig, subject.capabilities, {name}) for n in range(400)
-    )
 
 
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
@@ -748,14 +704,6 @@ def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     for done in [*stored, *made]:
         broken.update(broken_by(CONTRACT, done, subject.rig, subject.capabilities))
     assert broken - {*model.MOOT} == {*model.BREAKS}
-
-
-@pytest.mark.slow
-def test_queue_in_parts_conforms() -> None:
-    subject = declared("kit:in-parts", InParts, CONTRACT)
-    for number in range(60):
-        done = walk(CONTRACT, walk_seed(0, number), subject.rig, EntryCaches, subject.capabilities)
-        assert done.difference is None
 
 
 # ---- The queue of removal

@@ -60,7 +60,7 @@ def test_schema_is_the_code_s(validator: Any) -> None:
     [
         ("--subject", "kit:OneTooMany", "--subject", "time-bucket"),
         ("--subject", "kit:Raising", "--fail-fast"),
-        ("--subject", "mutant:buckets-rounded-up", "--profile", "pip-393-spec~NA-01:absent"),
+        ("--subject", "mutant:empty-set-called-back", "--profile", "pip-393-spec~NA-01:absent"),
     ],
     ids=lambda arguments: arguments[1],
 )

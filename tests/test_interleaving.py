@@ -63,19 +63,14 @@ ORDERS = {
 """How many orders two scripts have, and how many were left where a step waits."""
 
 FOUND = {
-    "removed-before-queued": ("insert-clear", "begin-put; step; begin-clear; step; step"),
     "size-read-late": ("insert-evict", "begin-put; step; step; begin-size; step; step; step"),
     "removed-twice": ("clear-invalidate", "put; begin-clear; step; begin-invalidate; step; step; step"),
     "removed-late-by-key": ("remove-insert-again", ""),
     "answers-what-was-there": ("clear-invalidate", ""),
-    "ends-where-one-is-gone": ("clear-invalidate", ""),
     "taken-unretained": ("read-evict", ""),
     "whatever-the-wrapper-has": ("read-evict-insert", ""),
     "takes-the-first-now": ("time-invalidate", ""),
-    "judges-when-it-looks": ("evict-read-counts", "put; begin-size; step; read; step"),
     "recycled-before-polled": ("evict-insert-look", ""),
-    "passes-side-by-side": ("two-passes", ""),
-    "taken-off-entry-by-entry": ("evict-look-at-sizes", "put; begin-size; step; step; total"),
 }
 """The scenario that finds a mutant, and, where they are said, the kinds of operations of its shortest trace."""
 

@@ -104,7 +104,7 @@ def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None
 def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> None:
     """One kept for a rule, one for a law under a profile that the subject agrees with, and one that nobody wrote."""
     early = from_text("delayed-delivery timebucket-2025; add 0 0 +1500; adv 499; get 1")
-    kept(folder, "time-bucket-2025@timebucket-ideal@DD-07@law.jsonl", to_json(replace(early, outcomes=[None] * 3)))
+    kept(folder, "timebucket-2025@timebucket-ideal@DD-07@law.jsonl", to_json(replace(early, outcomes=[None] * 3)))
     kept(folder, FILE)
     kept(folder, "mine.jsonl")
     status, out, err = cli("replay", folder)
@@ -112,9 +112,7 @@ def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> Non
     first, *mine, law, count = out.splitlines()
     assert first == f"findings/{FILE}: kit:OneTooMany: fails at step 3 of 3 (DD-20)"
     assert mine == [f"findings/mine.jsonl: {s.name}: passes" for s in declaring(CONTRACT, IDEAL)]
-    assert law.startswith(
-        "findings/time-bucket-2025@timebucket-ideal@DD-07@law.jsonl: time-bucket-2025: fails at step 3"
-    )
+    assert law.startswith("findings/timebucket-2025@timebucket-ideal@DD-07@law.jsonl: timebucket-2025: fails at step 3")
     assert law.endswith(" early (DD-07)")
     assert count == f"2 of {2 + len(mine)} fail"
     status, out, _ = cli("replay", folder, "--subject", "time-bucket", "--json")
@@ -161,11 +159,14 @@ def test_trace_of_several_passes_where_all_pass(cli: Cli, folder: Path) -> None:
 @pytest.mark.slow
 def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
     """They are of two contracts, and each has its own kept trace."""
-    subjects = ("--subject", "mutant:buckets-rounded-up", "--subject", "mutant:duplicate-counted")
+    subjects = ("--subject", "mutant:duplicate-counted", "--subject", "mutant:empty-set-called-back")
     arguments = ("check", *subjects, "--walks", "8", "--examples", "0", "--save", folder, "--json", "--jobs", "2")
     assert cli(*arguments)[0] == 1
     found = names(folder)
-    assert [name.partition("@")[0] for name in found] == ["mutant%3Abuckets-rounded-up", "mutant%3Aduplicate-counted"]
+    assert [name.partition("@")[0] for name in found] == [
+        "mutant%3Aduplicate-counted",
+        "mutant%3Aempty-set-called-back",
+    ]
     told = json.loads(cli(*arguments)[1])
     assert [each["kept"]["failing"] for each in told["subjects"]] == [[f"findings/{name}"] for name in found]
     assert [len(each["findings"]) for each in told["subjects"]] == [1, 1]
@@ -233,7 +234,7 @@ def test_file_of_another_name_belongs_to_each_subject_of_its_profile(folder: Pat
     trace = kept(folder, "mine.jsonl")
     assert trace.is_of(subject_of(OneTooMany), IDEAL)
     assert not trace.is_of(subject_of(OneTooMany), "heap")
-    assert not trace.is_of(declared("nacks", MUTANTS["buckets-rounded-up"].factory), IDEAL)
+    assert not trace.is_of(declared("nacks", MUTANTS["empty-set-called-back"].factory), IDEAL)
     assert regressions_in(folder) == [trace]
     assert regressions_in(folder / "none") == []
 
@@ -299,10 +300,10 @@ def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: p
 
 def test_law_is_judged_without_the_model(folder: Path) -> None:
     """The model of the profile breaks the law as the subject does, so nothing differs."""
-    subject, name = resolve("time-bucket-2025"), "timebucket-2025"
+    subject, name = resolve("timebucket-2025"), "timebucket-2025"
     steps = [["add", 0, 0, 1_700_000_000_001], ["get", 1]]
     text = json.dumps({**GET, "profile": name, "config": {"strict": True}, "steps": steps})
-    file = f"time-bucket-2025@{IDEAL}@DD-07"
+    file = f"timebucket-2025@{IDEAL}@DD-07"
     plain, law = kept(folder, f"{file}.jsonl", text), kept(folder, f"{file}@law.jsonl", text)
     assert (plain.law, law.law) == (False, True)
     again = run_regressions(subject, IDEAL, [plain, law])

@@ -162,7 +162,7 @@ class Ends(NegativeAcks):
 
 
 def test_walk_ends_with_its_component() -> None:
-    subject = resolve("java")
+    subject = resolve("pip-393-java")
     walks = [walk(NEGATIVE_ACKS, walk_seed(0, n), lambda c, k: Ends(c), Ends, subject.capabilities) for n in range(20)]
     for done in walks:
         model = Ends(done.config)

@@ -98,7 +98,6 @@ BUGS = [
     (WholeSeconds, "DD-05", ("rounded_down",)),
     (OneLess, "DD-20", ("one_short",)),
     (FiresWhenClosed, "NA-40", ()),
-    pytest.param("mutant:aims-at-the-key", "DD-33", ("absent",), marks=pytest.mark.deep),
     ("mutant:origin-is-no-position", "CC-02", ()),
     pytest.param("mutant:population-ends-at-a-cached-one", "EC-47", (), marks=pytest.mark.deep),
     pytest.param("mutant:joins-what-has-come", "EC-53", (JOINED,), marks=pytest.mark.deep),

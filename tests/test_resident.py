@@ -56,7 +56,7 @@ def timeless(found: list[Row]) -> str:
 
 
 def test_check_makes_it_in_one_process(cli: Cli, starts: Callable[[], int]) -> None:
-    words = "--subject", name_of("Resident2026"), "--isolated", "--json", "--walks", "20", "--examples", "2"
+    words = "--subject", name_of("ResidentHeap"), "--isolated", "--json", "--walks", "20", "--examples", "2"
     (checked,) = json.loads(cli("check", *words)[1])["subjects"]
     assert checked["golden"]["agreed"] == checked["golden"]["steps"] > 0
     assert starts() == 1

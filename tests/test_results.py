@@ -12,12 +12,13 @@ from kit import OneTooMany, python, replay
 from msgspec import structs
 
 import broker_tck
-from broker_tck import BadInput, check
+from broker_tck import check
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties import rulebook
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.errors import BadInput
 
 
 def test_finding_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,7 +57,7 @@ def test_profiles_are_put_together() -> None:
 
 
 def test_subject_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    bare: Any = MUTANTS["buckets-rounded-up"].factory
+    bare: Any = MUTANTS["empty-set-called-back"].factory
     monkeypatch.setattr(kit, "Bare", type("Bare", (bare,), {}), raising=False)
     result = check("kit:Bare", contract="negative-acks", profile="pip-393-spec", walks=1, examples=0)
     assert (result.contract, result.profiles[0].profile) == ("negative-acks", "pip-393-spec")

@@ -11,7 +11,7 @@ import pytest
 from kit import CONTRACT, MODEL, run_subject, subject_of, wrong
 
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
-from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
 from broker_tck.model.rules import replaced, rules_of
 from broker_tck.properties.contracts.delayed_delivery.operations import Fill
@@ -91,7 +91,7 @@ def test_rules_that_mean_nothing_to_a_profile_are_left_out() -> None:
 
 @pytest.mark.slow
 def test_declared_deviations_are_seen() -> None:
-    run = Checked(subject_of(TimeBucket2026Tracker), "timebucket-2026", 0)
+    run = Checked(resolve("timebucket-2026"), "timebucket-2026", 0)
     see_deviations(run)
     assert set(run.deviations) == {"DD-22 (timer.earliest_at_first)", "DD-33 (buckets.wake)", "DD-34"}
     assert run.gone == []
@@ -334,7 +334,7 @@ def text(part: str, subject: Subject, profile: str = IDEAL, budget: Budget = SMA
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_parts_have_nothing_to_say_of_what_conforms(part: str) -> None:
-    assert text(part, subject_of(TimeBucket2026Tracker), TimeBucket2026.PROFILE) == ""
+    assert text(part, resolve("timebucket-2026"), TimeBucket2026.PROFILE) == ""
 
 
 @pytest.mark.slow
@@ -389,7 +389,7 @@ def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_deviations_part_tells_of_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 200)
     monkeypatch.setattr(checking, "happens", lambda *asked: False)
-    said = text("deviations", subject_of(TimeBucket2026Tracker), "timebucket-2026")
+    said = text("deviations", resolve("timebucket-2026"), "timebucket-2026")
     assert "DD-33 (buckets.wake) otherwise, as timebucket-2026 has it" in said
 
 

@@ -65,7 +65,7 @@ def test_help_imports_next_to_nothing() -> None:
     [
         ("--version", {"click", "msgspec", "pyroaring"}, {*CONTRACTS}),
         ("subjects", OF_SUBJECTS | {"rich"}, {"delayed-delivery"}),
-        ("check --subject mutant:buckets-rounded-up --walks 5 --fail-fast", OF_SUBJECTS, {"negative-acks"}),
+        ("check --subject mutant:empty-set-called-back --walks 5 --fail-fast", OF_SUBJECTS, {"negative-acks"}),
         ("check --subject heap --walks 1 --examples 0", OF_SUBJECTS, {"delayed-delivery"}),
         ("replay has --subject heap", OF_SUBJECTS, {"delayed-delivery"}),
     ],

@@ -1,9 +1,8 @@
-"""The bundled delayed-delivery trackers against a naive one that is written here, and shares nothing with the model."""
+"""Parts of the bundled delayed-delivery trackers, and what no trace can ask of them."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,14 +13,7 @@ from kit import CONTRACT, CROWDED
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker, IllegalReferenceCountException, TripleHeap
 from broker_tck.implementations.delayed_delivery.in_memory import NEVER
 from broker_tck.implementations.delayed_delivery.number_sets import Bitmap, Runs
-from broker_tck.implementations.delayed_delivery.time_bucket import (
-    TimeBucket50Tracker,
-    TimeBucket2026Tracker,
-    TimeBucketTracker,
-    bucket_width,
-)
-from broker_tck.implementations.delayed_delivery.time_bucket_4_0 import TimeBucket401Tracker, TimeBucket404Tracker
-from broker_tck.implementations.delayed_delivery.time_bucket_2025 import NoSuchElementException, TimeBucket2025Tracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.delayed_delivery.time_bucket_index import TimeBucketIndex
 from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryTracker
 from broker_tck.properties.engine.trace import Trace
@@ -29,15 +21,7 @@ from broker_tck.properties.search.replay import declaring, on_subject
 
 START = 1_700_000_000_000
 LAST_TIME = 2**63 - 1
-TRACKERS = [
-    TimeBucketTracker,
-    TimeBucket2026Tracker,
-    TimeBucket50Tracker,
-    TimeBucket2025Tracker,
-    TimeBucket404Tracker,
-    TimeBucket401Tracker,
-    HeapTracker,
-]
+TRACKERS = [TimeBucketTracker, HeapTracker]
 
 
 @dataclass
@@ -87,171 +71,7 @@ class Wheel:
         return reads
 
 
-class Naive:
-    """The tracker of profile ``timebucket-ideal``: a set of (key, ledger, entry) that is searched for everything."""
-
-    def __init__(self, config: Config, wheel: Wheel) -> None:
-        self.wheel, self.tick, self.strict, self.lookahead = wheel, config.tick, config.strict, config.lookahead
-        self.width = bucket_width(config.tick)
-        self.held: set[tuple[int, int, int]] = set()
-        self.highest, self.fixed = 0, True
-        self.last_run: int | None = None
-        self.timeout: Timeout | None = None
-        self.target: int | None = None
-
-    def is_due(self, key: int) -> bool:
-        return key <= self.wheel.now if self.strict else key + self.width - 1 <= self.wheel.now + self.tick
-
-    def add(self, ledger: int, entry: int, at: int) -> bool:
-        if at < 0 or at <= self.wheel.now + (0 if self.strict else self.tick):
-            self.fixed = False
-            return False
-        key = at // self.width * self.width
-        if self.strict and key != at:
-            key = min(key + self.width, LAST_TIME // self.width * self.width)
-        self.held.add((key, ledger, entry))
-        self.update_timer()
-        self.fixed = self.fixed and at >= self.highest - self.tick
-        self.highest = max(self.highest, at)
-        return True
-
-    def has(self) -> bool:
-        available = any(self.is_due(key) for key, _, _ in self.held)
-        if not available:
-            self.update_timer()
-        return available
-
-    def get(self, most: int) -> list[tuple[int, int]]:
-        due = sorted(triple for triple in self.held if self.is_due(triple[0]))[: max(0, most)]
-        self.held.difference_update(due)
-        if not self.held:
-            self.highest, self.fixed = 0, True
-        self.update_timer()
-        return sorted({triple[1:] for triple in due})
-
-    def pause(self) -> bool:
-        return self.lookahead > 0 and self.fixed and len(self.held) >= self.lookahead and not self.has()
-
-    def clear(self) -> None:
-        self.held.clear()
-
-    def drop_timeout(self) -> None:
-        if self.timeout:
-            self.timeout.cancel()
-        self.timeout = self.target = None
-
-    def update_timer(self) -> None:
-        if not self.held:
-            self.drop_timeout()
-            return
-        key = min(self.held)[0]
-        wake = key if self.strict else max(key, key + self.width - 1 - self.tick)
-        if wake == self.target:
-            return
-        self.drop_timeout()
-        if wake > self.wheel.now:
-            earliest = wake if self.last_run is None else self.last_run + self.tick
-            self.timeout = self.wheel.new_timeout(max(wake, earliest), self.fired)
-            self.target = wake
-
-    def fired(self, timeout: Timeout) -> bool:
-        self.last_run = self.wheel.now
-        if timeout is self.timeout:
-            self.timeout = self.target = None
-        return True
-
-
-class Pair:
-    """A tracker and the naive one, each with a clock of its own; every call goes to both."""
-
-    def __init__(self, config: Config, now: int = START) -> None:
-        self.wheel, other = Wheel(now), Wheel(now)
-        self.tracker = TimeBucketTracker(config, self.wheel.clock, self.wheel)
-        self.naive = Naive(config, other)
-
-    def same(self, got: Any, wanted: Any) -> Any:
-        assert got == wanted
-        assert self.tracker.get_number_of_delayed_messages() == len(self.naive.held)
-        assert self.wheel.armed() == self.naive.wheel.armed()
-        assert (self.tracker.get_buffer_memory_usage() == 0) == (not self.naive.held)
-        return got
-
-    def add(self, ledger: int, entry: int, at: int) -> bool:
-        before = self.tracker.get_buffer_memory_usage()
-        answer = self.same(self.tracker.add_message(ledger, entry, at), self.naive.add(ledger, entry, at))
-        assert self.tracker.get_buffer_memory_usage() >= before
-        return bool(answer)
-
-    def add_batch(self, ledger: int, entries: list[int], times: list[int]) -> None:
-        wanted = [self.naive.add(ledger, entry, at) for entry, at in zip(entries, times, strict=True)]
-        self.same(self.tracker.add_messages(ledger, entries, times), wanted)
-
-    def get(self, most: int) -> list[tuple[int, int]]:
-        before = self.tracker.get_buffer_memory_usage()
-        taken = self.same(self.tracker.get_scheduled_messages(most), self.naive.get(most))
-        assert self.tracker.get_buffer_memory_usage() <= before
-        return list(taken)
-
-    def has(self) -> bool:
-        return bool(self.same(self.tracker.has_message_available(), self.naive.has()))
-
-    def pause(self) -> bool:
-        return bool(self.same(self.tracker.should_pause_all_deliveries(), self.naive.pause()))
-
-    def reset_tick(self, tick: int) -> None:
-        self.naive.tick = tick
-        self.tracker.reset_tick_time(tick)
-        self.same(None, None)
-
-    def clear(self) -> None:
-        self.naive.clear()
-        self.tracker.clear()
-        self.same(None, None)
-
-    def advance(self, milliseconds: int) -> int:
-        return int(self.same(self.wheel.advance(milliseconds), self.naive.wheel.advance(milliseconds)))
-
-    def drain(self, most: int) -> None:
-        """Take everything, bucket by bucket, as the timer asks for it."""
-        while self.naive.held:
-            if not self.get(most):
-                assert self.wheel.armed(), "nothing will ever ask for what is left"
-                self.advance(self.wheel.armed()[0] - self.wheel.now)
-
-
 LEDGERS = [-(2**63), -(2**31) - 1, -1, 0, 1, 2**31 - 1, 2**31, 2**63 - 1]
-ENTRIES = [0, 1, 2, 3, 4095, 4096, 65535, 65536, 2**32 - 2, 2**32 - 1]
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_random_operations_match_the_naive_tracker(seed: int) -> None:
-    choose = random.Random(seed)
-    tick = choose.choice([1, 2, 3, 8, 100, 500, 512, 1000, 1024])
-    now = choose.choice([START, START + 37, 4096])
-    pair = Pair(Config(tick, choose.random() < 0.5, choose.choice([0, 2, 5])), now)
-    ledgers = choose.choice([[1, 2, 3], LEDGERS])
-    entries = choose.choice([list(range(12)), ENTRIES])
-
-    def time() -> int:
-        return pair.wheel.now + choose.randrange(-tick, 5 * tick + 4)
-
-    def add_batch() -> None:
-        first, size = choose.randrange(9), choose.randrange(5)
-        pair.add_batch(choose.choice(ledgers), list(range(first, first + size)), [time() for _ in range(size)])
-
-    weighted: dict[Callable[[], object], float] = {
-        lambda: pair.add(choose.choice(ledgers), choose.choice(entries), time()): 9,
-        add_batch: 2,
-        pair.has: 3,
-        lambda: pair.get(choose.choice([-1, 0, 1, 2, 3, 100])): 5,
-        pair.pause: 2,
-        lambda: pair.reset_tick(choose.choice([1, tick // 2 + 1, tick, 2 * tick])): 1,
-        pair.clear: 0.2,
-        lambda: pair.advance(choose.choice([0, 1, tick // 3, tick, 2 * tick])): 5,
-    }
-    for operation in choose.choices(list(weighted), list(weighted.values()), k=300):
-        operation()
-    pair.drain(100)
 
 
 @pytest.mark.slow
@@ -280,103 +100,42 @@ def test_large_bucket_comes_out_in_order_and_in_parts(first: int, step: int, ord
     assert used == tracker.get_number_of_delayed_messages() == 0
 
 
-@pytest.mark.slow
-def test_batches_across_the_edges_of_containers() -> None:
-    pair = Pair(Config(tick=1024))
-    for first in (0, 3_900, 65_301, 65_400, 2**32 - 600):
-        entries = list(range(first, first + 600, 1 + first % 2))
-        pair.add_batch(5, entries, [START + 3_000 + entry % 7 * 300 for entry in entries])
-        pair.add_batch(5, entries[::-1], [START + 9_000] * len(entries))
-        pair.add_batch(5, entries, [START + 9_000] * len(entries))
-    pair.drain(1_000)
-
-
-def test_bucket_is_added_to_after_it_was_left_and_taken_from() -> None:
-    pair = Pair(Config(tick=1024))
-    for bucket in range(50):
-        for entry in range(0, 40, 2):
-            pair.add(1, entry, START + 5_000 + bucket * 1024)
-    pair.advance(6_000)
-    pair.get(7)
-    for bucket in range(0, 50, 7):
-        for entry in range(20):
-            pair.add(1, entry, START + 9_000 + bucket * 1024)
-    pair.drain(13)
-
-
 @pytest.mark.parametrize("entry", [-1, 2**32, 2**63])
 def test_entry_beyond_32_bits_changes_nothing(entry: int) -> None:
-    pair = Pair(Config(lookahead=1))
-    pair.add(1, 1, START + 5000)
-    used = pair.tracker.get_buffer_memory_usage()
+    wheel = Wheel()
+    tracker = TimeBucketTracker(Config(lookahead=1), wheel.clock, wheel)
+    assert tracker.add_message(1, 1, START + 5000)
+    used = tracker.get_buffer_memory_usage()
     with pytest.raises(ValueError, match=f"entry id {entry}"):
-        pair.tracker.add_message(1, entry, START + 3000)
-    assert pair.tracker.get_buffer_memory_usage() == used
-    assert pair.pause()
-
-
-def test_batch_arms_the_timer_as_single_adds_do() -> None:
-    pair = Pair(Config(tick=8, strict=True))
-    pair.add(1, 1, START + 8)
-    assert pair.advance(8) == 1
-    pair.get(1)
-    pair.reset_tick(1000)
-    pair.add(1, 1, START + 24)
-    assert pair.wheel.armed() == [START + 1008]
-    pair.clear()
-    pair.reset_tick(8)
-    pair.add_batch(1, [1, 2], [START + 64, START + 24])
-    assert pair.wheel.armed() == [START + 24]
+        tracker.add_message(1, entry, START + 3000)
+    assert tracker.get_buffer_memory_usage() == used
+    assert tracker.should_pause_all_deliveries()
 
 
 def test_batch_with_a_bad_entry_fails_where_single_adds_would() -> None:
-    pair = Pair(Config())
+    wheel = Wheel()
+    tracker = TimeBucketTracker(Config(), wheel.clock, wheel)
     with pytest.raises(ValueError, match="entry id -1"):
-        pair.tracker.add_messages(1, [1, -1, 2], [START + 5000] * 3)
-    pair.naive.add(1, 1, START + 5000)
-    pair.has()
+        tracker.add_messages(1, [1, -1, 2], [START + 5000] * 3)
+    assert tracker.get_number_of_delayed_messages() == 1
 
 
 def test_batch_of_unequal_lengths_is_refused_whole() -> None:
-    pair = Pair(Config())
+    wheel = Wheel()
+    tracker = TimeBucketTracker(Config(), wheel.clock, wheel)
     with pytest.raises(ValueError, match="2 entry ids, but 1 times"):
-        pair.tracker.add_messages(1, [1, 2], [START + 5000])
-    assert not pair.has()
+        tracker.add_messages(1, [1, 2], [START + 5000])
+    assert tracker.get_number_of_delayed_messages() == 0
 
 
-def test_last_time_is_rounded_up_to_the_last_bucket() -> None:
-    pair = Pair(Config(strict=True), LAST_TIME - 5000)
-    pair.add(1, 1, LAST_TIME)
-    pair.add_batch(1, [2, 3], [LAST_TIME - 511, LAST_TIME - 510])
-    pair.advance(4999)
-    assert pair.has()
-    assert pair.get(10) == [(1, 1), (1, 2), (1, 3)]
-
-
-def test_lowered_tick_does_not_stall_delivery_but_did_in_2026() -> None:
-    wheel, literal = Wheel(), Wheel()
-    ideal = TimeBucketTracker(Config(), wheel.clock, wheel)
-    stalls = TimeBucket2026Tracker(Config(), literal.clock, literal)
-    for tracker, w in ((ideal, wheel), (stalls, literal)):
-        tracker.reset_tick_time(100)
-        assert tracker.add_message(1, 1, START + 2000)
-        assert w.advance(3000) == 1
-    wheel.now = literal.now = START + 1536 + 511 - 100
-    assert ideal.has_message_available()
-    literal.now -= 1
-    assert not stalls.has_message_available()
-    assert literal.armed() == []
-
-
-def test_late_firing_of_a_cancelled_timeout_is_ignored() -> None:
-    pair = Pair(Config())
-    pair.add(1, 1, START + 9000)
-    late = pair.wheel.timeouts[0]
-    pair.add(1, 2, START + 5000)
-    assert late.cancelled
-    assert not late.fired(late)
-    pair.has()
-    pair.advance(20_000)
+def test_lowered_tick_does_not_stall_delivery() -> None:
+    wheel = Wheel()
+    tracker = TimeBucketTracker(Config(), wheel.clock, wheel)
+    tracker.reset_tick_time(100)
+    assert tracker.add_message(1, 1, START + 2000)
+    assert wheel.advance(3000) == 1
+    wheel.now = START + 1536 + 511 - 100
+    assert tracker.has_message_available()
 
 
 @pytest.mark.parametrize("kind", TRACKERS)
@@ -391,19 +150,6 @@ def test_close_disarms_and_releases_and_may_be_repeated_but_for_the_heap(kind: t
             tracker.close()
     assert wheel.armed() == []
     assert tracker.get_buffer_memory_usage() == 0
-
-
-@pytest.mark.parametrize(("kind", "pauses"), [(TimeBucket2026Tracker, False), (TimeBucket50Tracker, True)])
-def test_clear_starts_the_detection_anew_in_5_0(kind: type, pauses: bool) -> None:
-    wheel = Wheel()
-    tracker: DelayedDeliveryTracker = kind(Config(tick=500, lookahead=1), wheel.clock, wheel)
-    assert not tracker.add_message(0, 0, START)
-    tracker.clear()
-    assert tracker.add_message(0, 0, START + 9_000)
-    assert tracker.should_pause_all_deliveries() == pauses
-    tracker.clear()
-    assert tracker.add_message(0, 0, START + 1_000)
-    assert tracker.should_pause_all_deliveries() == pauses, "the highest time is 0 again"
 
 
 @pytest.mark.parametrize("kind", TRACKERS)
@@ -463,40 +209,6 @@ def test_heap_hands_out_a_copy_for_each_add() -> None:
     assert tracker.get_scheduled_messages(2) == [(1, 1)]
     assert tracker.get_number_of_delayed_messages() == 1
     assert tracker.get_scheduled_messages(2) == [(1, 1)]
-
-
-def test_duplicate_breaks_the_tracker_of_2025() -> None:
-    wheel = Wheel()
-    tracker = TimeBucket2025Tracker(Config(), wheel.clock, wheel)
-    for _ in range(2):
-        assert tracker.add_message(1, 2**40, START + 5000)
-    wheel.advance(5000)
-    with pytest.raises(NoSuchElementException):
-        tracker.get_scheduled_messages(10)
-    assert tracker.get_number_of_delayed_messages() == 1
-
-
-@pytest.mark.parametrize("kind", [TimeBucket404Tracker, TimeBucket401Tracker])
-def test_duplicate_was_counted_once_before(kind: type) -> None:
-    wheel = Wheel()
-    tracker = kind(Config(), wheel.clock, wheel)
-    for _ in range(2):
-        assert tracker.add_message(1, 2**40, START + 5000)
-    wheel.advance(5000)
-    assert tracker.get_scheduled_messages(10) == [(1, 2**40)]
-    assert tracker.get_number_of_delayed_messages() == 0
-
-
-@pytest.mark.parametrize(
-    ("kind", "first"), [(TimeBucket404Tracker, [0, 1, 2, 3, 4, 5]), (TimeBucket401Tracker, [0, 1, 5, 6, 7, 9])]
-)
-def test_ledgers_of_a_bucket_are_taken_in_the_order_of_a_table_in_4_0_1(kind: type, first: list[int]) -> None:
-    wheel = Wheel()
-    tracker = kind(Config(), wheel.clock, wheel)
-    for ledger in range(10):
-        assert tracker.add_message(ledger, 7, START + 5000)
-    wheel.advance(5000)
-    assert [ledger for ledger, _ in tracker.get_scheduled_messages(6)] == first
 
 
 @pytest.mark.parametrize("trace", CROWDED)

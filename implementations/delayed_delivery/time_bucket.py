@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from broker_tck.implementations.delayed_delivery.in_memory import LAST_TIME, InMemoryTracker
 from broker_tck.implementations.delayed_delivery.time_bucket_index import MAX_ENTRY_ID, TimeBucketIndex
-from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer, DeliveryTimer2026
+from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Timer
 
 
@@ -74,45 +74,3 @@ class TimeBucketTracker(InMemoryTracker):
             self._count += self._index.add_run(keys[start], ledger_id, entry_ids[start], entry_ids[end - 1])
             # Not just once at the end: a timer that aims elsewhere for a moment is armed anew when it comes back.
             self._update_timer(now)
-
-
-class TimeBucket2026Tracker(TimeBucketTracker):
-    """Aims its timer at the bucket itself, as the broker's class does, even if the bucket is due only later (DD-33).
-
-    With a tick lowered below the width of a bucket, delivery stalls until something else asks for messages.
-    """
-
-    profiles: ClassVar[tuple[str, ...]] = ("timebucket-2026",)
-
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        """Start with a timer that takes 0 for the time of a run, and of what is armed (DD-22, DD-26)."""
-        super().__init__(config, clock, timer)
-        self._timer = DeliveryTimer2026(clock, timer)
-
-    def reset_tick_time(self, tick: int) -> None:
-        """Change the tick time, in milliseconds."""
-        super().reset_tick_time(tick)
-        self._late = 0
-
-
-class TimeBucket50Tracker(TimeBucket2026Tracker):
-    """Knows nothing of delays after a clear, as the broker's class of 5.0 does."""
-
-    profiles: ClassVar[tuple[str, ...]] = ("timebucket-5.0",)
-
-    def clear(self) -> None:
-        """Forget every message, and what is known of the delays. The timer stays as it is (DD-30)."""
-        super().clear()
-        self._delays.reset()
-
-
-class TimeBucket50M1Tracker(TimeBucket2026Tracker):
-    """Hands out a bucket when its first time is due, as the broker's class of 5.0.0-M1 does."""
-
-    profiles: ClassVar[tuple[str, ...]] = ("timebucket-5.0-M1",)
-
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        """Start with the in-memory tracker's buckets, no time of which lies behind the key."""
-        super().__init__(config, clock, timer)
-        self._slack = 0
-        self.reset_tick_time(config.tick)

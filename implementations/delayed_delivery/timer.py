@@ -59,8 +59,14 @@ class DeliveryTimer:
         return True
 
 
-class DeliveryTimer2026(DeliveryTimer):
-    """The timer of the broker's classes, whose numbers begin as 0: as if it had run then, and aimed there (DD-26)."""
+class DeliveryTimer2025(DeliveryTimer):
+    """The timer as it was until PR 26012, which a poll at the wrong moment could stop for good (issue 25996).
+
+    Its numbers begin as 0: as if it had run then, and aimed there (DD-26).
+
+    Aiming anew cancels the timeout but keeps its handle and its target, so a time that is not armed, because it has
+    passed, leaves a target behind that is taken for armed later on.
+    """
 
     __slots__ = ()
 
@@ -68,16 +74,6 @@ class DeliveryTimer2026(DeliveryTimer):
         super().__init__(clock, timer)
         self._last_run = 0
         self.target = 0
-
-
-class DeliveryTimer2025(DeliveryTimer2026):
-    """The timer as it was until PR 26012, which a poll at the wrong moment could stop for good (issue 25996).
-
-    Aiming anew cancels the timeout but keeps its handle and its target, so a time that is not armed, because it has
-    passed, leaves a target behind that is taken for armed later on.
-    """
-
-    __slots__ = ()
 
     def aim(self, wake: int, now: int, tick: int) -> None:
         """Aim at ``wake`` as :meth:`DeliveryTimer.aim` does, the present moment included."""

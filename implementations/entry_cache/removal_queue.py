@@ -90,8 +90,7 @@ class TopicCache:
         slots = self.ledgers.get(ledger)
         if slots is None:
             slots = self.ledgers[ledger] = {}
-        elif there := slots.get(entry):
-            self.broker.meet_again(there, value)
+        elif entry in slots:
             return False
         value.retain()
         slots[entry] = slot = Slot(self, value, value.length, self.broker.clock())
@@ -148,10 +147,9 @@ class TopicCache:
         """The same of a single entry, of which no reads are expected."""
         self.reads.read(handle, entry, entry, lambda: 0, answered)
 
-    def take_out(self, slot: Slot) -> bool:
-        """Take a slot out of the maps, and let go of its value; answers whether it counts as removed."""
+    def take_out(self, slot: Slot) -> None:
+        """Take a slot out of the maps, and let go of its value."""
         give_back(self.unmap(slot))
-        return True
 
     def unmap(self, slot: Slot) -> Entry:
         """Take a slot out of the maps, and blank it; answers with its value, which is to be released."""
@@ -184,7 +182,9 @@ class TopicCache:
                 yield from (slots[entry] for entry in sorted(slots) if low <= entry < high)
 
     def _remove(self, slots: Iterable[Slot]) -> tuple[int, int]:
-        gone = [slot for slot in [*slots] if self.take_out(slot)]
+        gone = [*slots]
+        for slot in gone:
+            self.take_out(slot)
         size = sum(slot.size for slot in gone)
         self.broker.removed(len(gone), size, blanks=len(gone))
         return len(gone), size
@@ -240,9 +240,6 @@ class RemovalQueue:
 
     # ---- What the caches tell
 
-    def meet_again(self, there: Slot, value: Entry) -> None:
-        """A value was refused because its position is cached: nothing changes."""
-
     def added(self, slot: Slot) -> None:
         """A slot was made."""
         self.queue.append(slot)
@@ -274,30 +271,26 @@ class RemovalQueue:
         return self._take_from_head(inf, size)
 
     def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
-        entries = size = looks = 0
-        queue, requeues, most = self.queue, self.requeues, self.most_looks()
+        entries = size = 0
+        queue, requeues = self.queue, self.requeues
         while queue:
             slot = queue[0]
-            looks += 1
             if slot.value is None:
                 self._blanks -= 1
             elif slot.stamp >= before or size >= wanted:
                 break
-            elif looks <= most and requeues(slot):
+            elif requeues(slot):
                 slot.requeued += 1
                 slot.stamp = self.clock()
                 slot.accessed = False
                 queue.append(slot)
-            elif slot.cache.take_out(slot):
+            else:
+                slot.cache.take_out(slot)
                 entries += 1
                 size += slot.size
             queue.popleft()
         self.removed(entries, size)
         return entries, size
-
-    def most_looks(self) -> float:
-        """After so many looks at the head a pass gives no slot another turn."""
-        return inf
 
     def requeues(self, slot: Slot) -> bool:
         """Whether a slot at the head is given another turn."""

@@ -114,7 +114,7 @@ class StepwiseCache:
         yield LOOKS
         while found:
             key, wrapper = found
-            while self.is_held(wrapper):
+            while wrapper.locked:
                 yield WAITS
             removed = self.remove(key, wrapper)
             found = self.next_within(key, last, False, last_inclusive)
@@ -146,10 +146,6 @@ class StepwiseCache:
         """Count what was inserted, as large as it was then: its wrapper may stand for something else by now."""
         self.size += size
         self.broker.inserted(size)
-
-    def is_held(self, wrapper: Wrapper) -> bool:
-        """Whether an insertion has the lock of a wrapper."""
-        return wrapper.locked
 
     def next_within(
         self, first: Position, last: Position, from_first: bool, last_inclusive: bool
@@ -256,7 +252,7 @@ class StepwiseQueue(RemovalQueue):
 
     def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
         """Look at the head, judge it under its lock, take it out of the queue, and use its wrapper again."""
-        while self.is_evicting():
+        while self.evicting:
             yield WAITS
         self.evicting = True
         entries = size = 0
@@ -298,10 +294,6 @@ class StepwiseQueue(RemovalQueue):
         self.queue.popleft()
         yield LOOKS
         self.free.append(wrapper)
-
-    def is_evicting(self) -> bool:
-        """Whether another pass has the queue's monitor."""
-        return self.evicting
 
     def evict(self, wrapper: Wrapper) -> int:
         """Remove the entry of a wrapper from its cache; answers with its bytes."""

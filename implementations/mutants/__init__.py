@@ -3,28 +3,26 @@
 from broker_tck.implementations.mutants.active_cursors import amounts as cursor_amounts
 from broker_tck.implementations.mutants.active_cursors import containers
 from broker_tck.implementations.mutants.active_cursors import edges as cursor_edges
-from broker_tck.implementations.mutants.bucket_delivery import amounts as bucket_amounts
-from broker_tck.implementations.mutants.bucket_delivery import edges as bucket_edges
-from broker_tck.implementations.mutants.bucket_delivery import reading, sealing
-from broker_tck.implementations.mutants.delayed_delivery import adding, handing_out, index, timer
+from broker_tck.implementations.mutants.bucket_delivery import trackers as buckets
+from broker_tck.implementations.mutants.delayed_delivery import adding, handing_out, index
 from broker_tck.implementations.mutants.delayed_delivery import amounts as delayed_amounts
 from broker_tck.implementations.mutants.delayed_delivery import edges as delayed_edges
 from broker_tck.implementations.mutants.entry_cache import amounts as cache_amounts
-from broker_tck.implementations.mutants.entry_cache import caches, interleavings, joined, limited, passes, reads
+from broker_tck.implementations.mutants.entry_cache import caches, interleavings, passes, reads
 from broker_tck.implementations.mutants.entry_cache import edges as cache_edges
 from broker_tck.implementations.mutants.mutant import Mutant, declared_in
 from broker_tck.implementations.mutants.negative_acks import amounts as nack_amounts
 from broker_tck.implementations.mutants.negative_acks import edges as nack_edges
 from broker_tck.implementations.mutants.negative_acks import trackers
 from broker_tck.implementations.mutants.topic_delivery import amounts as topic_amounts
-from broker_tck.implementations.mutants.topic_delivery import coming, firing, holding, pruning, seeing
 from broker_tck.implementations.mutants.topic_delivery import edges as topic_edges
+from broker_tck.implementations.mutants.topic_delivery import views
 
 MUTANTS: dict[str, Mutant] = declared_in(
-    *(adding, handing_out, timer, index, delayed_amounts, delayed_edges),
+    *(adding, handing_out, index, delayed_amounts, delayed_edges),
     *(trackers, nack_amounts, nack_edges),
     *(containers, cursor_amounts, cursor_edges),
-    *(passes, caches, reads, joined, limited, interleavings, cache_amounts, cache_edges),
-    *(sealing, reading, bucket_amounts, bucket_edges),
-    *(seeing, holding, pruning, coming, firing, topic_amounts, topic_edges),
+    *(passes, caches, reads, interleavings, cache_amounts, cache_edges),
+    buckets,
+    *(views, topic_amounts, topic_edges),
 )

@@ -21,6 +21,8 @@ class Mutant:
     """The one rule that it breaks."""
     wrong: str
     """What it does wrong, in a sentence."""
+    shows: str = ""
+    """What it shows that no other mutant, and no known wrong way of a clause, does."""
     source: str = ""
     """The report or change of the real broker in which this was seen; empty: made up."""
     conditions: int = 1
@@ -36,6 +38,7 @@ _DECLARED: dict[type, Mutant] = {}
 def mutant(
     rule: str,
     *,
+    shows: str = "",
     source: str = "",
     conditions: int = 1,
     deep: bool = False,
@@ -45,7 +48,7 @@ def mutant(
 
     def declare(broken: T) -> T:
         name = re.sub(r"\B([A-Z])", r"-\1", broken.__name__).lower()
-        _DECLARED[broken] = Mutant(name, inside(broken), rule, broken.__doc__ or "", source, conditions, deep)
+        _DECLARED[broken] = Mutant(name, inside(broken), rule, broken.__doc__ or "", shows, source, conditions, deep)
         return broken
 
     return declare

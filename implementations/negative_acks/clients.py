@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import ClassVar
 
 from broker_tck.implementations.interface import (
@@ -51,87 +50,6 @@ class Client(ABC):
         if self.timeout:
             self.timeout.cancel()
             self.timeout = None
-
-
-class JavaClient(Client):
-    """What the Java clients have: a firing that never looks whether its timeout was cancelled."""
-
-    def fired(self, timeout: Timeout) -> None:
-        """What the timer calls."""
-        self.timeout = None
-        self.fire()
-
-
-class JavaPip393(JavaClient):
-    """The Java client from 4.0.2 on: buckets of wall clock milliseconds; whoever finds a timer pending leaves it."""
-
-    profiles: ClassVar[tuple[str, ...]] = ("pip-393-java",)
-    capabilities: ClassVar[dict[str, object]] = {"precision_bits": 72}
-
-    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
-        super().__init__(config, clocks, timer, consumer)
-        self.fixed = max(config.delay_us // 1_000, SHORTEST_MS)
-        self.bits = config.precision_bits % 64
-        self.buckets: dict[int, set[Position]] = {}
-
-    def add(self, message_id: MessageId) -> None:
-        """Track a message by its id alone."""
-        self.add_message(message_id, 0)
-
-    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        """Track a message that was redelivered so often before."""
-        delay = self.backoff(redelivery_count) if self.backoff else self.fixed
-        bucket = (self.clocks.wall() + delay) >> self.bits << self.bits
-        self.buckets.setdefault(bucket, set()).add(message_id[:2])
-        if self.timeout is None:
-            self.arm(delay * MS)
-
-    def fire(self) -> None:
-        """Take what is due, arm for the first bucket left, then call."""
-        now = self.clocks.wall()
-        due = [p for bucket in [b for b in self.buckets if b <= now] for p in self.buckets.pop(bucket)]
-        if self.buckets:
-            self.arm((min(self.buckets) - now) * MS)
-        emit(self.consumer, sorted({emitted for position in due for emitted in self.ids(position)}))
-
-    def ids(self, position: Position) -> list[Position]:
-        """What is emitted for an entry: its chunks are not known any more."""
-        return [position]
-
-    def get_nacked_messages_count(self) -> int:
-        """How many items are tracked."""
-        return sum(map(len, self.buckets.values()))
-
-    def close(self) -> None:
-        """Disarm and forget; what is added later is tracked all the same."""
-        self.disarm()
-        self.buckets.clear()
-
-
-class Java42(JavaPip393):
-    """The Java client from 4.2 on: the chunks of an entry are kept beside the buckets, for the first that fires."""
-
-    profiles: ClassVar[tuple[str, ...]] = ("pip-393-java-4.2",)
-
-    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
-        super().__init__(config, clocks, timer, consumer)
-        self.chunks: dict[Position, Sequence[int]] = {}
-
-    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        """Track a message that was redelivered so often before."""
-        if message_id.chunks:
-            self.chunks[message_id[:2]] = message_id.chunks
-        super().add_message(message_id, redelivery_count)
-
-    def ids(self, position: Position) -> list[Position]:
-        """What is emitted for an entry: all chunks, which are forgotten then."""
-        ledger, entry = position
-        return [(ledger, chunk) for chunk in self.chunks.pop(position, (entry,))]
-
-    def close(self) -> None:
-        """Disarm and forget."""
-        super().close()
-        self.chunks.clear()
 
 
 class Cpp(Client):
@@ -241,46 +159,36 @@ class Go(Client):
         self.prepare()
 
 
-class PairMap(JavaClient):
-    """The Java client of 4.0.1: a flat map from entry to instant, looked through every third of a delay.
+class CppOld(Client):
+    """The C++ client before v3.3.0: a map from entry to instant, looked through every third of a delay.
 
-    The last nack of an entry counts.
+    The last nack of an entry counts. Ids are requested at once, however many.
     """
 
-    profiles: ClassVar[tuple[str, ...]] = ("legacy-java",)
+    profiles: ClassVar[tuple[str, ...]] = ("cpp-old",)
+    capabilities: ClassVar[dict[str, object]] = {"backoff": False}
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         super().__init__(config, clocks, timer, consumer)
-        self.fixed = max(config.delay_us * 1_000, SHORTEST_MS * MS)
-        first = self.backoff(0) * MS if self.backoff else self.fixed
-        self.interval = max(first, SHORTEST_MS * MS) // 3
+        self.delay = max(config.delay_us * 1_000, SHORTEST_MS * MS)
         self.instants = LongPairMap()
 
     def add(self, message_id: MessageId) -> None:
-        """Track a message by its id alone."""
-        self.add_message(message_id, 0)
+        """Track a message."""
+        self.instants.put(*message_id[:2], self.clocks.monotonic() + self.delay)
+        if self.timeout is None:
+            self.arm(self.delay // 3)
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        """Track a message that was redelivered so often before."""
-        delay = self.backoff(redelivery_count) * MS if self.backoff else self.fixed
-        self.put(message_id[:2], self.clocks.monotonic() + delay)
-        if self.timeout is None:
-            self.arm(self.interval)
-
-    def put(self, position: Position, at: int) -> None:
-        """Note when an entry is due."""
-        self.instants.put(*position, at)
+        """Track a message; there is no backoff."""
+        self.add(message_id)
 
     def fire(self) -> None:
         """Take what is due; go on unless there was nothing at all."""
         if len(self.instants):
-            ids = self.instants.take_before(self.clocks.monotonic())
-            self.arm(self.interval)
-            self.emit(sorted(ids))
-
-    def emit(self, ids: list[Position]) -> None:
-        """Call the application, and request."""
-        emit(self.consumer, ids)
+            ids = sorted(self.instants.take_before(self.clocks.monotonic()))
+            self.arm(self.delay // 3)
+            emit(self.consumer, ids, at_once=max(len(ids), 1))
 
     def get_nacked_messages_count(self) -> int:
         """How many entries are tracked."""
@@ -290,72 +198,6 @@ class PairMap(JavaClient):
         """Disarm and forget; what is added later is tracked all the same."""
         self.disarm()
         self.instants = LongPairMap()
-
-
-class HashMap(JavaClient):
-    """The Java client up to 4.0.0: a map from id to instant, looked through every third of a delay, which keeps chunks.
-
-    It calls before it arms. What throws leaves it to take the timeout that has fired for pending, until close.
-    """
-
-    profiles: ClassVar[tuple[str, ...]] = ("legacy-java-3.0",)
-
-    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
-        super().__init__(config, clocks, timer, consumer)
-        self.fixed = max(config.delay_us * 1_000, SHORTEST_MS * MS)
-        first = self.backoff(0) * MS if self.backoff else self.fixed
-        self.interval = max(first, SHORTEST_MS * MS) // 3
-        self.instants: dict[Position, tuple[int, Sequence[int]]] | None = None
-
-    def add(self, message_id: MessageId) -> None:
-        """Track a message by its id alone."""
-        self.add_message(message_id, 0)
-
-    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        """Track a message that was redelivered so often before."""
-        delay = self.backoff(redelivery_count) * MS if self.backoff else self.fixed
-        if self.instants is None:
-            self.instants = {}
-        ledger, entry, _, chunks = message_id
-        self.instants[ledger, entry] = self.clocks.monotonic() + delay, chunks or (entry,)
-        if self.timeout is None:
-            self.arm(self.interval)
-
-    def fired(self, timeout: Timeout) -> None:
-        """What the timer calls: as long as nothing else is armed, the timeout counts as pending."""
-        if self.instants is not None:
-            self.fire()
-
-    def fire(self) -> None:
-        """Take what is due, call, then arm unless there was nothing at all."""
-        if not self.instants:
-            self.timeout = None
-            return
-        now = self.clocks.monotonic()
-        due = [position for position, (at, _) in self.instants.items() if at < now]
-        emit(self.consumer, sorted({(p[0], entry) for p in due for entry in self.instants.pop(p)[1]}))
-        self.arm(self.interval)
-
-    def get_nacked_messages_count(self) -> int:
-        """How many entries are tracked."""
-        return len(self.instants or ())
-
-    def close(self) -> None:
-        """Disarm and forget; what is added later is tracked all the same."""
-        self.disarm()
-        self.instants = None
-
-
-class CppOld(PairMap):
-    """The C++ client before v3.3.0: as the old Java client, with one request however large."""
-
-    profiles: ClassVar[tuple[str, ...]] = ("cpp-old",)
-    capabilities: ClassVar[dict[str, object]] = {"backoff": False}
-    fired = Client.fired
-
-    def emit(self, ids: list[Position]) -> None:
-        """Call the application, and request all at once."""
-        emit(self.consumer, ids, at_once=max(len(ids), 1))
 
 
 class GoOld(Client):

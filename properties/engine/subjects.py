@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
@@ -15,7 +17,7 @@ from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
-from broker_tck.implementations.released import released
+from broker_tck.implementations.released import KINDS, released
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.candidates import is_module, only_a_module
@@ -143,9 +145,30 @@ class Modelled(Subject):
         return self.factory(config)
 
 
-def as_subject(name: str, contract: Contract, model: type[Reference]) -> Subject:
-    """A model as a subject, with all capabilities that are there unless a subject lacks them."""
-    return Modelled(name, contract, model, (model.PROFILE,), contract.capabilities())
+@cache
+def modelled(contract: Contract) -> list[Subject]:
+    """The profiles that no bundled implementation declares, each with its model as the subject.
+
+    It has the capabilities of the profile's released class, if there is one.
+    """
+    taken = {profile for subject in written(contract) for profile in subject.profiles}
+    able = {line.profile: line.capabilities for kind in KINDS.values() for line in kind.lines}
+    models = contract.profiles.items()
+    return [as_subject(name, contract, model, able.get(name, {})) for name, model in models if name not in taken]
+
+
+def model_named(name: str) -> Subject | None:
+    """The model of a profile that no bundled implementation declares, as a subject; None for another name."""
+    if name in BUNDLED or ":" in name or "/" in name:  # spares the imports of all contracts
+        return None
+    return next((s for contract in CONTRACTS.values() for s in modelled(contract) if s.name == name), None)
+
+
+def as_subject(
+    name: str, contract: Contract, model: type[Reference], capabilities: Mapping[str, Any] = MappingProxyType({})
+) -> Subject:
+    """A model as a subject, with all capabilities that are there unless a subject lacks them, but for those given."""
+    return Modelled(name, contract, model, (model.PROFILE,), able_to(name, contract, capabilities))
 
 
 def declared(
@@ -176,7 +199,8 @@ def declared(
     except ValueError as error:
         raise BadInput(f"{name}: {error}") from None
     capabilities = able_to(name, contract, getattr(factory, "capabilities", {}))
-    return Subject(name, contract, factory, tuple(profiles), capabilities, otherwise)
+    made = Modelled if factory in contract.profiles.values() else Subject
+    return made(name, contract, factory, tuple(profiles), capabilities, otherwise)
 
 
 def contract_of(factory: Callable[..., Any]) -> str:
@@ -224,9 +248,14 @@ def contract_named(name: str) -> Contract:
     return CONTRACTS[name]
 
 
-def bundled(contract: Contract) -> list[Subject]:
-    """The subjects that come with the kit."""
+def written(contract: Contract) -> list[Subject]:
+    """The implementations that come with the kit."""
     return [declared(name, factory) for name, factory in BUNDLED.items() if is_of(factory, contract)]
+
+
+def bundled(contract: Contract) -> list[Subject]:
+    """The subjects that come with the kit: implementations, and models of the profiles that these do not declare."""
+    return [*written(contract), *modelled(contract)]
 
 
 def mutants(contract: Contract) -> list[Mutant]:
@@ -244,9 +273,13 @@ def plugged_in() -> dict[str, Any]:
 def resolve(name: str, contract: Contract | None = None, profiles: Any = None, accepts: Any = None) -> Subject:
     """The subject with this name.
 
-    It is a bundled one, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or ``package.module:Factory``. What
-    is given besides stands in the place of what its factory declares, see :func:`declared`.
+    It is a bundled one, a profile, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or
+    ``package.module:Factory``. What is given besides stands in the place of what its factory declares, see
+    :func:`declared`.
     """
+    if model := model_named(name):
+        found = declared(name, model.factory, contract or model.contract, profiles or model.profiles, accepts)
+        return replace(found, capabilities=model.capabilities)
     return declared(*factory_named(name), contract, profiles, accepts)
 
 
@@ -287,7 +320,7 @@ def no_subject(name: str) -> str:
             return only_a_module(name)
     except ValueError as error:
         return str(error)
-    known = [*BUNDLED, *plugged_in()]
+    known = [*BUNDLED, *(s.name for contract in CONTRACTS.values() for s in modelled(contract)), *plugged_in()]
     told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
     return unknown("subject", name, known, told=told)
 

@@ -47,7 +47,7 @@ def kit_version() -> str:
 def kit_digest() -> str:
     """A digest of the kit's code."""
     folders = [Path(importlib.import_module(f"{KIT}.{name}").__path__[0]) for name in PACKAGES]
-    return digest(file for folder in folders for file in below(folder, folder.name, ".py"))
+    return digest(file for folder in folders for end in (".py", ".class") for file in below(folder, folder.name, end))
 
 
 def subject_digest(subject: Subject) -> str:

@@ -11,7 +11,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, ClassVar
 
-from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket2026Tracker, TimeBucketTracker
+from broker_tck.implementations.delayed_delivery.heap import HeapTracker
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.unavailable import Unavailable
 
@@ -49,7 +50,7 @@ class Machine:
             cls.answers.put(cls.calls.get())
 
 
-class Lives(TimeBucketTracker):
+class InAThread:
     """Of the tracker behind it each message that is taken goes through the thread, and back."""
 
     forks = False
@@ -64,14 +65,16 @@ class Lives(TimeBucketTracker):
         return super().add_message(*Machine.answers.get())
 
 
+class Lives(InAThread, TimeBucketTracker):
+    """Time buckets of this kind."""
+
+
 class Resident(Lives):
     """Conforms."""
 
 
-class Resident2026(Lives, TimeBucket2026Tracker):
+class ResidentHeap(InAThread, HeapTracker):
     """Conforms to a profile of which there are recorded traces."""
-
-    profiles = ("timebucket-2026",)
 
 
 class Jarred(Resident):

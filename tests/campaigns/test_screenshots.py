@@ -36,7 +36,7 @@ MOST_DRAWN = 25_000
 """A page opens with so many elements at most: one of 3,000 findings, folded, has 22,939."""
 NAMES = [
     "sorted-buckets",
-    "java",
+    "pip-393-java",
     "my_package.tracker:MyTracker",
     "broker_negative_acks.clients.pulsar_rust:MultiTopicTracker",
     "go-old",
@@ -69,7 +69,7 @@ def compared() -> str:
 
 
 def subjects() -> str:
-    java = resolve("java")
+    java = resolve("pip-393-java")
     rules = [rule.number for rule in compared_rules(java.contract)]
     broken = {number: deviation(java, "pip-393-java", number, 0) for number in ("NA-16", "NA-23")}
     traces = {number: finding_result(finding) for number, finding in broken.items() if finding}

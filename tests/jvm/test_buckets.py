@@ -115,11 +115,11 @@ def defects(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 LITERAL = {
-    "pulsar-4.0.8/bucket": "pulsar-bucket-2025",
-    "pulsar-4.2.4/bucket": "pulsar-bucket-4.2",
-    "pulsar-5.0.1/bucket": "pulsar-bucket-5.0",
+    "pulsar-4.0.8/bucket": "bucket-2025",
+    "pulsar-4.2.4/bucket": "bucket-4.2",
+    "pulsar-5.0.1/bucket": "bucket-5.0",
 }
-"""The subject that does as a class does, without Java."""
+"""The profile whose model does as a class does, without Java."""
 
 
 @pytest.mark.parametrize("name", LITERAL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from struct import Struct
@@ -175,80 +174,6 @@ class SqliteTracker(Tracker):
     def clear(self) -> None:
         self.base.execute("DELETE FROM held")
         self.count = 0
-
-
-class BufferedTracker(Tracker):
-    """Adds go to a buffer, which is merged into a sorted list of strings on the next question; batches are taken.
-
-    What was taken out stays at the head of the list until it is the half of it. The tracker is false, and equal to any
-    other. Answers are tuples.
-    """
-
-    capabilities: ClassVar = {"batch_adds": True, "entry_id_bits": 63}
-    few: ClassVar = 8
-
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self.clear()
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = None  # type: ignore[assignment]  # all are equal
-
-    def clear(self) -> None:
-        self.buffer: list[str] = []
-        self.rows: list[str] = []
-        self.gone = 0
-        """So many rows at the head were taken out."""
-        self.least: int | None = None
-
-    def first(self) -> int | None:
-        return self.least
-
-    def keep(self, key: int, ledger: int, entry: int) -> None:
-        self.buffer.append(f"{key:019} {ledger - LOWEST:020} {entry:019}")
-        self.least = key if self.least is None else min(self.least, key)
-
-    def merge(self) -> None:
-        """Sort in what was added."""
-        if len(self.buffer) > self.few:
-            self.rows, self.gone = sorted({*self.rows[self.gone :], *self.buffer}), 0
-        else:
-            for row in self.buffer:
-                at = bisect_left(self.rows, row, self.gone)
-                if self.rows[at : at + 1] != [row]:
-                    insort(self.rows, row, self.gone)
-        self.buffer = []
-
-    def take(self, last: int, most: int) -> Iterable[Position]:
-        self.merge()
-        end = bisect_left(self.rows, f"{max(last + 1, 0):019}", self.gone)
-        taken = self.rows[self.gone : min(end, self.gone + most)]
-        self.gone += len(taken)
-        if self.gone * 2 > len(self.rows):
-            del self.rows[: self.gone]
-            self.gone = 0
-        self.least = int(self.rows[self.gone].split()[0]) if len(self.rows) > self.gone else None
-        for row in taken:
-            _, ledger, entry = map(int, row.split())
-            yield ledger + LOWEST, entry
-
-    def answer(self, positions: Sequence[Position]) -> tuple[Position, ...]:
-        return tuple(positions)
-
-    def add_messages(self, ledger_id: int, entry_ids: Sequence[int], deliver_at: Sequence[int]) -> Sequence[bool]:
-        return tuple(map(self.add_message, [ledger_id] * len(entry_ids), entry_ids, deliver_at))
-
-    def get_number_of_delayed_messages(self) -> int:
-        self.merge()
-        return len(self.rows) - self.gone
-
-    def get_buffer_memory_usage(self) -> int:
-        return 64 * self.get_number_of_delayed_messages()
 
 
 class Number(int):

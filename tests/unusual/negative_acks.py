@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Coroutine, Generator, Iterator
+from collections.abc import Callable, Collection, Coroutine, Generator
 from contextlib import suppress
 from types import coroutine
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from broker_tck.implementations.interface import (
     Clocks,
@@ -31,107 +31,6 @@ def delay_of(config: NegativeAcksConfig, count: int) -> int:
     with suppress(OverflowError):
         return int(min(first * math.pow(factor, count), longest))
     return longest if first else 0
-
-
-class Link(NamedTuple):
-    """A nack, and those before it. Nothing of it ever changes."""
-
-    bucket: int
-    position: Position
-    chunks: tuple[int, ...]
-    first: int
-    """The first bucket of all."""
-    before: Link | None
-
-
-class State(NamedTuple):
-    """All that a tracker knows."""
-
-    nacks: Link | None = None
-    timeout: Timeout | None = None
-    deadline: int = 0
-    closed: bool = False
-
-
-class ChainTracker:
-    """Nothing changes but the one name of a state: nacks are a chain of tuples, gone through on each question.
-
-    The timer is armed anew at each nack, for the deadline that it had or a sooner one. What is too much for one request
-    goes out in parts of one size.
-    """
-
-    contract: ClassVar = "negative-acks"
-    profiles: ClassVar = ("pip-393-spec",)
-
-    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
-        self.config, self.clocks, self.timer, self.consumer = config, clocks, timer, consumer
-        self.state = State()
-        self.counted: tuple[Link | None, int] = None, 0
-
-    def links(self) -> Iterator[Link]:
-        """The newest nack, and those before it."""
-        link = self.state.nacks
-        while link:
-            yield link
-            link = link.before
-
-    def link(self, bucket: int, position: Position, chunks: tuple[int, ...]) -> None:
-        """Add a nack."""
-        before = self.state.nacks
-        first = min(bucket, before.first) if before else bucket
-        self.state = self.state._replace(nacks=Link(bucket, position, chunks, first, before))
-
-    def add(self, message_id: MessageId) -> None:
-        self.add_message(message_id, 0)
-
-    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        if self.state.closed:
-            return
-        ledger, entry, _, chunks = message_id
-        delay = delay_of(self.config, redelivery_count)
-        width = 1 << self.config.precision_bits
-        self.link((self.clocks.wall() + delay) // width * width, (ledger, entry), (*chunks, entry))
-        deadline = self.clocks.monotonic() + delay * MS
-        self.arm(min(deadline, self.state.deadline) if self.state.timeout else deadline)
-
-    def arm(self, deadline: int | None) -> None:
-        """Cancel what is armed, and arm for a time if there is one."""
-        if self.state.timeout:
-            self.state.timeout.cancel()
-        timeout = None if deadline is None else self.timer.new_timeout(deadline, self.fired)
-        self.state = self.state._replace(timeout=timeout, deadline=deadline or 0)
-
-    def fired(self, timeout: Timeout) -> None:
-        """Emit what is due."""
-        if timeout is not self.state.timeout:
-            return
-        now = self.clocks.wall()
-        links = [*self.links()][::-1]
-        self.state = State()
-        for link in links:
-            if link.bucket > now:
-                self.link(*link[:3])
-        if self.state.nacks:
-            self.arm(self.clocks.monotonic() + (self.state.nacks.first - now) * MS)
-        self.emit({(link.position[0], entry) for link in links if link.bucket <= now for entry in link.chunks})
-
-    def emit(self, ids: set[Position]) -> None:
-        """Call the application, then send the requests."""
-        if not ids:
-            return
-        self.consumer.on_negative_acks_send(frozenset(ids))
-        requests = -(-len(ids) // 1000)
-        for first in range(requests):
-            self.consumer.redeliver_unacknowledged_messages([*ids][first::requests])
-
-    def get_nacked_messages_count(self) -> int:
-        if self.counted[0] is not self.state.nacks:
-            self.counted = self.state.nacks, len({link[:2] for link in self.links()})
-        return self.counted[1]
-
-    def close(self) -> None:
-        self.arm(None)
-        self.state = State(closed=True)
 
 
 @coroutine

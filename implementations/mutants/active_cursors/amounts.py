@@ -16,7 +16,7 @@ PAGE = 1_000
 # ---- Tables
 
 
-@mutant("CC-09", conditions=3, deep=True)
+@mutant("CC-09", shows="A hash table with open addressing: names of one slot.", conditions=3, deep=True)
 class RemovalEndsTheProbe(SortedCursors):
     """Names are in a table of 64 slots: one that had to go on to the next is not found when the first has left."""
 
@@ -48,7 +48,7 @@ class RemovalEndsTheProbe(SortedCursors):
         return super().get(name) if slot in self._slots or self._has_grown else None
 
 
-@mutant("CC-11", conditions=3, deep=True)
+@mutant("CC-11", shows="More removals at a time than a ring has places.", conditions=3, deep=True)
 class RemovalsAreInARing(SortedCursors):
     """Removals wait in a ring of 64 until somebody asks: one more is lost, and the cursor stays in order."""
 
@@ -80,7 +80,7 @@ class RemovalsAreInARing(SortedCursors):
 # ---- Pages
 
 
-@mutant("CC-02", conditions=2, deep=True)
+@mutant("CC-02", shows="Pages of an order statistic, more than one of them.", conditions=2, deep=True)
 class PagesAreTakenForFull(SortedCursors):
     """Positions are in pages of 1,000 that are halved when they are full; a rank takes all pages before it for full."""
 
@@ -97,7 +97,11 @@ class PagesAreTakenForFull(SortedCursors):
 
 
 @mutant(
-    "CC-11", source="apache/pulsar, ActiveManagedCursorContainerImpl: removals wait by name", conditions=3, deep=True
+    "CC-11",
+    shows="A removal that waits while its name is given anew.",
+    source="apache/pulsar, ActiveManagedCursorContainerImpl: removals wait by name",
+    conditions=3,
+    deep=True,
 )
 class RemovalByNameWaits(LazyList):
     """A removal waits by its name until somebody asks: it takes the order of a new cursor that has the name by then."""
@@ -120,7 +124,7 @@ class RemovalByNameWaits(LazyList):
         super()._bring_up_to_date()
 
 
-@mutant("CC-12", conditions=3)
+@mutant("CC-12", shows="An empty container in the middle of a life.", conditions=3)
 class VersionBeginsAnew(SortedCursors):
     """When the last cursor is removed, the version begins anew."""
 
@@ -132,7 +136,7 @@ class VersionBeginsAnew(SortedCursors):
         return removed
 
 
-@mutant("CC-13", conditions=3)
+@mutant("CC-13", shows="A second life under the same name.", conditions=3)
 class DurableForItsName(SortedCursors):
     """A name that was durable in an earlier life is so again, whatever cursor comes under it, and not counted down."""
 

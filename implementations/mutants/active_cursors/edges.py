@@ -25,7 +25,7 @@ class Compares(SortedCursors):
 # ---- Widths
 
 
-@mutant("CC-02", conditions=3, deep=True)
+@mutant("CC-02", shows="Two numbers in one word, with ids that need more bits.", conditions=3, deep=True)
 class PositionsArePacked(Compares):
     """Positions are compared as one number, ledgers shifted by 32 bits: larger entries reach into the next ledger."""
 
@@ -33,7 +33,7 @@ class PositionsArePacked(Compares):
         return (one[0] << 32) + one[1] <= (other[0] << 32) + other[1]
 
 
-@mutant("CC-02", conditions=3, deep=True)
+@mutant("CC-02", shows="A comparison by a difference that overflows.", conditions=3, deep=True)
 class DifferenceIsAnInt(Compares):
     """Positions are compared by the difference of their entries, as an int: 2^31 apart, the later one is earlier."""
 
@@ -43,7 +43,7 @@ class DifferenceIsAnInt(Compares):
         return (one[1] - other[1] + 2**31) % 2**32 - 2**31 <= 0
 
 
-@mutant("CC-02", conditions=3, deep=True)
+@mutant("CC-02", shows="Neighbours that floating point cannot tell apart.", conditions=3, deep=True)
 class EntriesAreDoubles(Compares):
     """Entries are compared in floating point: beyond 2^53 a cursor is taken for being where its neighbour is."""
 
@@ -51,7 +51,7 @@ class EntriesAreDoubles(Compares):
         return (float(one[0]), float(one[1])) <= (float(other[0]), float(other[1]))
 
 
-@mutant("CC-02", conditions=2, deep=True)
+@mutant("CC-02", shows="A rank beyond a byte.", conditions=2, deep=True)
 class RankIsAByte(SortedCursors):
     """A rank is told in eight bits: that of the 256th cursor is 0."""
 
@@ -60,7 +60,7 @@ class RankIsAByte(SortedCursors):
         return super().get_number_of_cursors_at_same_position_or_before(cursor) % 256
 
 
-@mutant("CC-12", conditions=2, deep=True)
+@mutant("CC-12", shows="A version beyond 15 bits.", conditions=2, deep=True)
 class VersionIsAShort(SortedCursors):
     """The version is kept in 16 bits, signed: after 32,767 it is below 0."""
 
@@ -73,7 +73,7 @@ class VersionIsAShort(SortedCursors):
 # ---- Clocks
 
 
-@mutant("EC-58", conditions=3, deep=True)
+@mutant("EC-58", shows="A clock that goes on by 2^32 ms.", conditions=3, deep=True)
 class ElapsedWrapsAround(SortedCursors):
     """The time since the last removal is kept in 32 bits: after 2^32 ms, 50 days, entries are cached once more."""
 
@@ -82,7 +82,7 @@ class ElapsedWrapsAround(SortedCursors):
         return bool(self._by_name) or (self._clock() - self._left_at) % 2**32 < self._grace
 
 
-@mutant("EC-58", conditions=2)
+@mutant("EC-58", shows="A time of 0, used as a mark.", conditions=2)
 class TimeZeroIsNever(SortedCursors):
     """Where the clock shows 0 at the start or at a removal, that is taken for never."""
 
@@ -94,7 +94,7 @@ class TimeZeroIsNever(SortedCursors):
 # ---- Origins
 
 
-@mutant("CC-02")
+@mutant("CC-02", shows="A position of zeros, used as a mark.")
 class OriginIsNoPosition(SortedCursors):
     """A cursor at 0:0 is taken for one that has no position yet."""
 
@@ -102,7 +102,7 @@ class OriginIsNoPosition(SortedCursors):
         super()._place(slot, position if position and any(position) else None)
 
 
-@mutant("CC-02", conditions=2)
+@mutant("CC-02", shows="An entry of -1, used as a mark.", conditions=2)
 class MinusOneIsNoPosition(SortedCursors):
     """A cursor before the first entry of a ledger, at entry -1, is taken for one that has no position yet."""
 
@@ -113,7 +113,7 @@ class MinusOneIsNoPosition(SortedCursors):
 # ---- Settings
 
 
-@mutant("EC-58")
+@mutant("EC-58", shows="A grace time of -1, used as a mark.")
 class NegativeGraceIsForEver(SortedCursors):
     """A grace time of -1 is taken for one without end."""
 
@@ -122,21 +122,10 @@ class NegativeGraceIsForEver(SortedCursors):
         self._grace = 2**63 if config.grace == -1 else config.grace
 
 
-@mutant("EC-58", conditions=2, deep=True)
+@mutant("EC-58", shows="A grace time beyond 31 bits.", conditions=2, deep=True)
 class GraceIsAnInt(SortedCursors):
     """The grace time is kept in 32 bits, signed: one of 2^31 ms is none."""
 
     def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
         super().__init__(config, clock)
         self._grace = (config.grace + 2**31) % 2**32 - 2**31
-
-
-@mutant("CC-05", conditions=2)
-class NamesIgnoreCase(SortedCursors):
-    """An update finds a cursor by its name in whatever case."""
-
-    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
-        """Move a cursor."""
-        name = cursor.name.lower()
-        found = next((slot.cursor for each, slot in self._by_name.items() if each.lower() == name), cursor)
-        super().update_cursor(found, position)

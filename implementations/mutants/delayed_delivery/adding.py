@@ -7,17 +7,25 @@ from collections.abc import Sequence
 from broker_tck.implementations.delayed_delivery.fixed_delay import FixedDelayDetector
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.in_memory import LAST_TIME, NEVER
-from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker, bucket_width
-from broker_tck.implementations.delayed_delivery.time_bucket_2025 import NoSuchElementException
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.delayed_delivery.time_bucket_index import TimeBucketIndex
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
 from broker_tck.implementations.mutants.delayed_delivery.parts import around_detector, around_index
 from broker_tck.implementations.mutants.mutant import mutant
 
+
+class NoSuchElementException(Exception):
+    """The timer asked an index without messages for its first bucket (issue 25617)."""
+
+
 # ---- Whether it is taken
 
 
-@mutant("DD-09", source="apache/pulsar, InMemoryDelayedDeliveryTracker until 2.9; cf. issue 10169")
+@mutant(
+    "DD-09",
+    shows="A real bug of the heap, at the one time at which the answer changes.",
+    source="apache/pulsar, InMemoryDelayedDeliveryTracker until 2.9; cf. issue 10169",
+)
 class HeapEqualityAccepted(HeapTracker):
     """A message whose time is the cut-off itself is taken."""
 
@@ -27,7 +35,7 @@ class HeapEqualityAccepted(HeapTracker):
         self._window -= 1
 
 
-@mutant("DD-09", source="apache/pulsar PR 5498")
+@mutant("DD-09", shows="A real bug: two windows, one for adds and one for gets.", source="apache/pulsar PR 5498")
 class RefusedOnlyOncePast(TimeBucketTracker):
     """A message within the tick is taken, though it is due: what is handed out early comes back at once."""
 
@@ -37,7 +45,12 @@ class RefusedOnlyOncePast(TimeBucketTracker):
         self._window = 0
 
 
-@mutant("DD-04", source="apache/pulsar PR 16068, issue 10169", conditions=2)
+@mutant(
+    "DD-04",
+    shows="A real bug: a setting that is read and not used.",
+    source="apache/pulsar PR 16068, issue 10169",
+    conditions=2,
+)
 class StrictSwitchIgnored(TimeBucketTracker):
     """In strict mode, too, the cut-off is a tick from now."""
 
@@ -51,7 +64,12 @@ class StrictSwitchIgnored(TimeBucketTracker):
 # ---- The bucket that it is filed in
 
 
-@mutant("DD-05", source="apache/pulsar PR 26012, issue 25996", conditions=2)
+@mutant(
+    "DD-05",
+    shows="A real bug that a user reported: a message before its time.",
+    source="apache/pulsar PR 26012, issue 25996",
+    conditions=2,
+)
 class StrictRoundedDown(TimeBucketTracker):
     """In strict mode a time is rounded down to its bucket, so it is handed out early."""
 
@@ -60,59 +78,14 @@ class StrictRoundedDown(TimeBucketTracker):
         self._rounding = 0
 
 
-@mutant("DD-05", conditions=3, deep=True)
-class LastBucketOverflows(TimeBucketTracker):
-    """In strict mode, rounding up a time in the last bucket of all overflows, and the message is due at once."""
-
-    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
-        """Track a message, in 64 bits."""
-        rounded = deliver_at + self._rounding
-        if rounded <= LAST_TIME:
-            return super().add_message(ledger_id, entry_id, deliver_at)
-        self._count += self._index.add(rounded - 2**64 & self._mask, ledger_id, entry_id)
-        self._update_timer(self._clock())
-        self._delays.accepted(deliver_at, self._tick)
-        return True
-
-
-@mutant("DD-02", source="the book's figures for the default tick: 10 bits, not 9")
-class BucketsWiderThanTheTick(TimeBucketTracker):
-    """The width of a bucket is the tick rounded up to a power of two."""
-
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        width = 1 << max(0, config.tick - 1).bit_length()
-        self._mask = -width
-        self._rounding, self._slack = (width - 1, 0) if config.strict else (0, width - 1)
-        self.reset_tick_time(config.tick)
-
-
-@mutant("DD-03", conditions=2)
-class TickChangesTheWidth(TimeBucketTracker):
-    """A new tick gives buckets a new width, and what is held is looked for under the wrong key."""
-
-    def reset_tick_time(self, tick: int) -> None:
-        """Change the tick and the width."""
-        width = bucket_width(tick)
-        self._mask = -width
-        self._rounding, self._slack = (width - 1, 0) if self._strict else (0, width - 1)
-        super().reset_tick_time(tick)
-
-
-@mutant("DD-27", conditions=2)
-class TickRearmsTheTimer(TimeBucketTracker):
-    """A new tick brings the timer up to date."""
-
-    def reset_tick_time(self, tick: int) -> None:
-        """Change the tick, then the timer."""
-        super().reset_tick_time(tick)
-        self._update_timer(self._clock())
-
-
 # ---- Messages that are held already
 
 
-@mutant("DD-11", source="apache/pulsar PR 25681, issue 25617")
+@mutant(
+    "DD-11",
+    shows="A count beside an index, and an error once the two differ.",
+    source="apache/pulsar PR 25681, issue 25617",
+)
 class DuplicateCounted(TimeBucketTracker):
     """A message that is in its bucket already is counted again; once all is drained, every call fails."""
 
@@ -129,7 +102,7 @@ class DuplicateCounted(TimeBucketTracker):
         super()._update_timer(now)
 
 
-@mutant("DD-11", conditions=3, deep=True, inside=around_index)
+@mutant("DD-11", shows="The first entry of a container of a bitmap.", conditions=3, deep=True, inside=around_index)
 class DuplicateCountedAtTheEdge(TimeBucketIndex):
     """A second add of an entry that begins a container of 65,536 is counted again."""
 
@@ -138,38 +111,9 @@ class DuplicateCountedAtTheEdge(TimeBucketIndex):
         return super().add(key, ledger_id, entry_id) or (entry_id > 0 and entry_id % 65_536 == 0)
 
 
-@mutant("DD-12", source="apache/pulsar issue 23912 asks for what leads to it", inside=around_index)
-class OneBucketForAPosition(TimeBucketIndex):
-    """A position that is held under one time is not filed under another."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._known: set[Position] = set()
-
-    def add(self, key: int, ledger_id: int, entry_id: int) -> bool:
-        """Add a position that is not known."""
-        if (ledger_id, entry_id) in self._known:
-            return False
-        self._known.add((ledger_id, entry_id))
-        return super().add(key, ledger_id, entry_id)
-
-    def add_run(self, key: int, ledger_id: int, first_entry: int, last_entry: int) -> int:
-        """Add positions one by one."""
-        return sum(self.add(key, ledger_id, entry) for entry in range(first_entry, last_entry + 1))
-
-    def take(self, last_key: int, max_copies: int) -> list[Position]:
-        """Remove the first positions."""
-        taken = super().take(last_key, max_copies)
-        self._known.difference_update(taken)
-        return taken
-
-    def clear(self) -> None:
-        """Remove everything."""
-        super().clear()
-        self._known.clear()
-
-
-@mutant("DD-30", conditions=3, deep=True, inside=around_index)
+@mutant(
+    "DD-30", shows="A shortcut for repeated calls that outlives a clear.", conditions=3, deep=True, inside=around_index
+)
 class LastAddSurvivesClear(TimeBucketIndex):
     """The last add is remembered, to pass by its repetition: also by the one that comes after a clear."""
 
@@ -188,28 +132,10 @@ class LastAddSurvivesClear(TimeBucketIndex):
         return super().take(last_key, max_copies)
 
 
-@mutant("DD-10", conditions=3, deep=True)
-class DuplicateLeavesTheTimer(TimeBucketTracker):
-    """An add of a message that is held already returns before the timer is brought up to date."""
-
-    _before = -1
-
-    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
-        """Track a message; only a new one concerns the timer."""
-        self._before = self._count
-        taken = super().add_message(ledger_id, entry_id, deliver_at)
-        self._before = -1
-        return taken
-
-    def _update_timer(self, now: int) -> None:
-        if self._count != self._before:
-            super()._update_timer(now)
-
-
 # ---- Messages that are added together
 
 
-@mutant("DD-10", conditions=2, deep=True)
+@mutant("DD-10", shows="A batch that does less than single adds do.", conditions=2, deep=True)
 class BatchLeavesTheTimer(TimeBucketTracker):
     """Messages that are added together do not bring the timer up to date."""
 
@@ -220,7 +146,7 @@ class BatchLeavesTheTimer(TimeBucketTracker):
             self._count += self._index.add(key, ledger_id, entry_id)
 
 
-@mutant("DD-11", conditions=2, deep=True)
+@mutant("DD-11", shows="A batch that counts what single adds do not.", conditions=2, deep=True)
 class BatchCountsDuplicates(TimeBucketTracker):
     """Of messages that are added together, those that are held already are counted again."""
 
@@ -233,7 +159,13 @@ class BatchCountsDuplicates(TimeBucketTracker):
 # ---- Ids
 
 
-@mutant("DD-13", source="apache/pulsar PR 25681 went to 32 bits", conditions=2, inside=around_index)
+@mutant(
+    "DD-13",
+    shows="Entry ids that come out of 32 bits with a sign.",
+    source="apache/pulsar PR 25681 went to 32 bits",
+    conditions=2,
+    inside=around_index,
+)
 class EntryIdsSigned(TimeBucketIndex):
     """Entry ids from 2^31 on are handed out as negative numbers."""
 
@@ -243,52 +175,19 @@ class EntryIdsSigned(TimeBucketIndex):
         return [(ledger, entry - 2**32 if entry >= 2**31 else entry) for ledger, entry in taken]
 
 
-@mutant("DD-13", conditions=2, inside=around_index)
-class LedgerIdsCutShort(TimeBucketIndex):
-    """Only the low 32 bits of a ledger id are kept."""
-
-    def add(self, key: int, ledger_id: int, entry_id: int) -> bool:
-        """Add a position of a short ledger id."""
-        return super().add(key, ledger_id & 0xFFFFFFFF, entry_id)
-
-    def add_run(self, key: int, ledger_id: int, first_entry: int, last_entry: int) -> int:
-        """Add positions of a short ledger id."""
-        return super().add_run(key, ledger_id & 0xFFFFFFFF, first_entry, last_entry)
-
-
 # ---- What it tells of the delay
 
 
-@mutant("DD-15", source="apache/pulsar PR 17907", conditions=3, deep=True, inside=around_detector)
+@mutant(
+    "DD-15",
+    shows="A real bug that shows only by a pause, many operations later.",
+    source="apache/pulsar PR 17907",
+    conditions=3,
+    deep=True,
+    inside=around_detector,
+)
 class RefusalKeepsTheDelayFixed(FixedDelayDetector):
     """A message that is not taken, as it is due or not delayed at all, does not end the fixed delay."""
 
     def refused(self) -> None:
         """A message was not taken."""
-
-
-@mutant("DD-14", conditions=3, deep=True, inside=around_detector)
-class TickBackEndsTheFixedDelay(FixedDelayDetector):
-    """A time that lies a tick below the highest, no more, ends the fixed delay."""
-
-    def accepted(self, deliver_at: int, tick: int) -> None:
-        """A message was taken."""
-        super().accepted(deliver_at, tick - 1)
-
-
-@mutant("DD-14", conditions=4, deep=True)
-class WidthForTickInTheDetection(TimeBucketTracker):
-    """A time that lies more than a bucket below the highest, but not more than a tick, ends the fixed delay."""
-
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self._delays = _Bucketwise(bucket_width(config.tick))
-
-
-class _Bucketwise(FixedDelayDetector):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self._width = width
-
-    def accepted(self, deliver_at: int, tick: int) -> None:
-        super().accepted(deliver_at, self._width)

@@ -21,7 +21,7 @@ from broker_tck.implementations.mutants.mutant import mutant
 # ---- Batches
 
 
-@mutant("DD-11", conditions=3, inside=around_index)
+@mutant("DD-11", shows="A run that is partly there already, between its ends.", conditions=3, inside=around_index)
 class RunIsNewIfItsEndsAre(TimeBucketIndex):
     """Of a run of messages only the first and the last are looked up: where these are new, all are counted as new."""
 
@@ -32,7 +32,7 @@ class RunIsNewIfItsEndsAre(TimeBucketIndex):
         return last_entry - first_entry + 1 if ends == 2 else added + ends
 
 
-@mutant("DD-14", conditions=4, deep=True)
+@mutant("DD-14", shows="A copy of a setting that one of two ways in goes on with.", conditions=4, deep=True)
 class BatchStepsBackByTheFirstTick(TimeBucketTracker):
     """How far times in a batch may step back is told by the tick at the start, whatever it is by then."""
 
@@ -53,7 +53,7 @@ class _OfTheFirstTick(FixedDelayDetector):
 # ---- Many buckets
 
 
-@mutant("DD-30", conditions=2, deep=True)
+@mutant("DD-30", shows="More buckets than a loop has turns.", conditions=2, deep=True)
 class ClearsAThousandBuckets(TimeBucketTracker):
     """A clear forgets the first thousand buckets, and leaves the others."""
 
@@ -80,7 +80,7 @@ def around_bitmap(broken: type[Bitmap]) -> type[TimeBucketTracker]:
     return around_index(Index)
 
 
-@mutant("DD-28", conditions=3, deep=True, inside=around_bitmap)
+@mutant("DD-28", shows="An entry before all others of a large bitmap.", conditions=3, deep=True, inside=around_bitmap)
 class FirstOfThousandsIsLost(Bitmap):
     """A message whose entry comes before all others of its bucket is lost where these are more than 2,048."""
 
@@ -89,7 +89,9 @@ class FirstOfThousandsIsLost(Bitmap):
         return (len(self) <= 2_048 or number > self._numbers.min()) and super().add(number)
 
 
-@mutant("DD-28", conditions=3, deep=True, inside=around_bitmap)
+@mutant(
+    "DD-28", shows="A run across the end of a container of a bitmap.", conditions=3, deep=True, inside=around_bitmap
+)
 class RunEndsWithItsContainer(Bitmap):
     """A run of messages that is added to a bitmap ends where its first container of 65,536 does; the rest is lost."""
 
@@ -98,7 +100,7 @@ class RunEndsWithItsContainer(Bitmap):
         return super().add_run(first, min(last, first | 0xFFFF))
 
 
-@mutant("DD-28", conditions=3, deep=True, inside=around_index)
+@mutant("DD-28", shows="Many large buckets at a time.", conditions=3, deep=True, inside=around_index)
 class EightCrowdsAtMost(TimeBucketIndex):
     """While more than eight buckets are bitmaps, none of these takes a message."""
 
@@ -112,7 +114,13 @@ class EightCrowdsAtMost(TimeBucketIndex):
 # ---- Second and third lives
 
 
-@mutant("DD-16", conditions=4, deep=True, inside=around_detector)
+@mutant(
+    "DD-16",
+    shows="What is right the first time, and wrong the second.",
+    conditions=4,
+    deep=True,
+    inside=around_detector,
+)
 class DetectionStartsAnewOnce(FixedDelayDetector):
     """The detection of a fixed delay starts anew when the index is empty for the first time, and never after."""
 
@@ -125,7 +133,7 @@ class DetectionStartsAnewOnce(FixedDelayDetector):
         self._drained = self._drained + 1
 
 
-@mutant("DD-30", conditions=3, inside=around_index)
+@mutant("DD-30", shows="A pooled object that is not emptied.", conditions=3, inside=around_index)
 class ClearedSetIsUsedAgain(OneByOne):
     """A clear keeps the set of the last bucket, which has one from its second message on, for the next: unemptied."""
 

@@ -13,15 +13,6 @@ MAX_INT = 2**31 - 1
 # ---- Widths
 
 
-@mutant("DD-05", conditions=2, deep=True, inside=around_index)
-class KeysAreDoubles(OneByOne):
-    """Buckets are reckoned in floating point: beyond 2^53 their keys are those of their neighbours."""
-
-    def add(self, key: int, ledger_id: int, entry_id: int) -> bool:
-        """Add a position under a key of 53 bits."""
-        return super().add(min(int(float(key)), 2**63 - 1), ledger_id, entry_id)
-
-
 class OfAnotherWidth(TimeBucketTracker):
     """The base of mutants that get the width of a bucket wrong."""
 
@@ -36,7 +27,7 @@ class OfAnotherWidth(TimeBucketTracker):
         raise NotImplementedError
 
 
-@mutant("DD-02")
+@mutant("DD-02", shows="A width that is wrong for powers of two alone.")
 class HalfOfAPowerOfTwo(OfAnotherWidth):
     """The width is the largest power of two below the tick: half of it where that is a power of two itself."""
 
@@ -44,15 +35,7 @@ class HalfOfAPowerOfTwo(OfAnotherWidth):
         return 1 << max(0, (tick - 1).bit_length() - 1)
 
 
-@mutant("DD-02", conditions=2, deep=True)
-class WidthIsShiftedAsAnInt(OfAnotherWidth):
-    """The width is shifted in an int, whose shifts go by five bits: with a tick from 2^32 on it starts from 1 again."""
-
-    def _width_for(self, tick: int) -> int:
-        return 1 << (max(0, tick.bit_length() - 1) % 32)
-
-
-@mutant("DD-09", conditions=2, deep=True)
+@mutant("DD-09", shows="A tick beyond 31 bits.", conditions=2, deep=True)
 class WindowIsAnInt(TimeBucketTracker):
     """The cut-off is reckoned with the low 32 bits of the tick, signed: from 2^31 on it lies before now, or is now."""
 
@@ -63,21 +46,10 @@ class WindowIsAnInt(TimeBucketTracker):
             self._window = (tick + 2**31) % 2**32 - 2**31
 
 
-@mutant("DD-21", conditions=2, inside=around_timer)
-class DelayIsAnInt(DeliveryTimer):
-    """The timer is armed for 2^31 - 1 ms ahead at most: a firing that comes too soon, 24 days before its bucket."""
-
-    def aim(self, wake: int, now: int, tick: int) -> None:
-        """Aim at ``wake``, as far as an int reaches."""
-        super().aim(min(wake, now + MAX_INT), now, tick)
-        if self._timeout is not None:
-            self.target = wake
-
-
 # ---- Clocks
 
 
-@mutant("DD-22", conditions=3, inside=around_timer)
+@mutant("DD-22", shows="A clock that stands still between two firings.", conditions=3, inside=around_timer)
 class SameMomentIsNoRunBefore(DeliveryTimer):
     """As long as the clock stands still after a firing, the next timeout keeps no distance from that."""
 
@@ -86,7 +58,9 @@ class SameMomentIsNoRunBefore(DeliveryTimer):
         super().aim(wake, now, 0 if self._last_run == now else tick)
 
 
-@mutant("DD-22", conditions=3, deep=True, inside=around_timer)
+@mutant(
+    "DD-22", shows="A clock that goes on by 2^32 ms between two firings.", conditions=3, deep=True, inside=around_timer
+)
 class ElapsedIsAnInt(DeliveryTimer):
     """The time since the last firing is kept in 32 bits: after 2^32 ms that firing seems to have been just now."""
 
@@ -102,7 +76,7 @@ class ElapsedIsAnInt(DeliveryTimer):
 # ---- Nothing and one
 
 
-@mutant("DD-27", conditions=2)
+@mutant("DD-27", shows="A tick of 0, taken for no tick.", conditions=2)
 class NoTickIsIgnored(TimeBucketTracker):
     """A new tick of 0 is taken for none, and the one before goes on."""
 
@@ -111,7 +85,7 @@ class NoTickIsIgnored(TimeBucketTracker):
         super().reset_tick_time(tick or getattr(self, "_tick", 0))
 
 
-@mutant("DD-20")
+@mutant("DD-20", shows="A budget of 0, taken for no budget.")
 class NoBudgetIsNoLimit(TimeBucketTracker):
     """A get of 0 hands out everything that is due."""
 
@@ -120,16 +94,9 @@ class NoBudgetIsNoLimit(TimeBucketTracker):
         return super().get_scheduled_messages(max_messages or MAX_INT)
 
 
-@mutant("DD-17", conditions=3)
-class LookaheadOfOneIsNone(TimeBucketTracker):
-    """A lookahead of 1 is taken for switched off."""
-
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self._lookahead = config.lookahead if config.lookahead > 1 else 0
-
-
-@mutant("DD-28", conditions=2, deep=True, inside=around_index)
+@mutant(
+    "DD-28", shows="The greatest entry id, used as a mark inside a table.", conditions=2, deep=True, inside=around_index
+)
 class LastEntryIdIsNone(OneByOne):
     """Entry id 2^32 - 1, which is -1 in an int, marks a free place: a message that has it is taken, and lost."""
 
@@ -141,7 +108,7 @@ class LastEntryIdIsNone(OneByOne):
 # ---- Settings
 
 
-@mutant("DD-21", conditions=3, deep=True)
+@mutant("DD-21", shows="A width and a tick that are 2^31 ms apart.", conditions=3, deep=True)
 class LatenessIsAnInt(TimeBucketTracker):
     """With a tick so far below the width that a bucket is due 2^31 ms after its key or later, it is woken sooner."""
 

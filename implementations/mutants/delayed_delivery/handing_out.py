@@ -1,39 +1,19 @@
-"""Mutants that go wrong over messages that leave: when they are due, which ones, in which order, what is forgotten."""
+"""Mutants that go wrong as messages leave: when and in which order, what is forgotten, what the timer is told."""
 
 from __future__ import annotations
 
-from broker_tck.implementations.delayed_delivery.fixed_delay import FixedDelayDetector
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.in_memory import NEVER
-from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucket50Tracker, TimeBucketTracker
-from broker_tck.implementations.interface import Position
-from broker_tck.implementations.mutants.delayed_delivery.parts import around_detector
+from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.delayed_delivery.timer import NO_TARGET, DeliveryTimer, DeliveryTimer2025
+from broker_tck.implementations.interface import Position, Timeout
+from broker_tck.implementations.mutants.delayed_delivery.parts import around_timer, in_heap
 from broker_tck.implementations.mutants.mutant import mutant
 
 # ---- When
 
 
-@mutant("DD-06", source="apache/pulsar PR 26188", conditions=2)
-class DueFromTheStartOfABucket(TimeBucketTracker):
-    """A bucket is due when its first time is within the tick, so messages are handed out, refused, and filed again."""
-
-    def reset_tick_time(self, tick: int) -> None:
-        """Change the tick."""
-        super().reset_tick_time(tick)
-        self._early = self._window
-
-
-@mutant("DD-06", conditions=3)
-class NeverDueAfterItsKey(TimeBucketTracker):
-    """With a tick lowered below the width of a bucket, the bucket is due at its key, which is early."""
-
-    def reset_tick_time(self, tick: int) -> None:
-        """Change the tick."""
-        super().reset_tick_time(tick)
-        self._early = max(0, self._early)
-
-
-@mutant("DD-19", source="apache/pulsar PR 10078", conditions=2)
+@mutant("DD-19", shows="A real bug: a question without its side effect.", source="apache/pulsar PR 10078", conditions=2)
 class NoLeavesTheTimer(TimeBucketTracker):
     """When nothing is available, the timer is not brought up to date: after a firing, nothing is armed any more."""
 
@@ -45,7 +25,7 @@ class NoLeavesTheTimer(TimeBucketTracker):
 # ---- Which, and in which order
 
 
-@mutant("DD-20", source="apache/pulsar PR 7731")
+@mutant("DD-20", shows="A real bug of order, in an index that knows both orders.", source="apache/pulsar PR 7731")
 class HandedOutInOrderOfTime(TimeBucketTracker):
     """Messages are handed out in the order of their buckets."""
 
@@ -60,20 +40,7 @@ class HandedOutInOrderOfTime(TimeBucketTracker):
         return list(dict.fromkeys(copies))
 
 
-@mutant("DD-20", conditions=2)
-class GetOfNothingLeavesTheTimer(TimeBucketTracker):
-    """A get that hands out nothing returns before the timer is brought up to date."""
-
-    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
-        """Hand out messages that are due."""
-        if max_messages > 0 and self._index.first <= self._clock() + self._early:
-            return super().get_scheduled_messages(max_messages)
-        if self._index.first == NEVER:
-            self._delays.reset()
-        return []
-
-
-@mutant("DD-28", conditions=3)
+@mutant("DD-28", shows="A count of positions taken for one of copies.", conditions=3)
 class CountFallsByPositions(TimeBucketTracker):
     """A position that is handed out for two of its copies is taken off the count once."""
 
@@ -85,7 +52,7 @@ class CountFallsByPositions(TimeBucketTracker):
         return handed_out
 
 
-@mutant("DD-20", conditions=3)
+@mutant("DD-20", shows="A loop that fills up an answer from which copies were dropped.", conditions=3)
 class HeapBudgetOfPositions(HeapTracker):
     """So many positions are handed out as were asked for, whatever number of copies that takes."""
 
@@ -100,7 +67,7 @@ class HeapBudgetOfPositions(HeapTracker):
 # ---- What is forgotten
 
 
-@mutant("DD-30", source="apache/pulsar issue 8689")
+@mutant("DD-30", shows="A real bug: an operation that does nothing.", source="apache/pulsar issue 8689")
 class ClearKeepsTheMessages(TimeBucketTracker):
     """Clear does nothing."""
 
@@ -108,7 +75,12 @@ class ClearKeepsTheMessages(TimeBucketTracker):
         """Forget nothing."""
 
 
-@mutant("DD-30", source="apache/pulsar issue 6403, PR 14740", conditions=2)
+@mutant(
+    "DD-30",
+    shows="A real bug: a clear that tells what is due from what is not.",
+    source="apache/pulsar issue 6403, PR 14740",
+    conditions=2,
+)
 class HeapKeepsWhatIsDueOnClear(HeapTracker):
     """Clear keeps the messages that are due: when the consumers come back, they are delivered twice."""
 
@@ -120,83 +92,55 @@ class HeapKeepsWhatIsDueOnClear(HeapTracker):
             self._count += self._index.add(self._clock(), ledger_id, entry_id)
 
 
-@mutant("DD-30", conditions=2)
-class ClearDisarms(TimeBucketTracker):
-    """Clear brings the timer up to date."""
-
-    def clear(self) -> None:
-        """Forget every message, and the timeout."""
-        super().clear()
-        self._update_timer(self._clock())
+# ---- The time between two firings
 
 
-@mutant("DD-16", conditions=3)
-class ClearStartsTheDetectionAnew(TimeBucketTracker):
-    """Clear forgets what is known of the delays."""
+@mutant(
+    "DD-22",
+    shows="A real bug: timeouts that follow on each other at once.",
+    source="apache/pulsar PR 5498",
+    conditions=2,
+    inside=in_heap,
+)
+class HeapWithoutSpacing(DeliveryTimer2025):
+    """A firing may follow on another within the tick."""
 
-    def clear(self) -> None:
-        """Forget every message and every delay."""
-        super().clear()
-        self._delays.reset()
-
-
-@mutant("DD-16", conditions=3, deep=True)
-class ClearKeepsTheDetection(TimeBucket50Tracker):
-    """Clear leaves what is known of the delays as it is, which the class of 5.0 forgets."""
-
-    def clear(self) -> None:
-        """Forget every message, and no delay."""
-        delays = self._delays
-        self._delays = FixedDelayDetector()
-        super().clear()
-        self._delays = delays
+    def aim(self, wake: int, now: int, tick: int) -> None:
+        """Aim at ``wake``, however soon that is."""
+        super().aim(wake, now, 0)
 
 
-@mutant("DD-16", conditions=4, deep=True)
-class HighestSurvivesTheClear(TimeBucket50Tracker):
-    """Clear keeps the highest time so far: delays count as fixed again, but a later message seems to step back."""
+@mutant(
+    "DD-22",
+    shows="A memory of the last firing that an empty index loses.",
+    conditions=3,
+    deep=True,
+    inside=around_timer,
+)
+class LastRunForgottenWhenEmpty(DeliveryTimer):
+    """When nothing is held any more, the last firing is forgotten: the next may follow on it within the tick."""
 
-    _highest = 0
-
-    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
-        """Track a message, and the highest time."""
-        taken = super().add_message(ledger_id, entry_id, deliver_at)
-        self._highest = max(self._highest, deliver_at) if taken else self._highest
-        return taken
-
-    def clear(self) -> None:
-        """Forget every message, and of the delays all but the highest."""
-        super().clear()
-        self._delays.accepted(self._highest, self._tick)
+    def disarm(self) -> None:
+        """Forget the timeout and the last firing."""
+        super().disarm()
+        self._last_run = None
 
 
-@mutant("DD-16", conditions=4, deep=True, inside=around_detector)
-class HighestSurvivesTheDrain(FixedDelayDetector):
-    """When all is handed out, the highest time so far is kept: a later message seems to step back."""
-
-    def reset(self) -> None:
-        """Start anew, but for the highest time."""
-        highest = getattr(self, "_highest", 0)
-        super().reset()
-        self._highest = highest
+# ---- Firing
 
 
-# ---- Pausing
+@mutant(
+    "DD-24",
+    shows="A real bug: two timeouts, the older of which takes the newer for itself.",
+    source="apache/pulsar PR 26012",
+    conditions=3,
+    inside=around_timer,
+)
+class StaleFiringForgetsTheNewer(DeliveryTimer):
+    """A firing that was on its way when its timeout was cancelled makes the newer timeout be forgotten."""
 
-
-@mutant("DD-17", conditions=2)
-class PauseOneTooLate(TimeBucketTracker):
-    """Deliveries pause when more messages are held than the lookahead says."""
-
-    def should_pause_all_deliveries(self) -> bool:
-        """Whether the dispatcher is to stop reading."""
-        return self._count != self._lookahead and super().should_pause_all_deliveries()
-
-
-@mutant("DD-17", conditions=3)
-class PauseAsksForAvailabilityFirst(TimeBucketTracker):
-    """Whether deliveries pause is asked of the index first, which brings the timer up to date each time."""
-
-    def should_pause_all_deliveries(self) -> bool:
-        """Whether the dispatcher is to stop reading."""
-        return not self.has_message_available() and super().should_pause_all_deliveries()
+    def _fired(self, timeout: Timeout) -> bool:
+        if timeout.cancelled:
+            self._timeout = None
+            self.target = NO_TARGET
+        return super()._fired(timeout)

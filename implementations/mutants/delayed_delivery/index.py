@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from broker_tck.implementations.delayed_delivery.heap import HeapTracker, TripleHeap
 from broker_tck.implementations.delayed_delivery.in_memory import NEVER
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.delayed_delivery.time_bucket_index import PAGE_BITS, SHELF_BYTES, TimeBucketIndex
@@ -17,7 +16,13 @@ SIGN = 1 << 31
 """The sign of a number of 32 bits."""
 
 
-@mutant("DD-20", source="apache/pulsar PR 24035", conditions=2, inside=around_index)
+@mutant(
+    "DD-20",
+    shows="An order that only a hash table has.",
+    source="apache/pulsar PR 24035",
+    conditions=2,
+    inside=around_index,
+)
 class LedgersInHashOrder(TimeBucketIndex):
     """The ledgers of a bucket are visited in the order of their hashes."""
 
@@ -34,16 +39,9 @@ class LedgersInHashOrder(TimeBucketIndex):
         return [(ledger ^ HASH, entry) for ledger, entry in super().take(last_key, max_copies)]
 
 
-@mutant("DD-20", inside=around_index)
-class OneBucketAtATime(TimeBucketIndex):
-    """A get hands out messages of one bucket at most, even if more of them are due."""
-
-    def take(self, last_key: int, max_copies: int) -> list[Position]:
-        """Remove the first positions of the first bucket."""
-        return super().take(min(last_key, self.first), max_copies)
-
-
-@mutant("DD-20", conditions=3, deep=True, inside=around_index)
+@mutant(
+    "DD-20", shows="Ledgers on two pages, of which the model has none.", conditions=3, deep=True, inside=around_index
+)
 class BudgetForEachPage(TimeBucketIndex):
     """Where the ledgers of a bucket lie on both sides of a multiple of 2^31, each side is granted the whole budget."""
 
@@ -57,7 +55,14 @@ class BudgetForEachPage(TimeBucketIndex):
         return super()._take_first(self._budget if again else count)
 
 
-@mutant("DD-20", source="apache/pulsar PR 25681 went to 32 bits", conditions=3, deep=True, inside=around_index)
+@mutant(
+    "DD-20",
+    shows="A wrong order that shows only where a budget ends inside a ledger.",
+    source="apache/pulsar PR 25681 went to 32 bits",
+    conditions=3,
+    deep=True,
+    inside=around_index,
+)
 class EntryIdsInSignedOrder(TimeBucketIndex):
     """Entry ids of 32 bits are compared as signed numbers: where the budget ends inside a ledger, the wrong ones go."""
 
@@ -74,27 +79,10 @@ class EntryIdsInSignedOrder(TimeBucketIndex):
         return [(ledger, entry ^ SIGN) for ledger, entry in super().take(last_key, max_copies)]
 
 
-@mutant("DD-20", conditions=3)
-class HeapEntriesBeforeLedgers(HeapTracker):
-    """Messages of one time leave in the order of their entries, then of their ledgers."""
-
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self._index = _EntriesBeforeLedgers()
-
-
-class _EntriesBeforeLedgers(TripleHeap):
-    def add(self, key: int, ledger_id: int, entry_id: int) -> bool:
-        return super().add(key, entry_id, ledger_id)
-
-    def take(self, last_key: int, max_copies: int) -> list[Position]:
-        return [(ledger, entry) for entry, ledger in super().take(last_key, max_copies)]
-
-
 # ---- What stays, and what it takes
 
 
-@mutant("DD-01", source="apache/pulsar PR 24460")
+@mutant("DD-01", shows="A real bug: a container that outlives its content.", source="apache/pulsar PR 24460")
 class EmptyBucketStays(TimeBucketTracker):
     """A bucket stays when its last message is taken: available, with nothing to hand out."""
 
@@ -129,7 +117,7 @@ class _WithEmptyBuckets(TimeBucketIndex):
         self.first = min(self.first, self._emptied)
 
 
-@mutant("DD-01", conditions=2, deep=True)
+@mutant("DD-01", shows="The same, if more than a thousand buckets are emptied at once.", conditions=2, deep=True)
 class EmptyBucketStaysOfAThousand(EmptyBucketStays):
     """Where more than a thousand buckets are emptied at once, the first of them stays."""
 
@@ -148,7 +136,7 @@ class _WithEmptyBucketsOfAThousand(_WithEmptyBuckets):
         return taken
 
 
-@mutant("DD-35", conditions=4, deep=True)
+@mutant("DD-35", shows="The last entry of a container of a bitmap, at the end of a budget.", conditions=4, deep=True)
 class EndOfAContainerStays(TimeBucketTracker):
     """A budget that ends with the last entry of a container of 65,536 hands it out but keeps it."""
 
@@ -161,7 +149,12 @@ class EndOfAContainerStays(TimeBucketTracker):
         return handed_out
 
 
-@mutant("DD-29", source="apache/pulsar PR 25990 keeps a running sum", inside=around_index)
+@mutant(
+    "DD-29",
+    shows="A running sum that never comes back to 0.",
+    source="apache/pulsar PR 25990 keeps a running sum",
+    inside=around_index,
+)
 class MemoryOfEmptyBuckets(TimeBucketIndex):
     """What a bucket takes besides its messages is not given back with the last of them."""
 

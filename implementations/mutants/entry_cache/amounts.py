@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_tck.implementations.entry_cache.reads import CacheReads, Running
-from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
+from broker_tck.implementations.entry_cache.removal_queue import TopicCache
 from broker_tck.implementations.interface import Entry, Position
 from broker_tck.implementations.mutants.entry_cache.around import around_reads
 from broker_tck.implementations.mutants.entry_cache.caches import of_topic
@@ -17,7 +17,13 @@ PAGE_BITS = 6
 # ---- Sizes
 
 
-@mutant("EC-10", source="RangeCache of 2026, which has pages of 64 entries", inside=of_topic, conditions=2)
+@mutant(
+    "EC-10",
+    shows="Pages of entries, of which the model has none.",
+    source="RangeCache of 2026, which has pages of 64 entries",
+    inside=of_topic,
+    conditions=2,
+)
 class RangeEndsAtAnEmptyPage(TopicCache):
     """Entries are in pages of 64: a range ends at the first page after its first entry in which nothing is cached."""
 
@@ -35,7 +41,13 @@ class RangeEndsAtAnEmptyPage(TopicCache):
         return one[0] == other[0] and (other[1] >> PAGE_BITS) - (one[1] >> PAGE_BITS) > 1
 
 
-@mutant("EC-14", inside=of_topic, conditions=3, deep=True)
+@mutant(
+    "EC-14",
+    shows="A page that is removed with its neighbour, in a large ledger alone.",
+    inside=of_topic,
+    conditions=3,
+    deep=True,
+)
 class RemovalEndsAPageLate(TopicCache):
     """In a ledger of more than 64 entries a removal that ends before the first of a page takes that one along."""
 
@@ -48,7 +60,7 @@ class RemovalEndsAPageLate(TopicCache):
 # ---- Entries that differ
 
 
-@mutant("EC-46", inside=around_reads)
+@mutant("EC-46", shows="A total of equal parts, where parts differ.", inside=around_reads)
 class MissesHaveTheSizeOfTheFirst(CacheReads):
     """The bytes of a storage read's misses are those of its first entry, times as many as there are."""
 
@@ -59,7 +71,7 @@ class MissesHaveTheSizeOfTheFirst(CacheReads):
         super().completed(running, values)
 
 
-@mutant("EC-47", inside=around_reads, conditions=3)
+@mutant("EC-47", shows="A loop that ends early, seen only by what is cached later.", inside=around_reads, conditions=3)
 class PopulationEndsAtACachedOne(CacheReads):
     """What the storage answered is cached up to the first entry that is cached already."""
 
@@ -79,29 +91,3 @@ class PopulationEndsAtACachedOne(CacheReads):
             each.release()
         if not self._met:
             super().populate(value)
-
-
-# ---- Lives
-
-
-@mutant("EC-11", inside=of_topic, conditions=3)
-class AccessedInAnEarlierLife(TopicCache):
-    """An entry that was read, removed and inserted again counts as accessed from the start."""
-
-    def __init__(self, broker: RemovalQueue) -> None:
-        super().__init__(broker)
-        self._accessed: set[Position] = set()
-
-    def get(self, position: Position) -> Entry | None:
-        """The value of a position, retained."""
-        value = super().get(position)
-        if value is not None:
-            self._accessed.add(position)
-        return value
-
-    def put(self, position: Position, value: Entry) -> bool:
-        """Insert a value, with the mark that its position has."""
-        inserted = super().put(position, value)
-        if inserted and position in self._accessed:
-            self.ledgers[position[0]][position[1]].accessed = True
-        return inserted

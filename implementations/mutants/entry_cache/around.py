@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.implementations.entry_cache.reads import CacheReads, ReadLimiter
-from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
+from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue
 from broker_tck.implementations.interface import Clock, EntryCacheConfig, Execute
 
 
@@ -29,18 +29,5 @@ def around_limiter(broken: type[ReadLimiter]) -> type[RemovalQueue]:
             if self._limiter:
                 limit, queue = config.max_reads_in_flight, config.acquire_queue
                 self._limiter = broken(limit, queue, config.acquire_timeout, clock)
-
-    return Broker
-
-
-def around_cache(broken: type[TopicCache]) -> type[RemovalQueue]:
-    """The removal queue with this kind of cache."""
-
-    class Broker(RemovalQueue):
-        """A broker with broken caches."""
-
-        def get_entry_cache(self, topic: str) -> TopicCache:
-            """The cache of a topic, made where there is none."""
-            return self._caches.setdefault(topic, broken(self))
 
     return Broker

@@ -6,39 +6,20 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from broker_tck.implementations.entry_cache.reads import CacheReads, ReadLimiter, Running
-from broker_tck.implementations.entry_cache.removal_queue import Count, RemovalQueue, Slot, TopicCache
+from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import (
     Clock,
     Entry,
     Position,
-    ReadCount,
 )
 from broker_tck.implementations.mutants.entry_cache.around import around_limiter, around_reads
 from broker_tck.implementations.mutants.entry_cache.caches import of_topic
 from broker_tck.implementations.mutants.mutant import mutant
 
-DEFAULT_WATERMARK = 90
-
-
-def signed(number: int, bits: int) -> int:
-    """The low bits of a number, the highest of them for the sign."""
-    half = 1 << bits - 1
-    return (number + half) % (2 * half) - half
-
-
 # ---- Widths
 
 
-@mutant("RC-01", conditions=2, deep=True)
-class CountIsAShort(RemovalQueue):
-    """The reads that are expected of an entry are kept in 16 bits, signed: 2^15 of them are less than none."""
-
-    def new_read_count(self, expected: int) -> ReadCount | None:
-        """A count, if reads are expected."""
-        return Count(signed(expected, 16)) if expected > 0 else None
-
-
-@mutant("EC-47", inside=around_reads, conditions=3, deep=True)
+@mutant("EC-47", shows="A number of listeners beyond a byte.", inside=around_reads, conditions=3, deep=True)
 class StartIsAByte(CacheReads):
     """What the expected reads of a storage read's entries start at is kept in a byte."""
 
@@ -52,7 +33,7 @@ class StartIsAByte(CacheReads):
 # ---- Clocks
 
 
-@mutant("EC-20", conditions=2)
+@mutant("EC-20", shows="An unsigned difference of times, early in the life of a clock.", conditions=2)
 class ThresholdIsNotNegative(RemovalQueue):
     """As long as the clock shows less than the TTL, a scheduled run takes what is older than the very start for old."""
 
@@ -62,7 +43,7 @@ class ThresholdIsNotNegative(RemovalQueue):
         self._relieve()
 
 
-@mutant("EC-22", conditions=3)
+@mutant("EC-22", shows="Two events in one millisecond.", conditions=3)
 class RequeuedInTheSameMomentIsFree(RemovalQueue):
     """An entry that is requeued in the millisecond in which it was queued last is not counted as requeued."""
 
@@ -77,7 +58,7 @@ class RequeuedInTheSameMomentIsFree(RemovalQueue):
 # ---- Nothing and one
 
 
-@mutant("EC-04", inside=of_topic)
+@mutant("EC-04", shows="A size of 0, taken for nothing.", inside=of_topic)
 class EmptyEntriesAreRefused(TopicCache):
     """An entry of no bytes is not inserted."""
 
@@ -86,21 +67,10 @@ class EmptyEntriesAreRefused(TopicCache):
         return (value.position != position or value.length > 0) and super().put(position, value)
 
 
-@mutant("EC-31", conditions=2, deep=True)
-class NoWatermarkIsTheDefault(RemovalQueue):
-    """A watermark of 0 is taken for none that was set, and a pass goes down to 90 %."""
-
-    def _set_max_size(self, size: int | None) -> None:
-        watermark = self._watermark
-        self._watermark = watermark or DEFAULT_WATERMARK
-        super()._set_max_size(size)
-        self._watermark = watermark
-
-
 # ---- Settings
 
 
-@mutant("EC-31", conditions=2)
+@mutant("EC-31", shows="A watermark above the trigger, which no usual configuration has.", conditions=2)
 class AtLeastAByteIsEvicted(RemovalQueue):
     """With a watermark above the trigger, where nothing is to be removed, a pass is asked for one byte."""
 
@@ -112,7 +82,13 @@ class AtLeastAByteIsEvicted(RemovalQueue):
             super()._relieve()
 
 
-@mutant("EC-55", source="apache/pulsar PR 23524", inside=around_limiter, conditions=2)
+@mutant(
+    "EC-55",
+    shows="A request that can never be granted.",
+    source="apache/pulsar PR 23524",
+    inside=around_limiter,
+    conditions=2,
+)
 class LargerThanTheLimitGoes(ReadLimiter):
     """A read for more than the whole limit goes as soon as nobody else reads."""
 
@@ -129,7 +105,7 @@ class LargerThanTheLimitGoes(ReadLimiter):
             super().acquire(permits, go)
 
 
-@mutant("EC-30", conditions=2, deep=True)
+@mutant("EC-30", shows="An integer division that comes to 0 for small sizes.", conditions=2, deep=True)
 class SmallSizesHaveNoTrigger(RemovalQueue):
     """The trigger is 98 hundredths of the largest size, each rounded down: below 100 bytes it is 0."""
 

@@ -18,16 +18,13 @@ def in_queue(broken: type[StepwiseCache]) -> type[StepwiseQueue]:
 # ---- Insertions and removals
 
 
-@mutant("IL-1", conditions=2, inside=in_queue)
-class RemovedBeforeQueued(StepwiseCache):
-    """Removes an entry whose insertion has not come to the queue yet."""
-
-    def is_held(self, wrapper: Wrapper) -> bool:
-        """Nothing is."""
-        return False
-
-
-@mutant("IL-1", source="issue 15707", conditions=3, inside=in_queue)
+@mutant(
+    "IL-1",
+    shows="A size read after another call has emptied the wrapper.",
+    source="issue 15707",
+    conditions=3,
+    inside=in_queue,
+)
 class SizeReadLate(StepwiseCache):
     """Counts an insertion by a size that it reads at its end, when the entry may be gone."""
 
@@ -36,7 +33,13 @@ class SizeReadLate(StepwiseCache):
         super().count(wrapper, wrapper.size)
 
 
-@mutant("EC-12", source="issue 10433", conditions=3, inside=in_queue)
+@mutant(
+    "EC-12",
+    shows="Two removals of one entry that are both answered.",
+    source="issue 10433",
+    conditions=3,
+    inside=in_queue,
+)
 class RemovedTwice(StepwiseCache):
     """Removes what it found, though another removal has taken it since."""
 
@@ -60,7 +63,14 @@ class RemovedTwice(StepwiseCache):
         return self.sizes[key] if removed is None else removed
 
 
-@mutant("EC-12", source="PR 22789", conditions=4, deep=True, inside=in_queue)
+@mutant(
+    "EC-12",
+    shows="A key that another entry has by the time it is removed.",
+    source="PR 22789",
+    conditions=4,
+    deep=True,
+    inside=in_queue,
+)
 class RemovedLateByKey(StepwiseCache):
     """Unmaps whatever is under the key of the wrapper that it found, and lets go of what the wrapper had."""
 
@@ -75,7 +85,13 @@ class RemovedLateByKey(StepwiseCache):
         return size
 
 
-@mutant("EC-16", source="PR 10225", conditions=2, inside=in_queue)
+@mutant(
+    "EC-16",
+    shows="A total taken at the begin of a removal, in which others take part.",
+    source="PR 10225",
+    conditions=2,
+    inside=in_queue,
+)
 class AnswersWhatWasThere(StepwiseCache):
     """Answers a clear with entries and bytes as they were at its begin, and takes so much off the broker's size."""
 
@@ -91,30 +107,10 @@ class AnswersWhatWasThere(StepwiseCache):
         return entries, size
 
 
-@mutant("IL-5", conditions=2, deep=True, inside=in_queue)
-class EndsWhereOneIsGone(StepwiseCache):
-    """Ends a removal at an entry that another removal has taken."""
-
-    is_gone = False
-    """Whether another removal had taken the entry that was to go last."""
-
-    def remove(self, key: Position, wrapper: Wrapper) -> int | None:
-        """Unmap a wrapper, and note whether that was over."""
-        removed = super().remove(key, wrapper)
-        self.is_gone = removed is None
-        return removed
-
-    def next_within(
-        self, first: Position, last: Position, from_first: bool, last_inclusive: bool
-    ) -> tuple[Position, Wrapper] | None:
-        """None after one that is gone."""
-        return None if self.is_gone and not from_first else super().next_within(first, last, from_first, last_inclusive)
-
-
 # ---- Reads
 
 
-@mutant("IL-3", conditions=2, inside=in_queue)
+@mutant("IL-3", shows="A value that is handed out after it was freed.", conditions=2, inside=in_queue)
 class TakenUnretained(StepwiseCache):
     """Hands out a value whether or not it could be retained."""
 
@@ -136,7 +132,9 @@ class TakenUnretained(StepwiseCache):
         return value
 
 
-@mutant("IL-4", conditions=5, deep=True, inside=in_queue)
+@mutant(
+    "IL-4", shows="A wrapper that is recycled between two steps of a read.", conditions=5, deep=True, inside=in_queue
+)
 class WhateverTheWrapperHas(StepwiseCache):
     """Hands out the value of the wrapper that was found, whatever key that is for by now."""
 
@@ -158,7 +156,13 @@ class WhateverTheWrapperHas(StepwiseCache):
 # ---- Passes
 
 
-@mutant("IL-2", source="PR 18076", conditions=3, deep=True)
+@mutant(
+    "IL-2",
+    shows="A look and a removal between which the head of the queue changes.",
+    source="PR 18076",
+    conditions=3,
+    deep=True,
+)
 class TakesTheFirstNow(StepwiseQueue):
     """Removes what is first in the queue, where the entry that it looked at is gone by then."""
 
@@ -174,18 +178,7 @@ class TakesTheFirstNow(StepwiseQueue):
         return first, then
 
 
-@mutant("IL-2", conditions=2)
-class JudgesWhenItLooks(StepwiseQueue):
-    """Decides what becomes of an entry when it looks at it, not when it has its lock."""
-
-    def judge_steps(self, before: float, wanted: float) -> Steps[tuple[Any, object]]:
-        """Look at the head, and judge it then."""
-        fate = self.fate(self.queue[0], before, wanted)
-        wrapper, now = yield from super().judge_steps(before, wanted)
-        return wrapper, None if now is None else fate
-
-
-@mutant("IL-2", conditions=2, deep=True)
+@mutant("IL-2", shows="An object in a pool while it is still in a queue.", conditions=2, deep=True)
 class RecycledBeforePolled(StepwiseQueue):
     """Has a wrapper used again before it is out of the queue, so that it may be in there twice."""
 
@@ -194,29 +187,3 @@ class RecycledBeforePolled(StepwiseQueue):
         self.free.append(wrapper)
         yield LOOKS
         self.queue.popleft()
-
-
-@mutant("IL-11", conditions=2)
-class PassesSideBySide(StepwiseQueue):
-    """Makes a pass while another is under way."""
-
-    def is_evicting(self) -> bool:
-        """No pass knows of another."""
-        return False
-
-
-@mutant("EC-17", conditions=2)
-class TakenOffEntryByEntry(StepwiseQueue):
-    """Takes what a pass removes off the broker's size at once, entry by entry."""
-
-    def evict(self, wrapper: Wrapper) -> int:
-        """Remove the entry of a wrapper from its cache; answers with its bytes."""
-        size = super().evict(wrapper)
-        self.size -= size
-        return size
-
-    def pass_steps(self, before: float, wanted: float) -> Steps[tuple[int, int]]:
-        """A pass."""
-        entries, size = yield from super().pass_steps(before, wanted)
-        self.size += size
-        return entries, size

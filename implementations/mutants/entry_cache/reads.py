@@ -1,176 +1,84 @@
-"""Mutants of the reads through an entry cache: hits and misses, and what a read puts into the cache."""
+"""Mutants of reads through a cache: which are joined, and which are limited."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, Running
-from broker_tck.implementations.entry_cache.removal_queue import TopicCache
+from broker_tck.implementations.entry_cache.reads import CacheReads, ReadLimiter, Running
+from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
 from broker_tck.implementations.interface import (
+    Clock,
     Entry,
-    ExpectedReads,
+    EntryCacheConfig,
+    Execute,
     LedgerHandle,
     ReadAnswered,
-    ReadCount,
 )
-from broker_tck.implementations.mutants.entry_cache.around import around_cache, around_reads
+from broker_tck.implementations.mutants.entry_cache.around import around_limiter, around_reads
+from broker_tck.implementations.mutants.entry_cache.caches import of_topic
 from broker_tck.implementations.mutants.mutant import mutant
 
-# ---- Hits and misses
 
-
-@mutant("EC-45", inside=around_reads)
-class AllOrNothing(CacheReads):
-    """Reads a range as a whole, though a part of it is cached."""
-
-    def usable(self, found: Sequence[Entry], first: int, last: int) -> Sequence[Entry]:
-        """All, unless something is missing."""
-        return found if len(found) == last - first + 1 else ()
-
-
-@mutant("EC-45", inside=around_reads)
-class FirstToLast(CacheReads):
-    """Asks the storage once for everything between the first missing entry and the last."""
-
-    def usable(self, found: Sequence[Entry], first: int, last: int) -> Sequence[Entry]:
-        """What is before the first missing entry, and behind the last."""
-        missing = {*range(first, last + 1)}.difference(value.position[1] for value in found)
-        return [value for value in found if not missing or not min(missing) < value.position[1] < max(missing)]
-
-
-@mutant("EC-45", inside=around_reads, conditions=2)
-class KeepsObtained(CacheReads):
-    """Does not release what it had when it reads everything from the storage after a failure."""
-
-    def arrived(self, reader: Reader) -> None:
-        """A part has come, or failed."""
-        if reader.awaited == 1 and reader.failure and reader.hit:
-            reader.entries = {}
-        super().arrived(reader)
-
-
-@mutant("EC-45", inside=around_reads, conditions=2)
-class GivesUp(CacheReads):
-    """Fails a reader of whom a part was cached, instead of reading everything from the storage."""
-
-    def arrived(self, reader: Reader) -> None:
-        """A part has come, or failed."""
-        reader.hit = False
-        super().arrived(reader)
-
-
-@mutant("EC-46", inside=around_reads)
-class MissesByRequest(CacheReads):
-    """Counts a storage read as one miss, however many entries it has."""
+@mutant(
+    "EC-53",
+    shows="A listener that calls back into the cache before it returns.",
+    source="PR 23958",
+    inside=around_reads,
+    conditions=2,
+)
+class JoinsWhatHasCome(CacheReads):
+    """Lets a listener join, before it returns, the very read whose answer it is told."""
 
     def deliver(self, running: Running, values: Sequence[Entry]) -> None:
         """Pass the values on."""
-        self.counters[2] -= len(values) - 1
-        super().deliver(running, values)
+        self.running.setdefault(running.ledger, []).append(running)
+        listeners, running.listeners = running.listeners, []
+        told = Running(listeners[0][0], running.first, running.last)
+        told.listeners = listeners
+        super().deliver(told, values)
+        self.answered(running)
 
 
-# ---- Population and counts
+@mutant("EC-55", shows="Permits that are given back without having been taken.", inside=around_limiter, conditions=2)
+class WaitingTakeNothing(ReadLimiter):
+    """Lets a read that had to wait go without taking its permits."""
+
+    def release(self, permits: int) -> None:
+        """Give permits back."""
+        self.remaining += permits
+        while self._waiting and self.remaining >= self._waiting[0][0]:
+            self._waiting.popleft()[2](True)
+        super().release(0)
 
 
-@mutant("RC-04", inside=around_reads, conditions=2)
-class CountsWhenAsked(CacheReads):
-    """Asks how many reads are expected when it asks the storage, not when that answers."""
-
-    def start(self, reader: Reader, first: int, last: int) -> None:
-        """Start a storage read."""
-        ask, known = reader.expected, reader.expected()
-        reader.expected = lambda: known
-        super().start(reader, first, last)
-        reader.expected = ask
-
-
-@mutant("EC-47", inside=around_reads)
-class CountsForEachEntry(CacheReads):
-    """Asks how many reads are expected once for each entry."""
-
-    def completed(self, running: Running, values: Sequence[Entry]) -> None:
-        """Entries have come."""
-        for _ in values[1:]:
-            running.expected()
-        super().completed(running, values)
-
-
-@mutant("EC-47", inside=around_reads, conditions=2)
-class OneCountForAll(CacheReads):
-    """Gives all entries of a storage read the same count."""
-
-    def completed(self, running: Running, values: Sequence[Entry]) -> None:
-        """Entries have come."""
-        new_read_count, made = self.new_read_count, list[ReadCount | None]()
-
-        def once(expected: int) -> ReadCount | None:
-            made.append(made[0] if made else new_read_count(expected))
-            return made[0]
-
-        self.new_read_count = once
-        super().completed(running, values)
-        self.new_read_count = new_read_count
-
-
-@mutant("EC-47", inside=around_reads)
-class CachesWhatNobodyReads(CacheReads):
-    """Caches what the storage answers, also where no reads are expected."""
-
-    def deliver(self, running: Running, values: Sequence[Entry]) -> None:
-        """Pass the values on."""
-        for value in values:
-            self.populate(value)
-        super().deliver(running, values)
-
-
-@mutant("EC-48", inside=around_reads)
-class CountOfItsOwn(CacheReads):
-    """Gives the entry in the cache a count of its own."""
-
-    def populate(self, value: Entry) -> None:
-        """Put an entry into the cache."""
-        shared = value.reads
-        if shared is not None:
-            value.reads = self.new_read_count(shared.get_expected_read_count())
-        super().populate(value)
-        value.reads = shared
-
-
-@mutant("EC-49", inside=around_cache)
-class SinglesPopulate(TopicCache):
-    """Caches what is read by a single read."""
+@mutant(
+    "EC-55",
+    shows="A real bug: one of two kinds of reads has no limit.",
+    source="PR 23901",
+    inside=of_topic,
+    conditions=2,
+)
+class SinglesUnlimited(TopicCache):
+    """Does not limit single reads."""
 
     def read_entry(self, handle: LedgerHandle, entry: int, answered: ReadAnswered) -> None:
         """Answer a single reader."""
-        self.reads.read(handle, entry, entry, lambda: 1, answered)
+        limiter, self.reads.limiter = self.reads.limiter, None
+        super().read_entry(handle, entry, answered)
+        self.reads.limiter = limiter
 
 
-@mutant("RC-06", inside=around_reads)
-class CountsAtAnswer(CacheReads):
-    """Counts a read when the entry is handed out, not when it is freed."""
+@mutant("EC-55", shows="A real bug: one setting switches off what another configures.", source="PR 26296", conditions=2)
+class UnlimitedWithoutCache(RemovalQueue):
+    """Limits nothing where the largest size is 0."""
 
-    def read(
-        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
-    ) -> None:
-        """Read a range."""
+    def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
+        super().__init__(config, clock, execute)
+        self._unlimited = config.max_size == 0 and self._limiter is not None
+        self._limit = config.max_reads_in_flight
+        if self._unlimited:
+            self._limiter = None
 
-        def counted(answer: Sequence[Entry] | Exception) -> None:
-            for value in () if isinstance(answer, Exception) else answer:
-                if value.reads is not None:
-                    value.reads.mark_read()
-                value.counts_as_read = False
-            answered(answer)
-
-        super().read(handle, first, last, expected, counted)
-
-
-@mutant("RC-07", inside=around_reads, conditions=2)
-class DiscardedUncounted(CacheReads):
-    """Does not count as read what it had when another part fails."""
-
-    def arrived(self, reader: Reader) -> None:
-        """A part has come, or failed."""
-        if reader.awaited == 1 and reader.failure:
-            for value in reader.entries.values():
-                value.counts_as_read = False
-        super().arrived(reader)
+    def get_remaining_permits(self) -> int:
+        """The bytes that are left of the limit."""
+        return self._limit if self._unlimited else super().get_remaining_permits()

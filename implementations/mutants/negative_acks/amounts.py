@@ -27,7 +27,7 @@ LOOKED_AT = 3
 # ---- Sizes
 
 
-@mutant("NA-33", conditions=2, deep=True)
+@mutant("NA-33", shows="Exactly as many ids as a request has.", conditions=2, deep=True)
 class RequestAfterAFullOne(SortedBucketsTracker):
     """After a request of exactly 1,000 ids that is the last one it sends another, of none."""
 
@@ -43,7 +43,7 @@ class RequestAfterAFullOne(SortedBucketsTracker):
                     self._consumer.redeliver_unacknowledged_messages(ids[start : start + IDS_A_REQUEST])
 
 
-@mutant("NA-06", conditions=2, deep=True)
+@mutant("NA-06", shows="A table of fixed size.", conditions=2, deep=True)
 class ChunksOfSixteenMessages(SortedBucketsTracker):
     """Of each bucket it notes the chunks of 16 messages at most; of the others the last chunk alone comes back."""
 
@@ -61,7 +61,7 @@ class ThreeBlocks(NackBuckets):
         return super().take(min(last, self.starts[LOOKED_AT] - 1) if len(self.starts) > LOOKED_AT else last)
 
 
-@mutant("NA-30", conditions=3, deep=True)
+@mutant("NA-30", shows="More blocks than a loop looks at.", conditions=3, deep=True)
 class TakesThreeBlocks(SortedBucketsTracker):
     """A firing takes what is due from three blocks of 2,048 entries at most; what is left is due to the next."""
 
@@ -94,7 +94,7 @@ class KeepsBitmaps(NackBuckets):
         return super().take(last)
 
 
-@mutant("NA-43", conditions=3, deep=True)
+@mutant("NA-43", shows="A pooled bitmap that is not emptied.", conditions=3, deep=True)
 class BitmapsAreUsedAgain(SortedBucketsTracker):
     """The bitmaps of a bucket of more than 24 entries are used again without being emptied."""
 
@@ -106,7 +106,7 @@ class BitmapsAreUsedAgain(SortedBucketsTracker):
 # ---- Items that differ
 
 
-@mutant("NA-01", conditions=2, deep=True)
+@mutant("NA-01", shows="A batch of more messages than a word has bits.", conditions=2, deep=True)
 class IndexesBeyondAWord(SortedBucketsTracker):
     """Of a batch the messages from index 64 on, for which a word has no bits, are counted as an item of their own."""
 

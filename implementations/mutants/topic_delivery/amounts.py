@@ -9,13 +9,12 @@ from broker_tck.implementations.mutants.mutant import mutant
 from broker_tck.implementations.mutants.topic_delivery.parts import Recounting
 from broker_tck.implementations.topic_delivery.index import CHUNK, Entries, SharedIndex
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
-from broker_tck.implementations.topic_delivery.sight import Sight
 from broker_tck.implementations.topic_delivery.tracker import View
 
 # ---- Sizes
 
 
-@mutant("TD-08", conditions=2, deep=True)
+@mutant("TD-08", shows="Chunks of entries, of which the model has none.", conditions=2, deep=True)
 class LastOfAChunkIsNotPassed(SharedIndexManager):
     """A mark-delete position that is the last of a chunk of 256 entries leaves that entry to be seen."""
 
@@ -40,7 +39,7 @@ class SixtyFourLedgers(SharedIndex):
         return added
 
 
-@mutant("TD-20", conditions=2, deep=True)
+@mutant("TD-20", shows="More ledgers in a bucket than it has places.", conditions=2, deep=True)
 class LedgersMakeRoom(Recounting):
     """A bucket has room for 64 ledgers: one more puts out the first."""
 
@@ -49,7 +48,7 @@ class LedgersMakeRoom(Recounting):
         self._index = SixtyFourLedgers()
 
 
-@mutant("TD-13", conditions=2, deep=True)
+@mutant("TD-13", shows="More buckets than a loop has turns.", conditions=2, deep=True)
 class ClearsAHundredBuckets(SharedIndexManager):
     """A clear forgets what a view sees in the first hundred buckets, and leaves the others."""
 
@@ -65,7 +64,7 @@ class ClearsAHundredBuckets(SharedIndexManager):
 # ---- Copies that are alike
 
 
-@mutant("TD-11", conditions=2)
+@mutant("TD-11", shows="A position in two buckets, counted once.", conditions=2)
 class PositionsForCopies(SharedIndexManager):
     """A view counts the positions that it waits for, one that is in two buckets once."""
 
@@ -74,7 +73,7 @@ class PositionsForCopies(SharedIndexManager):
         return len({(held.ledger, entry) for held in self._index.all() for entry in view.sight.of(held)})
 
 
-@mutant("TD-15", conditions=3)
+@mutant("TD-15", shows="A position in two buckets, acknowledged once.", conditions=3)
 class FirstCopyAloneIsPassed(SharedIndexManager):
     """Of a position that is in two buckets a mark-delete position lets go of the copy in the first alone."""
 
@@ -100,21 +99,7 @@ class FirstCopyAloneIsPassed(SharedIndexManager):
 # ---- Lives
 
 
-class KeepsChunks(SharedIndex):
-    """An index whose chunks go on counting when it was emptied."""
-
-    __slots__ = ()
-
-    def clear(self) -> None:
-        """Remove everything, but for what chunks have counted."""
-        chunks = dict(self._chunks)
-        super().clear()
-        for number, chunk in chunks.items():
-            chunk.keys.clear()
-            self._chunks[number] = chunk
-
-
-@mutant("TD-13", conditions=3)
+@mutant("TD-13", shows="What is right the first time, and wrong the second.", conditions=3)
 class SecondClearDoesNothing(SharedIndexManager):
     """A view that was cleared once is not cleared again."""
 
@@ -127,24 +112,3 @@ class SecondClearDoesNothing(SharedIndexManager):
         if view not in self._cleared and self.count_of(view):
             self._cleared.add(view)
             super().forget(view)
-
-
-class ThirdLife(Sight):
-    """Keeps in mind what was handed out twice, as done with for good."""
-
-    __slots__ = ("_times",)
-
-    def __init__(self, mark: Position | None) -> None:
-        super().__init__(mark)
-        self._times: dict[tuple[int, int, int], int] = {}
-
-    def lets_go(self, gone: Entries) -> None:
-        """The view is done with copies that it saw."""
-        for entry in gone.entries:
-            name = gone.key, gone.ledger, entry
-            self._times[name] = self._times.get(name, 0) + 1
-        super().lets_go(gone)
-
-    def adds(self, key: int, ledger: int, entry: int) -> bool:
-        """The view adds a copy, for the second time at most."""
-        return self._times.get((key, ledger, entry), 0) < 2 and super().adds(key, ledger, entry)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from broker_tck.implementations.interface import Clock, Position, Timer, TopicDeliveryConfig
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.topic_delivery.clock import Buckets, TopicTimer
 from broker_tck.implementations.topic_delivery.index import MAX_ENTRY, Entries
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
@@ -16,7 +15,7 @@ MAX_INT = 2**31 - 1
 # ---- Widths
 
 
-@mutant("TD-08", conditions=2, deep=True)
+@mutant("TD-08", shows="An entry beyond 32 bits in a mark-delete position alone.", conditions=2, deep=True)
 class MarkEntryIsCut(SharedIndexManager):
     """Of the entry id of a mark-delete position the low 32 bits are kept: 2^32 acknowledges up to entry 0."""
 
@@ -26,7 +25,7 @@ class MarkEntryIsCut(SharedIndexManager):
         super().acknowledge(view, (ledger, entry & MAX_ENTRY if entry > 0 else entry))
 
 
-@mutant("TD-08", conditions=2, deep=True)
+@mutant("TD-08", shows="An entry of -1, read without its sign.", conditions=2, deep=True)
 class MarkBeforeTheFirstIsAll(SharedIndexManager):
     """A mark-delete position before the first entry of a ledger, at -1, is read as 2^32 - 1: all is acknowledged."""
 
@@ -35,60 +34,10 @@ class MarkBeforeTheFirstIsAll(SharedIndexManager):
         super().acknowledge(view, (position[0], position[1] & MAX_ENTRY if position[1] < 0 else position[1]))
 
 
-class KeysInDoubles(Buckets):
-    """Buckets whose keys are reckoned in floating point."""
-
-    __slots__ = ()
-
-    def key(self, deliver_at: int) -> int:
-        """The bucket of a time, to 53 bits."""
-        return min(int(float(super().key(deliver_at))), 2**63 - 1)
-
-
-@mutant("DD-05", conditions=2, deep=True)
-class TopicKeysAreDoubles(SharedIndexManager):
-    """Buckets are reckoned in floating point: beyond 2^53 their keys are those of their neighbours."""
-
-    def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self._buckets = KeysInDoubles(config.tick, bool(config.strict))
-
-
-@mutant("DD-02", conditions=2, deep=True)
-class TopicWidthIsShiftedAsAnInt(SharedIndexManager):
-    """The width is shifted in an int, whose shifts go by five bits: with a tick from 2^32 on it starts from 1 again."""
-
-    def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        width = 1 << max(0, config.tick.bit_length() - 1) % 32
-        self._buckets.mask = -width
-        self._buckets.rounding, self._buckets.slack = (width - 1, 0) if config.strict else (0, width - 1)
-
-
 # ---- Clocks
 
 
-class ShortSighted(TopicTimer):
-    """A timer that is armed as far ahead as an int of milliseconds reaches."""
-
-    __slots__ = ()
-
-    def aim(self, wake: int, now: int, tick: int) -> None:
-        """Aim at ``wake``, if that is not too far."""
-        super().aim(min(wake, now + MAX_INT), now, tick)
-        self.target = wake
-
-
-@mutant("DD-21", conditions=2)
-class TopicDelayIsAnInt(SharedIndexManager):
-    """The timer is armed for 2^31 - 1 ms ahead at most, 24 days, and fires for nothing then."""
-
-    def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self._timer = ShortSighted(clock, timer, self._fired)
-
-
-@mutant("TD-20", source="PIP-448, TD-21", conditions=3)
+@mutant("TD-20", shows="A clock that stands still between two prunes.", source="PIP-448, TD-21", conditions=3)
 class PrunesAreThrottled(SharedIndexManager):
     """As long as the clock stands still after a prune, nothing else leaves the index."""
 
@@ -107,7 +56,7 @@ class PrunesAreThrottled(SharedIndexManager):
 # ---- Nothing and one
 
 
-@mutant("DD-27", conditions=2)
+@mutant("DD-27", shows="A tick of 0, taken for no tick.", conditions=2)
 class TopicNoTickIsIgnored(SharedIndexManager):
     """A new tick of 0 is taken for none, and the one before goes on."""
 
@@ -116,7 +65,7 @@ class TopicNoTickIsIgnored(SharedIndexManager):
         super().reset_tick_time(tick or self._buckets.tick)
 
 
-@mutant("DD-20", conditions=2)
+@mutant("DD-20", shows="A budget of 0, taken for no budget.", conditions=2)
 class TopicNoBudgetIsNoLimit(SharedIndexManager):
     """A get of 0 hands out everything that is due."""
 

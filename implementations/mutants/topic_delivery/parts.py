@@ -33,15 +33,3 @@ def around_sight(broken: type[Sight]) -> type[SharedIndexManager]:
             return View(self, dispatcher, broken(dispatcher.mark_delete_position))
 
     return Manager
-
-
-def around_view(broken: type[View]) -> type[SharedIndexManager]:
-    """The manager that gives views of this kind."""
-
-    class Manager(SharedIndexManager):
-        """A manager of broken views."""
-
-        def _made(self, dispatcher: Dispatcher) -> View:
-            return broken(self, dispatcher, Sight(dispatcher.mark_delete_position))
-
-    return Manager

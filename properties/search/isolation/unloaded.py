@@ -22,6 +22,7 @@ from broker_tck.properties.engine.subjects import (
     contract_named,
     factory_named,
     found_released,
+    model_named,
     resolve,
 )
 from broker_tck.properties.errors import BadInput
@@ -72,7 +73,7 @@ class Unloaded:
 
 def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any = None, accepts: Any = None) -> Subject:
     """As :func:`.engine.subjects.resolve`, but nothing of other people's is imported in this process."""
-    if name in BUNDLED or name.startswith("mutant:") or found_released(name):
+    if name in BUNDLED or model_named(name) or name.startswith("mutant:") or found_released(name):
         return resolve(name, contract, profiles, accepts)
     if str(Path.cwd()) not in sys.path:  # where the module may be, for whoever asks where it is
         sys.path.insert(0, str(Path.cwd()))

@@ -1,0 +1,87 @@
+"""Mutants of the bucket tracker: what no clause of the model can be, or has a condition that none of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
+from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
+from broker_tck.implementations.interface import (
+    BucketDeliveryConfig,
+    BucketSnapshotStorage,
+    Clock,
+    CursorProperties,
+    Done,
+    Position,
+    Timer,
+)
+from broker_tck.implementations.mutants.mutant import mutant
+
+MAX_INT = 2**31 - 1
+
+
+@mutant("BD-19", conditions=2, shows="A budget that a single value switches off.")
+class BucketNoBudgetIsNoLimit(BucketTracker):
+    """A get of 0 hands out everything that is due."""
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
+        """Hand out what is due."""
+        return super().get_scheduled_messages(max_messages or MAX_INT)
+
+
+@mutant("BD-19", conditions=4, deep=True, shows="A memory of refused messages that an unrelated operation wipes.")
+class SealForgetsWhatWasRefused(BucketTracker):
+    """What was refused while an index of it is in memory is known as such until the next seal, and no longer."""
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        """Track a message."""
+        before = len([*self._memory.placed])
+        taken = super().add_message(ledger_id, entry_id, deliver_at)
+        if len([*self._memory.placed]) > before:
+            self._held.suspects.clear()
+        return taken
+
+
+@mutant(
+    "BD-32", source="apache/pulsar PR 26053", conditions=2, shows="A callback that is never called, and nothing else."
+)
+class CloseThatWaitsNeverEnds(BucketTracker):
+    """A close that has to wait for a snapshot never tells that it has ended."""
+
+    def close(self, done: Done[None]) -> None:
+        """End."""
+        told: list[object] = []
+        super().close(told.append)
+        if told:
+            done(None)
+
+
+class RemovesByKey(KeyUpdates):
+    """Removes a key wherever it leads."""
+
+    def remove(self, key: str, number: int, done: Callable[[bool], None]) -> None:
+        """Remove a key; tells whether that went well."""
+        leads_to = self._calls.property_of(key)
+        super().remove(key, number if leads_to is None else int(leads_to), done)
+
+
+@mutant(
+    "BD-17",
+    source="apache/pulsar PR 26401",
+    conditions=4,
+    deep=True,
+    shows="Two buckets of the same range, one after the other, whose calls overlap.",
+)
+class RemovesTheKeyOfItsHeir(BucketTracker):
+    """The deletion of a bucket removes its key, though that leads to a later bucket of the same range by then."""
+
+    def __init__(
+        self,
+        config: BucketDeliveryConfig,
+        clock: Clock,
+        timer: Timer,
+        storage: BucketSnapshotStorage,
+        cursor: CursorProperties,
+    ) -> None:
+        super().__init__(config, clock, timer, storage, cursor)
+        vars(self._snapshots)["_keys"] = RemovesByKey(self._calls)
