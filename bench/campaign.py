@@ -24,10 +24,10 @@ import psutil
 
 from broker_tck.bench.first import FIRST, First
 from broker_tck.bench.loopback import Cluster
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import Run, checked
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, resolve
 from broker_tck.properties.errors import Failed
+from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver.campaign import planned
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.driver.sizes import sizes

@@ -18,9 +18,9 @@ import msgspec
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import run_machine
 from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.search.run import Run, checked
 
 WALKS = 320
 EXAMPLES = 60

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from broker_tck.properties.engine.run import residual
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.search.run import residual
 from broker_tck.spark_fuzz.driver.known import Known
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.driver.rounds import AHEAD

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.spark_fuzz.driver.campaign import planned, run, totals_of
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from time import process_time
 
 from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.search.run import Run, checked
 
 WARMING = 8
 """So many walks are made first, so that no rate contains what happens only once."""
@@ -35,7 +35,7 @@ def walked(name: str, first: int, count: int) -> tuple[int, float]:
 def isolated(walk: Callable[[], tuple[int, float]]) -> tuple[int, float]:
     """Walk in a guarded process, as commands do, if the commit has that."""
     try:
-        from broker_tck.properties.isolation.guard import End, guarded
+        from broker_tck.properties.search.isolation.guard import End, guarded
     except ImportError:
         return walk()
     found = guarded(lambda tell: walk())

@@ -11,7 +11,7 @@ import click
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
 from broker_tck.properties.errors import BadInput, Failed
-from broker_tck.properties.findings.document import Document, document_json, read
+from broker_tck.properties.report.finding import FindingResult, finding_json, read
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS, at_most
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
@@ -105,7 +105,7 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
         print_json(
             {
                 **totals_json(totals),
-                "findings": [*map(document_json, findings)],
+                "findings": [*map(finding_json, findings)],
                 "vacuous": {n.subject: v for n, v in vacuous.items() if v},
             }
         )
@@ -116,7 +116,7 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
     return STATUS[NOT_ENOUGH if any(vacuous.values()) else CONFORMS]
 
 
-def shortest(store: Store) -> list[Document]:
+def shortest(store: Store) -> list[FindingResult]:
     """One finding for each subject and rule, the most frequent first."""
     from broker_tck.spark_fuzz.report.grouping import entries
 
@@ -125,7 +125,9 @@ def shortest(store: Store) -> list[Document]:
     return [read(texts[key]) for key in chosen]
 
 
-def print_summary(store: Store, totals: Totals, findings: Sequence[Document], vacuous: dict[Lane, list[str]]) -> None:
+def print_summary(
+    store: Store, totals: Totals, findings: Sequence[FindingResult], vacuous: dict[Lane, list[str]]
+) -> None:
     """Say what was found, then what the campaign is worth."""
     for finding in findings[:SHOWN]:
         click.echo(story_here(finding) + "\n")

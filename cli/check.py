@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from broker_tck.cli import completion
-from broker_tck.cli.checking import Budget, Told, checked
+from broker_tck.cli.checking import How, checked
 from broker_tck.cli.matching import matching
 from broker_tck.cli.only import having, limited, named_rules
 from broker_tck.cli.options import (
@@ -32,22 +32,18 @@ from broker_tck.cli.options import (
 from broker_tck.cli.output import print_json, written
 from broker_tck.cli.table import Layout
 from broker_tck.cli.told import width_here
-from broker_tck.properties.check_document import check_document
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.findings.kept import Written, kept_in, see_writable, write
-from broker_tck.properties.findings.lines import filled
+from broker_tck.properties.explain.deviating import CANDIDATES, DEVIATION_WALKS
+from broker_tck.properties.explain.regressions import Regression, regressions_in
+from broker_tck.properties.report.lines import filled
+from broker_tck.properties.report.result import CheckResult, ProfileResult, check_json, check_result
+from broker_tck.properties.report.saving import Written, file_of, see_writable, write
+from broker_tck.properties.search.budget import EXAMPLES, SHARED_EXAMPLES, SHARED_WALKS, WALKS, Budget, budget
 from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
-from broker_tck.properties.worth.deviating import CANDIDATES, DEVIATION_WALKS
 
-WALKS, EXAMPLES = 1000, 60
-"""What a subject that is named is put through."""
-SHARED_WALKS, SHARED_EXAMPLES = 20, 5
-"""What each of the bundled subjects is put through, where none is named."""
-RESERVE = WALKS
-"""So many walks more, at most, are made of a bundled subject while a rule has not come up."""
 MORE = 10
 """Where walks were not enough, so many times as many are advised."""
 LEGEND = (
@@ -164,30 +160,28 @@ def check_command(
     every = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
     every = [*{(subject.name, name): (subject, name) for subject, name in every}.values()]
     pairs = having(matching(every, expression), only)
-    budget = budget_of(settings, bool(own), given)
-    keeping = Keeping(budget.save)
+    asked = budget(bool(own), given, vars(settings), fail_fast=given["fail_fast"], search=given["search"])
+    keeping = Keeping(given["save"] or settings.save)
     layout = None if as_json else Layout(pairs)
-    jobs = first(given["jobs"], settings.jobs, 1 if own else cpu_count(), 1)
-    told: Iterable[Told] = checked(pairs, budget, jobs)
-    told = (limited(each, only) for each in told) if only else told
-    found: list[Told] = []
+    jobs = given["jobs"] or settings.jobs or (1 if own else cpu_count() or 1)
+    told = checked(pairs, asked, keeping.kept, How(jobs, given["here"], given["pdb"]))
+    found: list[ProfileResult] = []
     cut: BaseException | None = None
     try:
-        told_and_kept(told, found, layout, keeping, budget.fail_fast)
+        told_and_kept((limited(each, only) for each in told), found, layout, keeping, asked.fail_fast)
     except (KeyboardInterrupt, BadInput, KitFailed) as error:
         cut = error
     if isinstance(cut, BadInput) and not found:
         raise cut
     if found and not as_json:
-        print_end(found, budget, only, len(pairs), len(every))
+        print_end(found, asked, only, len(pairs), len(every))
     if as_json or junit or sarif or html or github:
-        document = check_document([each.document for each in found], cut is not None, only)
-        told_to_tools(document, as_json, junit, sarif, html, github)
+        told_to_tools(check_result(found, cut is not None, only), as_json, junit, sarif, html, github)
     keeping.see_kept()
     if cut:
         click.echo(f"broker-tck: {len(found)} of {len(pairs)} were checked", err=True)
         raise cut
-    return status_of(each.document.verdict for each in found)
+    return status_of(each.verdict for each in found)
 
 
 def see_possible(
@@ -200,28 +194,6 @@ def see_possible(
         raise BadInput("--bundled checks the bundled subjects: leave it out, or --subject")
     if pdb and (as_json or not own):
         raise BadInput("--pdb stops in one's own process, at a terminal: name a --subject, and leave out --json")
-
-
-def budget_of(settings: Settings, own: bool, given: dict[str, Any]) -> Budget:
-    """What subjects are put through: as options say, else as the settings do, else as it is usual for them."""
-    many, few = (WALKS, EXAMPLES) if own else (SHARED_WALKS, SHARED_EXAMPLES)
-    walks = first(given["walks"], settings.walks, 0)
-    return Budget(
-        seed=first(given["seed"], settings.seed, 0),
-        walks=walks or many,
-        reserve=0 if own or walks else RESERVE,
-        examples=first(given["examples"], settings.examples, few),
-        fail_fast=given["fail_fast"],
-        pdb=given["pdb"],
-        here=given["here"],
-        save=given["save"] or settings.save,
-        search=given["search"],
-    )
-
-
-def first(*values: int | None) -> int:
-    """The first of some values that is there."""
-    return next(value for value in values if value is not None)
 
 
 def subjects_of(
@@ -242,15 +214,19 @@ def within(contracts: Sequence[Contract], subject: Subject) -> Contract:
 
 
 def told_and_kept(
-    told: Iterable[Told], done: list[Told], layout: Layout | None, keeping: Keeping, fail_fast: bool
+    told: Iterable[tuple[ProfileResult, str]],
+    done: list[ProfileResult],
+    layout: Layout | None,
+    keeping: Keeping,
+    fail_fast: bool,
 ) -> None:
     """Tell of each subject as it ends, if there is a table, and keep its traces; all of them are added to ``done``."""
-    for each in told:
+    for each, besides in told:
         done.append(each)
         if layout:
-            layout.tell(each.row, each.stories)
-        keeping.keep(each.to_keep)
-        if fail_fast and each.document.verdict != CONFORMS:
+            layout.tell(each, besides)
+        keeping.keep(each)
+        if fail_fast and each.verdict != CONFORMS:
             break
 
 
@@ -260,17 +236,18 @@ class Keeping:
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self.failed: BadInput | None = None
+        self.kept: list[Regression] = []
         if folder:
             see_writable(folder)
-            kept_in(folder)
+            self.kept = regressions_in(folder)
 
-    def keep(self, files: Sequence[Written]) -> None:
+    def keep(self, found: ProfileResult) -> None:
         """Write the files of one subject; where that fails, the check goes on."""
         if self.folder is None:
             return
-        for each in files:
+        for each in found.findings:
             try:
-                self.write(self.folder, each)
+                self.write(self.folder, file_of(each, found.profile))
             except BadInput as error:
                 self.failed = self.failed or error
 
@@ -290,7 +267,7 @@ class Keeping:
 # ---- Telling
 
 
-def print_end(done: Sequence[Told], budget: Budget, only: Sequence[str], chosen: int, among: int) -> None:
+def print_end(done: Sequence[ProfileResult], budget: Budget, only: Sequence[str], chosen: int, among: int) -> None:
     """Say what the table means, what never came up or was left out, what became of kept traces, and what to type next.
 
     ``only`` are the rules that alone count, if only some do; so many were ``chosen`` ``among`` all that there are.
@@ -299,15 +276,14 @@ def print_end(done: Sequence[Told], budget: Budget, only: Sequence[str], chosen:
     for sentence in LEGEND:
         click.echo("\n".join(filled("", sentence, width_here(sys.maxsize))))
     for each in done:
-        if each.document.verdict == NOT_ENOUGH:
-            name = "{} ({})".format(*each.name)
-            click.echo(f"{name}: NOT ENOUGH: never came up: {', '.join(each.document.unseen)}")
+        if each.verdict == NOT_ENOUGH:
+            click.echo(f"{each.name}: NOT ENOUGH: never came up: {', '.join(each.unseen)}")
             click.echo(f"  {again(each, only)} --walks {budget.walks * MORE}")
     for each in done:
-        for deviation in each.document.accepted:
-            click.echo(f"{each.document.subject}: {deviation.text}")
+        for deviation in each.accepted:
+            click.echo(f"{each.subject}: {deviation.text}")
     print_kept(done)
-    green = [each for each in done if each.document.verdict == CONFORMS]
+    green = [each for each in done if each.verdict == CONFORMS]
     if len(done) == len(green) == 1:
         click.echo(f"for longer: {again(green[0], only)} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
     if only:
@@ -317,39 +293,38 @@ def print_end(done: Sequence[Told], budget: Budget, only: Sequence[str], chosen:
     click.echo(f"{len(green)} of {len(done)} conform")
 
 
-def print_kept(done: Sequence[Told]) -> None:
+def print_kept(done: Sequence[ProfileResult]) -> None:
     """Say which kept traces no longer fail, and which were not run."""
-    passing = dict.fromkeys(file for each in done for file in each.document.kept.passing)
-    failing = {file for each in done for file in each.document.kept.failing}
+    passing = dict.fromkeys(file for each in done for file in each.kept.passing)
+    failing = {file for each in done for file in each.kept.failing}
     for file in passing:
         if file not in failing:
             click.echo(f"kept trace {file} passes now")
     for each in done:
-        for file in each.document.kept.unasked:
-            click.echo(f"kept trace {file} asks for what {each.document.subject} declares to lack")
+        for file in each.kept.unasked:
+            click.echo(f"kept trace {file} asks for what {each.subject} declares to lack")
 
 
 def told_to_tools(
-    document: dict[str, Any], as_json: bool, junit: str | None, sarif: str | None, html: str | None, github: bool
+    check: CheckResult, as_json: bool, junit: str | None, sarif: str | None, html: str | None, github: bool
 ) -> None:
     """Print and write the check in the forms for other tools that are asked for."""
     from broker_tck.cli import formats
     from broker_tck.cli.check_page import page
 
     if as_json:
-        print_json(document)
+        print_json(check_json(check))
     if junit:
-        written(junit, formats.junit(document))
+        written(junit, formats.junit(check))
     if sarif:
-        written(sarif, json.dumps(formats.sarif(document), indent=2) + "\n")
+        written(sarif, json.dumps(formats.sarif(check), indent=2) + "\n")
     if html:
-        written(html, page(document))
-    for line in formats.workflow_lines(document) if github else ():
+        written(html, page(check))
+    for line in formats.workflow_lines(check) if github else ():
         click.echo(line)
 
 
-def again(told: Told, only: Sequence[str]) -> str:
+def again(told: ProfileResult, only: Sequence[str]) -> str:
     """The command that checks one subject under one profile."""
-    subject, profile = told.name
     rules = "".join(f" --rule {rule}" for rule in only)
-    return f"broker-tck check --subject {shlex.quote(subject)} --profile {profile}{rules}"
+    return f"broker-tck check --subject {shlex.quote(told.subject)} --profile {told.profile}{rules}"

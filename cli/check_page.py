@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from broker_tck.properties.report.result import CheckResult
 from broker_tck.properties.verdict import CONFORMS
 
 
-def page(check: dict[str, Any]) -> str:
-    """The page of a check, made of its JSON, see :mod:`~broker_tck.properties.check_document`."""
+def page(check: CheckResult) -> str:
+    """The page of a check."""
     from broker_tck.spark_fuzz.report.rendering import rendered
     from broker_tck.spark_fuzz.report.stories import lines_of
 
-    return rendered("check.html", check=check, headline=headline(check), lines_of=lines_of)
-
-
-def headline(check: dict[str, Any]) -> str:
-    """How many conform, in a line."""
-    green = sum(each["verdict"] == CONFORMS for each in check["subjects"])
-    return f"{green} of {len(check['subjects'])} conform"
+    headline = f"{sum(each.verdict == CONFORMS for each in check.subjects)} of {len(check.subjects)} conform"
+    return rendered("check.html", check=check, headline=headline, lines_of=lines_of)

@@ -4,87 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from broker_tck.cli.output import progress
-from broker_tck.cli.table import row_of
 from broker_tck.cli.told import story_here
-from broker_tck.properties.check_document import SubjectDocument, subject_document
-from broker_tck.properties.conforming import Checked, check_subject, golden_traces
-from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.kept import Kept, Written, kept_in, written
-from broker_tck.properties.findings.raised import debugged
-from broker_tck.properties.guarding import Task, run_all
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.explain.guarding import Task, run_all
+from broker_tck.properties.explain.regressions import Regression
+from broker_tck.properties.report.made import checked_in, profile_result
+from broker_tck.properties.report.result import ProfileResult
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.fitness import debugged
+from broker_tck.properties.search.run import Progress
 
 Pair = tuple[Subject, str]
 """A subject, and the profile under which it is checked."""
 
 
-class Budget(NamedTuple):
-    """What a subject is put through."""
+class How(NamedTuple):
+    """How subjects are run."""
 
-    seed: int
-    walks: int
-    reserve: int
-    examples: int
-    fail_fast: bool
-    pdb: bool = False
+    jobs: int = 1
     here: bool = False
-    """Whether subjects run in this process, unguarded."""
-    save: Path | None = None
-    """The folder of kept traces."""
-    search: int | None = None
-    """In how many walks each rule is searched for that a known profile breaks; None: the default."""
+    """Whether they run in this process, unguarded."""
+    pdb: bool = False
 
 
-class Told(NamedTuple):
-    """What there is to tell of a subject under a profile."""
-
-    row: tuple[str, ...]
-    document: SubjectDocument
-    to_keep: tuple[Written, ...] = ()
-    left_out: str = ""
-    """What was found besides what counts, in few words."""
-
-    @property
-    def name(self) -> tuple[str, str]:
-        """The subject and the profile."""
-        return self.document.subject, self.document.profile
-
-    @property
-    def stories(self) -> list[str]:
-        """What is wrong, each as text for this terminal; and what does not count, if something does not."""
-        name = "{} ({})".format(*self.name)
-        said = [f"{name}: {complaint}" for complaint in self.document.complaints]
-        left_out = [f"{name}: left out: {self.left_out}"] if self.left_out else []
-        return [*map(story_here, self.document.findings), *said, *left_out]
-
-
-def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> Iterator[Told]:
+def checked(pairs: Sequence[Pair], budget: Budget, kept: Sequence[Regression], how: How) -> Iterator[ProfileResult]:
     """Check subjects, so many at a time; told of in their order as they end."""
-    kept = kept_in(budget.save) if budget.save else []
     tasks = [
-        Task(s, profile, partial(check, profile, budget, kept), told_of, budget.seed, kept) for s, profile in pairs
+        Task(s, profile, partial(check, profile, budget, how.pdb, kept), profile_result, budget.seed, kept)
+        for s, profile in pairs
     ]
     if budget.examples and len(tasks) > 1:
         from broker_tck.properties.engine.machine import prepare  # which imports Hypothesis
 
         prepare()
     with progress(budget.walks * len(tasks), "checking", "walks") as tell:
-        if budget.here or budget.pdb:
+        if how.here or how.pdb:
             click.echo("broker-tck: subjects run in this process: status 0 is no pass if one ends it", err=True)
             for task in tasks:
                 yield task.here(lambda run: None)
             return
-        yield from run_all(tasks, jobs, partial(tell_of, tell, tasks, budget), partial(click.echo, err=True))
+        yield from run_all(tasks, how.jobs, partial(tell_of, tell, tasks, budget), partial(click.echo, err=True))
 
 
-def tell_of(tell: Callable[..., None], tasks: Sequence[Task[Told]], budget: Budget, now: Task[Told]) -> None:
+def tell_of(
+    tell: Callable[..., None], tasks: Sequence[Task[ProfileResult]], budget: Budget, now: Task[ProfileResult]
+) -> None:
     """Say how far tasks have come."""
     done = sum(min(task.came.walks, budget.walks) for task in tasks)
     doing = (
@@ -95,29 +65,13 @@ def tell_of(tell: Callable[..., None], tasks: Sequence[Task[Told]], budget: Budg
     tell(done, f"{now.subject.name} ({now.profile}), {doing}")
 
 
-def check(profile: str, budget: Budget, kept: Sequence[Kept], subject: Subject, progress: Progress) -> Told:
+def check(
+    profile: str, budget: Budget, pdb: bool, kept: Sequence[Regression], subject: Subject, progress: Progress
+) -> ProfileResult:
     """Check a subject under a profile."""
-    found = check_subject(
-        subject,
-        profile,
-        golden_traces(subject.contract.name, profile),
-        budget.seed,
-        budget.walks,
-        budget.examples,
-        budget.fail_fast,
-        progress,
-        budget.reserve,
-        kept,
-        budget.search,
-    )
-    if budget.pdb and found.findings:
-        first, note = found.findings[0]
-        click.echo(story_here(document(first, note)))
-        debugged(subject, first.config, first.operations)
-    return told_of(found)
-
-
-def told_of(found: Checked) -> Told:
-    """What there is to tell of what was found."""
-    to_keep = tuple(written(finding, found.run.profile) for finding, _ in found.findings)
-    return Told(row_of(found), subject_document(found), to_keep)
+    found = checked_in(profile, budget, subject, progress, kept)
+    if pdb and found.findings:
+        trace = from_text(found.findings[0].trace)
+        click.echo(story_here(found.findings[0]))
+        debugged(subject, trace.config, trace.operations)
+    return found

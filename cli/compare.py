@@ -21,10 +21,9 @@ from broker_tck.cli.output import print_json, print_table, progress, written
 from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules, of_end
-from broker_tck.properties.findings.document import document_json
-from broker_tck.properties.findings.story import config_text
-from broker_tck.properties.guarding import Task, run_all
+from broker_tck.properties.explain.guarding import Task, run_all
+from broker_tck.properties.report.compare import Column, Verdict, column, compared_rules, of_end
+from broker_tck.properties.report.finding import config_text, finding_json
 from broker_tck.spark_fuzz.executors.session import need
 
 WALKS = 200
@@ -103,7 +102,7 @@ def column_json(each: Column) -> dict[str, Any]:
         "walks": each.walks,
         "operations": each.operations,
         "rules": {number: str(verdict) for number, verdict in each.verdicts.items()},
-        "findings": [document_json(finding) for finding in each.findings.values()],
+        "findings": [finding_json(finding) for finding in each.findings.values()],
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import click
 
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, plugged_in
 
 Complete = Callable[[click.Context, click.Parameter, str], list[str]]

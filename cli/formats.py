@@ -1,19 +1,16 @@
 """A check in the formats of other tools: JUnit's XML, SARIF 2.1.0, and annotations of GitHub's workflows.
 
-All are made of the check's own JSON, see :mod:`~broker_tck.properties.check_document`.
+All are made of the check's result, see :mod:`~broker_tck.properties.report.result`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
 
-Document = Mapping[str, Any]
-"""The check, with the versions of kit and rulebook."""
-Checked = Mapping[str, Any]
-"""What became of one subject."""
+from broker_tck.properties.report.result import AcceptedWay, CheckResult, ProfileResult
 
 UNPRINTED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
@@ -23,53 +20,52 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 # ---- What there is to tell, whatever the format
 
 
-def wrong(checked: Checked) -> Iterator[tuple[str, str, str]]:
+def wrong(checked: ProfileResult) -> Iterator[tuple[str, str, str]]:
     """What is wrong: the rule, or ``check`` where none is named, what went wrong, and the whole text."""
-    for finding in checked["findings"]:
-        yield finding["rules"][0], finding["what"], finding["text"]
-    for complaint in checked["complaints"]:
+    for finding in checked.findings:
+        yield finding.rule, finding.what, finding.story
+    for complaint in checked.complaints:
         yield "check", complaint, complaint
 
 
-def accepted(checked: Checked) -> dict[str, str]:
+def accepted(checked: ProfileResult) -> dict[str, str]:
     """What is done otherwise and accepted, in a line for each rule."""
     said: dict[str, str] = {}
-    for each in checked["accepted"]:
-        said[each["rule"]] = "\n".join(filter(None, (said.get(each["rule"]), each["text"])))
+    for each in checked.accepted:
+        said[each.rule] = "\n".join(filter(None, (said.get(each.rule), each.text)))
     return said
 
 
 # ---- JUnit
 
 
-def junit(document: Document) -> str:
+def junit(check: CheckResult) -> str:
     """One test suite a subject and profile, one test case a rule; a rule that never came up was skipped."""
     root = ET.Element("testsuites", name="broker-tck")
-    for checked in document["subjects"]:
-        name = f"{checked['subject']} ({checked['profile']})"
-        suite = ET.SubElement(root, "testsuite", name=printed(name))
+    for checked in check.subjects:
+        suite = ET.SubElement(root, "testsuite", name=printed(checked.name))
         properties = ET.SubElement(suite, "properties")
         for what in ("version", "rulebook"):
-            ET.SubElement(properties, "property", name=what, value=document[what])
+            ET.SubElement(properties, "property", name=what, value=getattr(check, what))
         broken: dict[str, list[tuple[str, str]]] = {}
         for rule, line, text in wrong(checked):
             broken.setdefault(rule, []).append((line, text))
-        for finding in checked["findings"]:
-            line = f"the same failure as in {finding['rules'][0]}"
-            for also in finding.get("also", ()):
-                broken.setdefault(also["rule"], []).append((line, f"{line}: {also['seen']}"))
-        rules, said = checked["rules"], accepted(checked)
-        cases = sorted({*rules["exercised"], *rules["vacuous"], *broken, *said, "check"})
+        for finding in checked.findings:
+            line = f"the same failure as in {finding.rule}"
+            for also in finding.also:
+                broken.setdefault(also.rule, []).append((line, f"{line}: {also.seen}"))
+        rules, said = checked.rules, accepted(checked)
+        cases = sorted({*rules.exercised, *rules.vacuous, *broken, *said, "check"})
         for case in cases:
-            told = ET.SubElement(suite, "testcase", classname=printed(name), name=case)
+            told = ET.SubElement(suite, "testcase", classname=printed(checked.name), name=case)
             for line, text in broken.get(case, [])[:1]:
                 ET.SubElement(told, "failure", type="broken", message=printed(line)).text = printed(text)
-            if case in rules["vacuous"] and case not in broken:
+            if case in rules.vacuous and case not in broken:
                 ET.SubElement(told, "skipped", message="never came up")
             if case in said:
                 ET.SubElement(told, "system-out").text = printed(said[case])
         counts = {"tests": len(cases), "failures": len(broken), "errors": 0}
-        counts["skipped"] = len({*rules["vacuous"]} - broken.keys())
+        counts["skipped"] = len({*rules.vacuous} - broken.keys())
         suite.attrib.update({key: str(value) for key, value in counts.items()})
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
@@ -83,13 +79,13 @@ def printed(text: str) -> str:
 # ---- SARIF
 
 
-def sarif(document: Document) -> dict[str, Any]:
+def sarif(check: CheckResult) -> dict[str, Any]:
     """One run of the kit as a tool, one result for all that is wrong; each where the subject's factory is."""
     rules: dict[str, dict[str, Any]] = {}
     results = []
-    for checked in document["subjects"]:
-        for finding in checked["findings"]:
-            told = zip(finding["rules"], finding["sentences"], finding["looks"], finding["sources"], strict=True)
+    for checked in check.subjects:
+        for finding in checked.findings:
+            told = zip(finding.rules, finding.sentences, finding.looks, finding.sources, strict=True)
             for rule, sentence, look, source in told:
                 rules[rule] = {"id": rule, "shortDescription": {"text": sentence}}
                 rules[rule]["help"] = {"text": f"Look first at: {look}. Source: {source}."}
@@ -97,42 +93,41 @@ def sarif(document: Document) -> dict[str, Any]:
             rules.setdefault(rule, {"id": rule})
             result = {"ruleId": rule, "level": "error", "message": {"text": text}}
             results.append({**result, "locations": locations(checked)})
-        for each in checked["accepted"]:
-            rules.setdefault(each["rule"], {"id": each["rule"]})
+        for each in checked.accepted:
+            rules.setdefault(each.rule, {"id": each.rule})
             results.append({**suppressed(each), "locations": locations(checked)})
-    driver = {"name": "broker-tck", "version": document["version"], "rules": [*rules.values()]}
-    driver["properties"] = {"rulebook": document["rulebook"]}
+    driver: dict[str, Any] = {"name": "broker-tck", "version": check.version, "rules": [*rules.values()]}
+    driver["properties"] = {"rulebook": check.rulebook}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def suppressed(each: Mapping[str, str]) -> dict[str, Any]:
+def suppressed(each: AcceptedWay) -> dict[str, Any]:
     """What is done otherwise and accepted, as a result that is suppressed."""
-    why = {"kind": "inSource", "status": "accepted", "justification": each["reason"] or each["text"]}
-    return {"ruleId": each["rule"], "level": "note", "message": {"text": each["text"]}, "suppressions": [why]}
+    why = {"kind": "inSource", "status": "accepted", "justification": each.reason or each.text}
+    return {"ruleId": each.rule, "level": "note", "message": {"text": each.text}, "suppressions": [why]}
 
 
-def locations(checked: Checked) -> list[dict[str, Any]]:
+def locations(checked: ProfileResult) -> list[dict[str, Any]]:
     """Where a subject is declared, as SARIF says it; nothing where that is not known."""
-    if not checked["source"]:
+    if not checked.source:
         return []
-    where = {"artifactLocation": {"uri": checked["source"]["file"]}, "region": {"startLine": checked["source"]["line"]}}
+    where = {"artifactLocation": {"uri": checked.source.file}, "region": {"startLine": checked.source.line}}
     return [{"physicalLocation": where}]
 
 
 # ---- GitHub
 
 
-def workflow_lines(document: Document) -> Iterator[str]:
+def workflow_lines(check: CheckResult) -> Iterator[str]:
     """A line for all that is wrong, is accepted, or never came up, as workflows of GitHub read them."""
-    for checked in document["subjects"]:
-        at = f"file={value(checked['source']['file'])},line={checked['source']['line']}," if checked["source"] else ""
+    for checked in check.subjects:
+        at = f"file={value(checked.source.file)},line={checked.source.line}," if checked.source else ""
         for rule, _, text in wrong(checked):
             yield f"::error {at}title={value(rule)}::{escaped(text)}"
         for rule, said in accepted(checked).items():
             yield f"::notice {at}title={value(rule)}::{escaped(said)}"
-        for unseen in checked["unseen"]:
-            name = f"{checked['subject']} ({checked['profile']})"
-            yield f"::warning {at}title={value(name)}::{escaped(f'never came up: {unseen}')}"
+        for unseen in checked.unseen:
+            yield f"::warning {at}title={value(checked.name)}::{escaped(f'never came up: {unseen}')}"
 
 
 def escaped(text: str) -> str:

@@ -21,7 +21,7 @@ from broker_tck.cli.options import (
 )
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.isolation.guard import SECONDS
+from broker_tck.properties.search.isolation.guard import SECONDS
 from broker_tck.spark_fuzz.driver.campaign import planned, resumable, stop
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane
 from broker_tck.spark_fuzz.driver.merging import merge

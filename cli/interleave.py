@@ -11,15 +11,17 @@ from broker_tck.cli.options import json_option, known_profile, one_subject_optio
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
 from broker_tck.implementations.naming import unknown
-from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.contract import Scenario
-from broker_tck.properties.engine.interleaving import explore, sample, shortest_finding
 from broker_tck.properties.engine.operation import able
-from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.guarding import Task, run_one
+from broker_tck.properties.explain.checked import Checked
+from broker_tck.properties.explain.finding import find_in
+from broker_tck.properties.explain.guarding import Task, run_one
+from broker_tck.properties.report.finding import FindingResult, finding_json
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.search.interleaving import explore, sample
+from broker_tck.properties.search.run import Progress
 
 EXAMPLES = """\b
 Examples:
@@ -39,7 +41,7 @@ class Shown(NamedTuple):
     waiting: int
     operations: int
     failed: int
-    finding: Document | None
+    finding: FindingResult | None
 
 
 @click.command(epilog=EXAMPLES)
@@ -81,15 +83,15 @@ def interleaved(name: str, profile: str, count: int | None, seed: int, subject: 
     scenario = scenario_of(subject, name)
     drawn = count or (SAMPLE if len(scenario.scripts) > 2 else 0)
     tried = sample(scenario, subject, model, drawn, seed) if drawn else explore(scenario, subject, model)
-    finding = shortest_finding(tried, subject, model)
-    found = document(finding) if finding else None
+    finding = find_in(subject, model, tried.shortest) if tried.shortest else None
+    found = finding_result(finding) if finding else None
     return Shown(name, scenario.sentence, tried.orders, tried.waiting, tried.operations, len(tried.failing), found)
 
 
 def of_end(name: str, found: Checked) -> Shown:
     """What there is to tell of a scenario in which the subject has ended its process."""
     (finding,) = found.findings
-    return Shown(name, scenario_of(found.run.subject, name).sentence, 0, 0, 0, 1, document(*finding))
+    return Shown(name, scenario_of(found.subject, name).sentence, 0, 0, 0, 1, finding_result(finding))
 
 
 def scenario_of(subject: Subject, name: str) -> Scenario:
@@ -127,5 +129,5 @@ def scenario_json(each: Shown) -> dict[str, Any]:
         "waiting": each.waiting,
         "operations": each.operations,
         "failed": each.failed,
-        "finding": document_json(each.finding) if each.finding else None,
+        "finding": finding_json(each.finding) if each.finding else None,
     }

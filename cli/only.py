@@ -7,17 +7,14 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from broker_tck.cli.checking import Told
 from broker_tck.cli.matching import Pair
 from broker_tck.implementations.naming import unknown
-from broker_tck.properties.check_document import SubjectDocument
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.check import Difference, unanswered
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import to_exercise
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import Document
+from broker_tck.properties.report.result import ProfileResult
+from broker_tck.properties.search.run import to_exercise
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 
@@ -53,37 +50,31 @@ def checkable(subject: Subject, profile: str) -> set[str]:
     return rules | {each.name for each in subject.contract.variations if each.name not in model.BREAKS}
 
 
-def limited(told: Told, rules: Sequence[str]) -> Told:
+def limited(whole: ProfileResult, rules: Sequence[str]) -> tuple[ProfileResult, str]:
     """What a check says of these rules: their findings, what laws of them say, and whether they came up.
 
-    That there was no answer counts in any case: nothing is known of what comes behind it.
+    And what it found besides, in few words. That there was no answer counts in any case: nothing is known of what comes
+    behind it. Without rules, all counts.
     """
-    whole = told.document
-    findings = [each for each in whole.findings if no_answer(each) or not {*rules}.isdisjoint(each.rules)]
+    if not rules:
+        return whole, ""
+    findings = [each for each in whole.findings if each.unanswered or not {*rules}.isdisjoint(each.rules)]
     complaints = [each for each in whole.complaints if not {*rules}.isdisjoint(re.findall(r"[\w-]+", each))]
     exercised, unseen = ([each for each in rules if each in of] for of in (whole.rules.exercised, whole.rules.vacuous))
     verdict = BROKEN if findings or complaints else NOT_ENOUGH if unseen else CONFORMS
-    document = structs.replace(
+    part = structs.replace(
         whole,
         verdict=verdict,
-        findings=findings,
-        complaints=complaints,
-        unseen=unseen if verdict == NOT_ENOUGH else [],
+        findings=tuple(findings),
+        complaints=tuple(complaints),
+        unseen=tuple(unseen) if verdict == NOT_ENOUGH else (),
         rules=structs.replace(whole.rules, exercised=exercised, vacuous=unseen),
     )
-    came_up = f"{len(exercised)} of {len(exercised) + len(unseen)}"
-    row = (verdict if verdict == CONFORMS else verdict.upper(), *told.row[1:4], came_up, *told.row[5:])
-    kept = tuple(each for each in told.to_keep if each.rule in {finding.rules[0] for finding in findings})
-    return told._replace(row=row, document=document, to_keep=kept, left_out=left_out(whole, document))
+    return part, besides(whole, part)
 
 
-def no_answer(finding: Document) -> bool:
-    """Whether a finding is that a subject gave no answer: it ended its process, say."""
-    return bool(unanswered(Difference(finding.observed, finding.expected, finding.seen)))
-
-
-def left_out(whole: SubjectDocument, part: SubjectDocument) -> str:
+def besides(whole: ProfileResult, part: ProfileResult) -> str:
     """What a check found besides, in few words; empty where it found nothing else."""
-    others = [each.rules[0] for each in whole.findings if each not in part.findings]
+    others = [each.rule for each in whole.findings if each not in part.findings]
     others += [each.partition(" ")[0].rstrip(":") for each in whole.complaints if each not in part.complaints]
     return ", ".join(dict.fromkeys(others))

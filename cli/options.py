@@ -15,12 +15,12 @@ from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import CLASSPATH
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled, contract_named, having_profile
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.unloaded import resolve_unloaded, safely
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded, safely
 
 F = TypeVar("F", bound=Callable[..., Any])
 

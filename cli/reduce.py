@@ -9,15 +9,16 @@ import click
 from broker_tck.cli.options import asked_with, json_option, known_profile, one_subject_option, trace_profile_option
 from broker_tck.cli.output import print_json
 from broker_tck.cli.told import story_here
-from broker_tck.properties.conforming import Checked
-from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.findings.finding import find
-from broker_tck.properties.guarding import Task, run_one
+from broker_tck.properties.explain.checked import Checked
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.explain.guarding import Task, run_one
+from broker_tck.properties.report.finding import FindingResult, finding_json
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.search.run import Progress
 
 REDUCE_EXAMPLES = """\b
 Examples:
@@ -37,18 +38,18 @@ def reduce_command(trace: str, subject: Subject, profile: str | None, as_json: b
         under = known_profile(candidate.contract, profile or candidate.profile)
         task = Task(subject, under, partial(reduced, candidate, under), told_of)
         for told in run_one(task, partial(click.echo, err=True)):
-            print_json(document_json(told)) if as_json else click.echo(story_here(told))
+            print_json(finding_json(told)) if as_json else click.echo(story_here(told))
             return 1
     raise BadInput(f"{trace}: {subject.name} does as the model on every step; there is nothing to reduce")
 
 
-def reduced(trace: Trace, profile: str, subject: Subject, _progress: Progress) -> list[Document]:
+def reduced(trace: Trace, profile: str, subject: Subject, _progress: Progress) -> list[FindingResult]:
     """The finding that a trace is reduced to; none if it does not fail."""
     diagnoser = Diagnoser(subject.contract, subject.contract.model(profile), subject.rig, subject.capabilities)
     finding = find(subject, diagnoser, trace.config, [*trace.operations], None)
-    return [document(finding)] if finding else []
+    return [finding_result(finding)] if finding else []
 
 
-def told_of(found: Checked) -> list[Document]:
+def told_of(found: Checked) -> list[FindingResult]:
     """What there is to tell if the subject ends its process."""
-    return [document(*each) for each in found.findings]
+    return [finding_result(each) for each in found.findings]

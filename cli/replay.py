@@ -15,12 +15,12 @@ from broker_tck.cli.output import WIDTH, print_json, progress
 from broker_tck.cli.replay_kept import is_folder, replay_folder
 from broker_tck.cli.told import shown_here, width_here
 from broker_tck.properties.engine.answers import plain
-from broker_tck.properties.engine.replay import Disagreement, Replay, declaring, replay_all, unasked
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.judgement import Judgement, judged_apart
-from broker_tck.properties.findings.lines import lines, table
+from broker_tck.properties.report.lines import lines, table
+from broker_tck.properties.search.isolation.apart import Judgement, judged_apart
+from broker_tck.properties.search.replay import Disagreement, Replay, declaring, replay_all, unasked
 
 subjects_option = click.option(
     "--subject",

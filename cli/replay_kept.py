@@ -10,13 +10,13 @@ import msgspec
 
 from broker_tck.cli.options import asked_with
 from broker_tck.cli.output import print_json, progress
-from broker_tck.properties.engine.replay import Disagreement, declaring, replay_all, unasked
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.judgement import judged_apart
-from broker_tck.properties.findings.kept import Kept, kept_in
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.explain.regressions import Regression, regressions_in
+from broker_tck.properties.search.isolation.apart import judged_apart
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.properties.search.replay import Disagreement, declaring, replay_all, unasked
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ def replay_folder(folder: Path, named: Sequence[Subject], profile: str | None, a
 
     BadInput where the folder has none, or a subject that a file names is not there.
     """
-    kept = kept_in(folder)
+    kept = regressions_in(folder)
     if not kept:
         raise BadInput(f"{folder}: has no kept trace; `broker-tck check --save {folder}` puts them there")
     pairs = [(each, subject) for each in kept for subject in named or subjects_of(each, profile)]
@@ -63,7 +63,7 @@ def replay_folder(folder: Path, named: Sequence[Subject], profile: str | None, a
     return 1 if failing else 0
 
 
-def subjects_of(kept: Kept, profile: str | None) -> Iterator[Subject]:
+def subjects_of(kept: Regression, profile: str | None) -> Iterator[Subject]:
     """The subject that the name of a file says; else the bundled ones that declare the profile."""
     if not kept.subject:
         yield from declaring(kept.trace.contract, profile or kept.profile)
@@ -74,7 +74,7 @@ def subjects_of(kept: Kept, profile: str | None) -> Iterator[Subject]:
         raise BadInput(f"{kept.file}: {error}") from None
 
 
-def outcome(kept: Kept, subject: Subject, profile: str | None) -> Outcome:
+def outcome(kept: Regression, subject: Subject, profile: str | None) -> Outcome:
     """What becomes of a kept trace on a subject. BadInput where it is one of another contract."""
     asked_with(kept.trace, subject)
     if lacks := unasked(kept.trace, subject):
@@ -85,7 +85,7 @@ def outcome(kept: Kept, subject: Subject, profile: str | None) -> Outcome:
     return Outcome(kept.file, subject.name, profile or kept.profile, kept.rule, fails, f"{says}{rule}")
 
 
-def replayed(kept: Kept, subject: Subject, profile: str | None) -> tuple[bool, str]:
+def replayed(kept: Regression, subject: Subject, profile: str | None) -> tuple[bool, str]:
     """Whether a kept trace fails under the profile that was checked, and in words.
 
     It may be reduced under another profile, with which the subject agreed more: then that says at which step.

@@ -12,14 +12,14 @@ from broker_tck.cli.options import chosen_contract, chosen_profile, contract_opt
 from broker_tck.cli.output import print_json, print_table
 from broker_tck.cli.told import width_here
 from broker_tck.implementations.naming import unknown
-from broker_tck.model.rules import Rule, Strength, by_number, embodiments, rules_of, standing_before, ways_of
-from broker_tck.model.said import words_of
+from broker_tck.model.rules import Rule, Strength, by_number, clauses_of, rules_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import mutants
-from broker_tck.properties.engine.ways import names_of
+from broker_tck.properties.engine.ways import called, names_of
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.lines import filled
-from broker_tck.properties.worth.exercised import deviating
+from broker_tck.properties.mistakes.book import known_ways, look, standing_before, ways_of
+from broker_tck.properties.report.lines import filled
+from broker_tck.properties.search.exercised import deviating
 
 RULES_EXAMPLES = """\b
 Examples:
@@ -69,7 +69,8 @@ def families(known: Iterable[str]) -> str:
 
 def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
     """All that is known of a rule."""
-    parts = [e for e in embodiments(model) if e.rule == rule]
+    clauses = [clause for clause in clauses_of(model) if clause.number == rule.number]
+    known = [way for way, _ in known_ways(model, rule.number)]
     accepted = names_of(ways_of(model, rule.number))
     further = [way.name for way in standing_before(model) if way.rule == rule]
     return {
@@ -77,10 +78,11 @@ def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
         "sentence": rule.sentence,
         "strength": strength(model, rule),
         "source": rule.source,
-        "look": rule.look,
-        "clauses": [e.clause for e in parts],
-        "ways": [f"{e.clause}: {way}" for e in parts for way in e.ways] + further,
-        "accepts": [{"name": name, "words": words_of(way)} for name, way in accepted.items()],
+        "look": look(rule.number) if rule.checkable else rule.why,
+        "clauses": [clause.path for clause in clauses],
+        "sentences": {clause.path: clause.sentence for clause in clauses},
+        "ways": [called(way, by_clause=True) for way in known if not way.stands_before] + further,
+        "accepts": [{"name": name, "words": way.says} for name, way in accepted.items()],
         "mutants": [m.name for m in mutants(contract) if m.rule == rule.number],
     }
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
-from broker_tck.cli.told import in_colours, width_here
-from broker_tck.properties.conforming import Checked, asked, golden_traces
-from broker_tck.properties.engine.accepted import accepted
+from broker_tck.cli.told import in_colours, story_here, width_here
+from broker_tck.properties.engine.accepted import Deviation, accepted
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.findings.lines import filled
+from broker_tck.properties.report.lines import filled
+from broker_tck.properties.report.result import AcceptedWay, ProfileResult
+from broker_tck.properties.search.replay import asked, golden_traces
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, at_most
 
 HEAD = ("verdict", "subject", "profile", "golden", "rules", "walks", "operations", "deviations", "residual", "left out")
@@ -29,38 +30,33 @@ def steps_text(subject: Subject, profile: str) -> str:
     return f"{n}/{n}" if n else NONE
 
 
-def golden_text(found: Checked) -> str:
+def golden_text(found: ProfileResult) -> str:
     """At how many recorded steps a subject agreed; a dash where a kept trace ended the check before."""
-    if found.golden_steps:
-        return f"{found.golden_agreed}/{found.golden_steps}"
-    return NONE if found.run.walks else "-"
+    if found.golden.steps:
+        return f"{found.golden.agreed}/{found.golden.steps}"
+    return NONE if found.walks else "-"
 
 
-def row_of(found: Checked) -> tuple[str, ...]:
+def row_of(found: ProfileResult) -> tuple[str, ...]:
     """The row of a subject, as :data:`HEAD` has it."""
-    run = found.run
+    green, came_up = found.verdict == CONFORMS, len(found.rules.exercised)
     return (
-        found.verdict if found.green else found.verdict.upper(),
-        run.subject.name,
-        run.profile,
+        found.verdict if green else found.verdict.upper(),
+        found.subject,
+        found.profile,
         golden_text(found),
-        f"{len(run.exercised)} of {len(run.rules)}",
-        f"{run.walks:,}",
-        f"{run.operations + found.machine_steps:,}",
-        f"{sum(run.deviations.values())} of {len(run.deviations)}" if run.deviations else "-",
-        f"< {at_most(run.residual)}" if found.green else "-",
-        left_out_text(run.subject, run.profile),
+        f"{came_up} of {came_up + len(found.rules.vacuous)}",
+        f"{found.walks:,}",
+        f"{found.operations:,}",
+        f"{sum(found.deviations.values())} of {len(found.deviations)}" if found.deviations else "-",
+        f"< {at_most(found.residual)}" if green else "-",
+        left_out_text(found.left_out, found.accepted),
     )
 
 
-def left_out_text(subject: Subject, profile: str) -> str:
+def left_out_text(left_out: Sequence[str], accepts: Iterable[Deviation | AcceptedWay]) -> str:
     """What a subject lacks, and what it may do otherwise."""
-    return ", ".join([*subject.left_out, *accepting(subject, profile)]) or "-"
-
-
-def accepting(subject: Subject, profile: str) -> Iterator[str]:
-    """The rules that a subject may do otherwise, in words."""
-    return (f"accepts {rule}" for rule in dict.fromkeys(each.rule for each in accepted(subject, profile)))
+    return ", ".join([*left_out, *(f"accepts {rule}" for rule in dict.fromkeys(each.rule for each in accepts))]) or "-"
 
 
 class Layout:
@@ -71,14 +67,19 @@ class Layout:
     """
 
     def __init__(self, pairs: Sequence[tuple[Subject, str]]) -> None:
-        known = [(s.name, profile, steps_text(s, profile), left_out_text(s, profile)) for s, profile in pairs]
+        known = [
+            (s.name, profile, steps_text(s, profile), left_out_text(s.left_out, accepted(s, profile)))
+            for s, profile in pairs
+        ]
         widest = [max(map(len, column)) for column in zip(*known, strict=True)]
         found = dict(zip((1, 2, 3, len(HEAD) - 1), widest, strict=True))
         self.widths = [max(found.get(i, width), len(HEAD[i])) for i, width in enumerate(WIDTHS)]
         self.head_is_due = True
 
-    def tell(self, row: Sequence[str], stories: Sequence[str]) -> None:
-        """Print what there is to tell of a subject."""
+    def tell(self, found: ProfileResult, besides: str = "") -> None:
+        """Print what there is to tell of a subject; ``besides`` is what was found and does not count, in few words."""
+        row, said = row_of(found), [*found.complaints, *([f"left out: {besides}"] if besides else [])]
+        stories = [*map(story_here, found.findings), *(f"{found.name}: {each}" for each in said)]
         for each in stories:
             click.echo(f"{each}\n")
         width = width_here(sys.maxsize)

@@ -8,9 +8,8 @@ import sys
 
 import click
 
-from broker_tck.properties.findings.document import Document
-from broker_tck.properties.findings.lines import EXPECTED, SEEN, WIDTH, Shown, as_it_is
-from broker_tck.properties.findings.story import REPLAY, RULE, WHAT, story
+from broker_tck.properties.report.finding import REPLAY, RULE, WHAT, FindingResult, story
+from broker_tck.properties.report.lines import EXPECTED, SEEN, WIDTH, Shown, as_it_is
 
 COLOURS = {WHAT: "red", RULE: "yellow", EXPECTED: "green", SEEN: "red", REPLAY: "cyan"}
 BOLD = (WHAT, RULE)
@@ -18,7 +17,7 @@ NARROWEST = 40
 """What is folded is not made narrower than this, however narrow the terminal is."""
 
 
-def story_here(told: Document) -> str:
+def story_here(told: FindingResult) -> str:
     """A finding as text, for standard output."""
     return story(told, width_here(), shown_here())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -23,18 +23,22 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.cli.told import story_here
-from broker_tck.properties.conforming import Checked
 from broker_tck.properties.engine.check import record as recorded
-from broker_tck.properties.engine.run import Progress, Run, checked, findings
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.guarding import Task, run_all
-from broker_tck.properties.verdict import at_most
+from broker_tck.properties.explain.checked import Checked, explain
+from broker_tck.properties.explain.guarding import Task, run_all
+from broker_tck.properties.report.finding import finding_json
+from broker_tck.properties.report.made import profile_result
+from broker_tck.properties.report.result import ProfileResult
+from broker_tck.properties.search.run import Progress, Run, checked
+from broker_tck.properties.verdict import BROKEN, at_most
 
 JUDGED = 64
 """One walk in so many is judged by the laws."""
+Walked = tuple[ProfileResult, float]
+"""What became of the walks of a subject, and how many seconds they took."""
 WALK_EXAMPLES = """\b
 Examples:
   broker-tck walk --subject time-bucket --operations 10000000
@@ -84,25 +88,16 @@ def walk_command(
     total = operations or most
     with progress(total * len(tasks), "walking", "operations" if operations else "walks") as tell:
 
-        def told(now: Task[Told]) -> None:
+        def told(now: Task[Walked]) -> None:
             done = sum(min(total, task.came.operations if operations else task.came.walks) for task in tasks)
             tell(done, f"{now.subject.name} ({now.profile})")
 
         found = [*run_all(tasks, 1, told, partial(click.echo, err=True))]
     if as_json:
-        print_json({"walks": [each.document for each in found]})
+        print_json({"walks": [walked_json(*each, seed) for each in found]})
     else:
         print_walked(found)
-    return 1 if any(each.failed for each in found) else 0
-
-
-class Told(NamedTuple):
-    """What there is to tell of a subject's walks under a profile."""
-
-    row: tuple[str, ...]
-    document: dict[str, Any]
-    findings: list[Document]
-    failed: bool
+    return 1 if any(each.verdict == BROKEN for each, _ in found) else 0
 
 
 class Recorder:
@@ -137,64 +132,64 @@ def walked(
     recorder: Recorder | None,
     subject: Subject,
     progress: Progress,
-) -> Told:
+) -> Walked:
     """Walk until enough was checked or a walk fails."""
-    run = Run(subject, profile, seed)
+    run = Checked(subject, profile, seed)
     for done in checked(run, range(count), judged=JUDGED):
         if recorder:
             recorder.write(run, done.config, done.operations)
         if done.difference:
-            run.looking = True
-            progress(run)
-            run.findings = findings(run)
+            explain(run, progress)
             break
         if run.walks % 8 == 1:
             progress(run)
         if operations and run.operations >= operations:
             break
-    return told_of(Checked(run, 0, 0, [], 0))
+    return told_of(run)
 
 
-def told_of(found: Checked) -> Told:
+def told_of(found: Checked) -> Walked:
     """What there is to tell of a run."""
-    run = found.run
-    documents = [document(*each) for each in found.findings]
-    failed = bool(run.failing or run.complaints or run.findings)
-    row = (
-        run.subject.name,
-        run.profile,
-        f"{run.walks:,}",
-        f"{run.operations:,}",
-        f"{run.operations / max(run.seconds, 1e-9):,.0f}" if run.seconds else "-",
-        f"{len(run.exercised)} of {len(run.rules)}",
-        ", ".join(run.vacuous) or "-",
-        "failed" if failed else f"< {at_most(run.residual)}",
-    )
-    return Told(row, walked_json(run, documents), documents, failed)
+    return profile_result(found), round(found.seconds, 3)
 
 
-def print_walked(found: Sequence[Told]) -> None:
+def print_walked(found: Sequence[Walked]) -> None:
     """Say what became of walks."""
-    for each in found:
+    for each, _ in found:
         for finding in each.findings:
             click.echo(story_here(finding) + "\n")
-        for sentence in each.document["complaints"]:
-            click.echo("{subject} ({profile}): {}\n".format(sentence, **each.document))
+        for sentence in each.complaints:
+            click.echo(f"{each.name}: {sentence}\n")
     head = ["subject", "profile", "walks", "operations", "a second", "rules", "not exercised", "residual"]
-    print_table("", head, [each.row for each in found], right=(2, 3, 4, 5))
+    print_table("", head, [row_of(*each) for each in found], right=(2, 3, 4, 5))
 
 
-def walked_json(run: Run, documents: Sequence[Document]) -> dict[str, Any]:
+def row_of(found: ProfileResult, seconds: float) -> tuple[str, ...]:
+    """The row of a subject."""
+    came_up, vacuous = len(found.rules.exercised), found.rules.vacuous
+    return (
+        found.subject,
+        found.profile,
+        f"{found.walks:,}",
+        f"{found.operations:,}",
+        f"{found.operations / seconds:,.0f}" if seconds else "-",
+        f"{came_up} of {came_up + len(vacuous)}",
+        ", ".join(vacuous) or "-",
+        "failed" if found.verdict == BROKEN else f"< {at_most(found.residual)}",
+    )
+
+
+def walked_json(found: ProfileResult, seconds: float, seed: int) -> dict[str, Any]:
     """What became of a subject's walks."""
     return {
-        "subject": run.subject.name,
-        "profile": run.profile,
-        "seed": run.seed,
-        "walks": run.walks,
-        "operations": run.operations,
-        "seconds": round(run.seconds, 3),
-        "exercised": run.exercised,
-        "vacuous": run.vacuous,
-        "complaints": run.said,
-        "findings": [document_json(each) for each in documents],
+        "subject": found.subject,
+        "profile": found.profile,
+        "seed": seed,
+        "walks": found.walks,
+        "operations": found.operations,
+        "seconds": seconds,
+        "exercised": found.rules.exercised,
+        "vacuous": found.rules.vacuous,
+        "complaints": [*found.complaints],
+        "findings": [finding_json(each) for each in found.findings],
     }

@@ -13,10 +13,10 @@ from pathlib import Path
 import click
 from finds_page import FINDS, RELEASES
 
-from broker_tck.model.rules import deviations_of
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.walk import walks
+from broker_tck.properties.mistakes.book import deviations_of
 
 AGREEING = 60
 """Walks along the profile of a release."""

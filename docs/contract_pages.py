@@ -14,8 +14,8 @@ import msgspec
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.edges import Number, numbers_of
 from broker_tck.properties.engine.operation import Operation, kinds_of
-from broker_tck.properties.engine.replay import declaring
 from broker_tck.properties.engine.subjects import Modelled
+from broker_tck.properties.search.replay import declaring
 
 GUIDES: Mapping[str, Mapping[str, str]] = {
     "delayed-delivery": {"Plug in a tracker": "tutorial.md"},

@@ -7,11 +7,11 @@ from typing import Any
 
 from defects import Defect, Defects, Ended
 
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.operation import clock_of
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import from_text
-from broker_tck.properties.findings.lines import value_text
+from broker_tck.properties.engine.written import value_text
 
 SPECIFICATION = "ideal"
 

@@ -21,21 +21,22 @@ from contract_pages import cell, contract_page
 from topic_defects import TOPIC_DEFECTS
 
 from broker_tck.cli.main import cli
-from broker_tck.model.rules import Embodiment, Rule, deviates, embodiments, standing_before
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.model.rules import Rule, clauses_of, deviates
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.subjects import mutants
-from broker_tck.properties.worth.known import stored
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.mistakes.book import look
+from broker_tck.properties.proving.proofs import stored
+from broker_tck.properties.proving.prove import mistakes
 
 FOLDER = Path(__file__).parent
 WIDEST = 300
 """How many characters of a trace a table shows."""
 WIDTH = 100
 """How wide the help is printed."""
-KNOWN = {name: contract.rules for name, contract in CONTRACTS.items()}
-"""The rules of each contract by their numbers."""
-CATCHING = {name: mutants(contract) for name, contract in CONTRACTS.items()}
-"""The mutants of each contract."""
+MISTAKES = {name: mistakes(contract, contract.default) for name, contract in CONTRACTS.items()}
+"""The known mistakes of each contract."""
+PROOFS = {(proof.contract, proof.mistake): proof.trace for proof in stored() if not proof.invariant}
+"""The trace that shows each."""
 NOTE = "<!-- Written by docs/generate.py; change the code and run it. -->"
 
 COMMAND_LINE = """\
@@ -90,26 +91,15 @@ not completed.
 RULES = """\
 Every rule of every contract, from the code that embodies it. `broker-tck rules DD-05` prints one of them.
 
-- **Strength**: a *required* rule has to be kept and to be exercised. A *law* is required as well; it follows
-  from other rules and is judged on what is seen of a subject, without the model. An *informative* rule cannot be
-  checked at this interface, and says why.
-- **Clause**: the method of the reference model that embodies the rule.
-- **Wrong ways**: how people get it wrong. `absent` is the model without the rule. A diagnosis names one of
-  these, and `broker-tck power` runs each as the subject.
-- **Mutants**: broken implementations that this rule has to catch; `broker-tck mutants` sets the drivers on each.
-- **Profiles**: where a profile decides otherwise. It *deviates* where it has another clause, which is checked as
-  strictly; it *breaks* a law; or the rule is *moot*, as it decides nothing there.
-"""
-
-KILLS = """\
-The kit stores what kills each mutant, and `broker-tck mutants` checks that it still does.
-
-- **After**: how many operations seed 0 makes before the walk that fails.
-- **Trace**: the reduced trace, on which the mutant's own rule is named. To see it fail, run
-  `broker-tck replay --subject mutant:NAME 'TRACE'`. A long trace is cut, and ends with `…`;
-  `fixtures/kills/` has all of it.
-
-To kill a *deep* mutant, the median seed needs some thousands of operations; the state machine does not run on it.
+- **Strength**: a *required* rule must be kept and exercised. A *law* is required as well; it follows from other rules
+  and is judged on what is observed of a subject, without the model. An *informative* rule cannot be checked at this
+  interface, and says why.
+- **Clauses**: a rule with several clauses has a sentence for each, with the method of the reference model in brackets.
+- **Known mistakes**: what people get wrong, with the shortest trace that shows it. A name with a colon is a wrong
+  clause of the model; the others are broken implementations (`--subject mutant:NAME`). `broker-tck prove` runs each as
+  the subject.
+- **Profiles**: a profile *deviates* if it replaces a clause, which is checked as strictly; it *breaks* a law; or the
+  rule is *moot*, as it decides nothing there.
 """
 
 MISBEHAVIOUR = """\
@@ -147,7 +137,7 @@ Isolation is against accidents, not against malice: a subject has the rights of 
 
 def pages() -> dict[str, str]:
     """Every generated page and picture by its name."""
-    made = {"command-line.md": command_line(), "rules.md": rules(), "kill-tables.md": kill_tables()}
+    made = {"command-line.md": command_line(), "rules.md": rules()}
     made |= {f"contracts/{name}.md": generated(contract_page(contract)) for name, contract in CONTRACTS.items()}
     made |= {f"rules/{name}.md": generated(rules_of_contract(contract)) for name, contract in CONTRACTS.items()}
     made |= {"crash-points.md": generated(crash_points.page()), "misbehaviour.md": generated(misbehaviour())}
@@ -258,32 +248,45 @@ def rules_of_contract(contract: Contract) -> Iterator[str]:
 
 def one_rule(contract: Contract, rule: Rule) -> Iterator[str]:
     """All that is known of a rule."""
-    yield from (f"## {rule.number}", "", rule.sentence, "")
-    yield f"- Strength: {strength(rule)}"
-    yield f"- Source: {rule.source}"
-    yield f"- {'Look first at' if rule.checkable else 'Not checked, because'}: {rule.look}"
     first = contract.having(rule.number)
+    clauses = [clause for clause in clauses_of(contract.profiles[first]) if clause.number == rule.number]
+    yield from (f"## {rule.number}", "")
+    yield from ([f"- {c.sentence} (`{c.path}`)" for c in clauses] if len(clauses) > 1 else [rule.sentence])
+    yield from ("", f"Strength: {strength(rule)}. Source: {rule.source}.", "")
+    if where := look(rule.number):
+        yield from (f"Look first at: {where}.", "")
+    if rule.why:
+        yield from (f"Not checked, because {rule.why}.", "")
     if first != contract.default:
-        yield f"- Of profile `{first}` alone"
-    for part in embodiments(contract.profiles[first]):
-        if part.rule == rule:
-            ways = ", ".join(way.replace("_", " ") for way in part.ways)
-            yield f"- Clause `{part.clause}`" + (f"; wrong ways: {ways}" if ways else "")
-    if further := [way.name for way in standing_before(contract.profiles[first]) if way.rule == rule]:
-        yield f"- Wrong ways that are classes of their own: {'; '.join(further)}"
-    caught = [f"`{m.name}`" for m in CATCHING[contract.name] if m.rule == rule.number]
-    if caught:
-        yield f"- Mutants: {', '.join(caught)}"
+        yield from (f"Of profile `{first}` alone.", "")
     for profile in list(contract.profiles)[1:]:
         if profile != first and (said := in_profile(contract.profiles[profile], rule)):
             yield f"- Profile `{profile}`: {said}"
+    yield from known_mistakes(contract, rule)
     yield ""
+
+
+def known_mistakes(contract: Contract, rule: Rule) -> Iterator[str]:
+    """A table of the known mistakes in a rule, each with the trace that shows it."""
+    found = [each for each in MISTAKES[contract.name] if each.rule == rule.number]
+    if found:
+        yield from ("", "| known mistake | what it does | trace that shows it |", "| --- | --- | --- |")
+    for each in found:
+        seen = f" Seen: {each.seen}." if each.seen else ""
+        trace = PROOFS.get((contract.name, each.name), "")
+        name = each.name.removeprefix(f"{rule.number} ")
+        yield f"| {cell(name)} | {cell(each.says + seen)} | {f'`{cell(shortened(trace))}`' if trace else ''} |"
+
+
+def shortened(trace: str) -> str:
+    """A trace, or the beginning of one that is too long for a cell."""
+    return trace if len(trace) <= WIDEST else f"{trace[:WIDEST]} …"
 
 
 def in_profile(model: Any, rule: Rule) -> str:
     """What a profile makes of a rule, where it does not keep it as it stands."""
-    parts: list[Embodiment] = [e for e in embodiments(model) if e.rule == rule and deviates(model, e)]
-    said = [f"deviates ({', '.join(f'`{e.clause}`' for e in parts)})"] if parts else []
+    parts = [clause for clause in clauses_of(model) if clause.number == rule.number and deviates(model, clause)]
+    said = [f"deviates ({', '.join(f'`{clause.path}`' for clause in parts)})"] if parts else []
     said += ["breaks it"] if rule.number in model.BREAKS else []
     said += ["moot"] if rule.number in model.MOOT else []
     return ", ".join(said)
@@ -292,37 +295,6 @@ def in_profile(model: Any, rule: Rule) -> str:
 def strength(rule: Rule) -> str:
     """How binding a rule is."""
     return "law" if rule.law else str(rule.strength)
-
-
-# ---- The kill tables
-
-
-def kill_tables() -> Iterator[str]:
-    """The page of the kill tables."""
-    yield from (NOTE, "", "# Kill tables", "", *KILLS.splitlines())
-    for contract in CONTRACTS.values():
-        yield from ("", f"## {contract.name}", "", *kill_table(contract))
-
-
-def kill_table(contract: Contract) -> Iterator[str]:
-    """What kills each mutant of a contract, as stored."""
-    known = stored(contract.name).mutants
-    yield "| mutant | rule | after | trace |"
-    yield "| --- | --- | ---: | --- |"
-    for mutant in mutants(contract):
-        if proof := known.get(mutant.name):
-            name = f"`{mutant.name}`{' (deep)' * mutant.deep}"
-            yield f"| {name} | {link(contract, mutant.rule)} | {proof.walk:,} | `{shortened(proof.trace)}` |"
-
-
-def shortened(trace: str) -> str:
-    """A trace, or the beginning of one that is too long for a cell."""
-    return trace if len(trace) <= WIDEST else f"{trace[:WIDEST]} …"
-
-
-def link(contract: Contract, number: str) -> str:
-    """A link to what the page of the rules says of one."""
-    return f"[{number}](rules/{contract.name}.md#{number.lower()})" if number in KNOWN[contract.name] else number
 
 
 def main() -> None:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from drawing import BOX, FAINT, HEIGHT, INK, boxes, legend, svg, text, width_of
 
 from broker_tck.model.topic_delivery.specification import TopicDelivery
-from broker_tck.properties.engine.check import Step, record
+from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.contract import Step
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.trace import from_text
 

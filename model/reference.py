@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
-from broker_tck.model.rules import Rule, Way
+from broker_tck.model.rules import Rule
 
 
 class Allowed(NamedTuple):
@@ -57,8 +57,8 @@ class Reference(ABC):
     """Rules that decide nothing under this profile, by number, such as those of buckets where there are none; and
     variations that need not hold, by name."""
 
-    ACCEPTS: ClassVar[tuple[Way, ...]] = ()
-    """What this profile does otherwise by the word of a subject that it stands for."""
+    ACCEPTS: ClassVar[tuple[Any, ...]] = ()
+    """The known mistakes that this profile accepts, as a subject asks for; see :mod:`broker_tck.properties.mistakes`."""
 
     ended: bool = False
     """Whether the component has come to its end: no operation can follow."""

@@ -11,14 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from broker_tck.properties.errors import BadInput
-    from broker_tck.properties.results import Finding, ProfileResult, Result, check
+    from broker_tck.properties.report.calling import check
+    from broker_tck.properties.report.finding import FindingResult as Finding
+    from broker_tck.properties.report.result import CheckResult as Result
+    from broker_tck.properties.report.result import ProfileResult
 
 __all__ = ["RULEBOOK", "BadInput", "Finding", "ProfileResult", "Result", "__version__", "check"]
 
 __version__: str
 RULEBOOK: str
 
-MODULES = dict.fromkeys(("check", "Finding", "ProfileResult", "Result"), "results") | {"BadInput": "errors"}
+PLACES = {
+    "check": ("report.calling", "check"),
+    "Finding": ("report.finding", "FindingResult"),
+    "ProfileResult": ("report.result", "ProfileResult"),
+    "Result": ("report.result", "CheckResult"),
+    "BadInput": ("errors", "BadInput"),
+}
 """Where in ``broker_tck.properties`` a name is, which is imported only when it is asked for."""
 
 
@@ -28,8 +37,9 @@ def __getattr__(name: str) -> Any:
         return version()
     if name == "RULEBOOK":
         return import_module("broker_tck.properties.rulebook").rulebook()
-    if name in MODULES:
-        return getattr(import_module(f"broker_tck.properties.{MODULES[name]}"), name)
+    if name in PLACES:
+        module, inside = PLACES[name]
+        return getattr(import_module(f"broker_tck.properties.{module}"), inside)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

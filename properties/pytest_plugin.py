@@ -1,7 +1,7 @@
 """The pytest plugin: ``pytest --pyargs broker_tck.properties --subject package.module:Factory``.
 
 Without ``--subject``, the subjects are those of the table ``[tool.broker-tck]`` of pyproject.toml, if it names some;
-without ``--profile`` they are as the table has them, and its seed is that of the walks.
+without ``--profile`` they are as the table has them, and its seed, walks and examples are those of the check.
 """
 
 from __future__ import annotations
@@ -55,12 +55,13 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
     import pytest
 
-    from broker_tck.properties.contracts import CONTRACTS
+    from broker_tck.properties.engine.registry import CONTRACTS
     from broker_tck.properties.engine.subjects import bundled, having_profile
     from broker_tck.properties.errors import BadInput
-    from broker_tck.properties.parts import cases
+    from broker_tck.properties.report.parts import cases
+    from broker_tck.properties.search.budget import budget
+    from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
     from broker_tck.properties.settings import settings_of
-    from broker_tck.properties.unloaded import resolve_unloaded
 
     try:
         settings = settings_of(Path.cwd())
@@ -69,8 +70,8 @@ def pytest_generate_tests(metafunc: Any) -> None:
         every = list(CONTRACTS.values())
         contracts = having_profile(profile or "") or (every[:1] if profile else every)
         subjects = named or [s for contract in contracts for s in bundled(contract)]
-        seed = settings.seed or 0
-        found = [(subject, *case, seed) for subject in subjects for case in cases(subject, profile)]
+        asked = budget(bool(named), vars(settings))
+        found = [(subject, *case, asked) for subject in subjects for case in cases(subject, profile)]
     except (BadInput, ValueError) as error:
         raise pytest.UsageError(f"broker-tck: {error}") from None
     parameters = [pytest.param((s, p, part, n), id=f"{s.name}-{p}-{part}") for s, p, part, n in found]

@@ -15,7 +15,7 @@ from msgspec import Meta
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.subjects import Subject, contract_named
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 
 FILE = "pyproject.toml"
 TABLE = "[tool.broker-tck]"

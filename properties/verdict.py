@@ -15,10 +15,15 @@ UP = Context(prec=2, rounding=ROUND_CEILING)
 STATUS = {CONFORMS: 0, BROKEN: 1, NOT_ENOUGH: 4}
 
 
-def status_of(verdicts: Iterable[str]) -> int:
-    """The exit status of a command that came to these verdicts: a difference counts before what is not enough."""
+def worst(verdicts: Iterable[str]) -> str:
+    """The verdict on all of several: ``broken`` if one is, else ``not enough`` if one is, else ``conforms``."""
     found = {*verdicts}
-    return STATUS[next((verdict for verdict in (BROKEN, NOT_ENOUGH) if verdict in found), CONFORMS)]
+    return next((verdict for verdict in (BROKEN, NOT_ENOUGH) if verdict in found), CONFORMS)
+
+
+def status_of(verdicts: Iterable[str]) -> int:
+    """The exit status of a command that came to these verdicts."""
+    return STATUS[worst(verdicts)]
 
 
 def at_most(bound: float) -> str:

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import deviations_of
-from broker_tck.properties.conforming import asked, golden_traces, witnesses
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.finding import Finding, failure, find_breach, reducer
-from broker_tck.properties.worth.deviating import breaking, broken_by, failing, shortest, shows
+from broker_tck.properties.explain.deviating import failing, shortest, shows
+from broker_tck.properties.explain.finding import Finding, find_breach, reducer
+from broker_tck.properties.mistakes.book import deviations_of
+from broker_tck.properties.search.failing import broken_by, failure
+from broker_tck.properties.search.replay import asked, golden_traces, witnesses
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "deviations"
 SEED = 0
@@ -64,7 +65,7 @@ def of_profile(subject: Subject, profile: str) -> Iterator[Trace]:
             continue
         one = next((trace for trace in known if is_broken(subject, trace, name)), None)
         if one is None:
-            candidates = islice(breaking(subject, model, name, SEED), CANDIDATES)
+            candidates = islice(failing(subject, model, SEED, law=name), CANDIDATES)
             one = trace_of(profile, shortest(find_breach(subject, model, name, done) for done in candidates))
         tell(subject, profile, name, one)
         if one:

@@ -16,14 +16,16 @@ import pytest
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Hang
-from broker_tck.model.rules import Way, ways_of
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.replay import Replay, replay_all
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, as_subject, declared
 from broker_tck.properties.engine.trace import Trace, from_text
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.finding import Finding, find
+from broker_tck.properties.explain.checked import Checked, check_subject
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import Finding, find
+from broker_tck.properties.mistakes.book import Way, ways_of
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.replay import Replay, replay_all
 
 CONTRACT = CONTRACTS["delayed-delivery"]
 MODEL = CONTRACT.specification
@@ -68,6 +70,12 @@ def replay(trace: Trace, subjects: Sequence[Subject], profile: str | None = None
     """One trace, replayed."""
     (found,) = replay_all([(trace, subjects)], profile)
     return found
+
+
+def run_subject(subject: Subject, profile: str, seed: int, count: int, **more: Any) -> Checked:
+    """So many walks of a subject, and the deviations of its profile; ``more`` are other fields of the budget."""
+    progress = more.pop("progress", None)
+    return check_subject(subject, profile, Budget(seed, count, **more), progress, parts=("walks", "deviations"))
 
 
 class Hanging(TimeBucketTracker):

@@ -17,16 +17,17 @@ import misbehaving
 import msgspec
 
 from broker_tck.cli.main import run
-from broker_tck.properties import check_document, guarding
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.schema import schema
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings import fatal, judgement
-from broker_tck.properties.findings.fatal import limits_of
-from broker_tck.properties.isolation.guard import Limits
+from broker_tck.properties.explain import guarding
+from broker_tck.properties.report import result
+from broker_tck.properties.search.isolation import apart
+from broker_tck.properties.search.isolation.apart import limits_of
+from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
 from broker_tck.spark_fuzz.worker import shard
 from broker_tck.spark_fuzz.worker.shard import shard_rows
@@ -110,10 +111,10 @@ def quick(subject: Subject, seconds: float = 0.5, memory: int | None = 128) -> L
 def quickly() -> Iterator[None]:
     """A block in which what takes half a second hangs."""
     with ExitStack() as patched:
-        for module in (guarding, fatal, judgement, shard):
+        for module in (guarding, apart, shard):
             patched.enter_context(mock.patch.object(module, "limits_of", quick))
         for name, few in (("PROBE_SECONDS", 0.1), ("MOST_UNANSWERED", 6)):
-            patched.enter_context(mock.patch.object(fatal, name, few))
+            patched.enter_context(mock.patch.object(guarding, name, few))
         yield
 
 
@@ -143,7 +144,7 @@ def main() -> None:
     for contract in CONTRACTS.values():
         file = SCHEMAS / f"{contract.name}.trace.schema.json"
         file.write_text(json.dumps(schema(contract), indent=1) + "\n", encoding="utf-8")
-    text = json.dumps(check_document.schema(), indent=1) + "\n"
+    text = json.dumps(result.schema(), indent=1) + "\n"
     (SCHEMAS / "check.schema.json").write_text(text, encoding="utf-8")
     for name in STORIES:
         (EXPECTED / f"{name}.txt").write_text(printed(name), encoding="utf-8")

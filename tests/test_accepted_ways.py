@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from broker_tck.model.rules import ABSENT, Way, known_ways, ways_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import base_of
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, declared
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.engine.ways import called, way_named
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.diagnose import in_words
-from broker_tck.properties.findings.story import way_text
+from broker_tck.properties.explain.diagnose import in_words
+from broker_tck.properties.mistakes.book import ABSENT, Way, known_ways, ways_of
+from broker_tck.properties.report.finding import way_text
 
 APPLIED = "applied"
 CAN = r"; (\S+) can$"

@@ -15,13 +15,14 @@ from kit import CONTRACT, ROOT, subject_of
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
-from broker_tck.properties.conforming import check_subject
 from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.subjects import Accepted, resolve
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.parts import cases
+from broker_tck.properties.explain.checked import PARTS, check_subject
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.report.parts import cases
+from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.verdict import BROKEN, CONFORMS
 
 ACCEPTED = "accepted: DD-05 is done otherwise, 'rounded down': our clients wait"
@@ -57,19 +58,22 @@ def test_subject_that_does_as_it_says_conforms() -> None:
     subject = subject_of(RoundsDown)
     assert subject.accepts == (Accepted("DD-05", "rounded down", "our clients wait"),)
     assert subject.profiles == (EARLY,)
-    checked = check_subject(subject, EARLY, (), 0, 100, 5)
+    checked = check_subject(subject, EARLY, Budget(0, 100, 5), parts=PARTS[1:])
     assert checked.verdict == CONFORMS, checked.complaints
-    assert checked.run.deviations == {"DD-05 (buckets.key)": True}
-    assert check_subject(subject, CONTRACT.default, (), 0, 20, 0, fail_fast=True).run.findings[0].rule == "DD-05"
+    assert checked.deviations == {"DD-05 (buckets.key)": True}
+    assert (
+        check_subject(subject, CONTRACT.default, Budget(0, 20, 0, fail_fast=True), parts=PARTS[1:]).findings[0].rule
+        == "DD-05"
+    )
 
 
 @pytest.mark.slow
 def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
-    checked = check_subject(subject_of(SaysSo), EARLY, (), 0, 100, 0, fail_fast=True)
+    checked = check_subject(subject_of(SaysSo), EARLY, Budget(0, 100, 0, fail_fast=True), parts=PARTS[1:])
     assert checked.verdict == BROKEN
-    (finding,) = checked.run.findings
+    (finding,) = checked.findings
     assert finding.rule == "DD-05"
-    assert document(finding).what.startswith(
+    assert finding_result(finding).what.startswith(
         "Your tracker does not do DD-05 in the way that it accepts (rounded down), but "
     )
 
@@ -77,9 +81,9 @@ def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
 def test_subject_that_does_it_in_another_way_is_told_which() -> None:
     early = type("Early", (MUTANTS["strict-rounded-down"].factory,), {"accepts": {"DD-05": "rounded up"}})
     subject = subject_of(early)
-    checked = check_subject(subject, subject.profiles[0], (), 0, 100, 0, fail_fast=True)
-    (finding,) = checked.run.findings
-    assert document(finding).what == (
+    checked = check_subject(subject, subject.profiles[0], Budget(0, 100, 0, fail_fast=True), parts=PARTS[1:])
+    (finding,) = checked.findings
+    assert finding_result(finding).what == (
         "Your tracker does not do DD-05 in the way that it accepts (rounded up), but otherwise. "
         "In strict mode, your tracker rounds a delivery time down; it has to round up."
     )
@@ -97,11 +101,11 @@ class Rearms(TimeBucketTracker):
 def test_word_for_a_flow_is_held_as_well() -> None:
     accepts = {"DD-27": "a new tick brings the timer up to date"}
     does = subject_of(type("Does", (Rearms,), {"accepts": accepts}))
-    checked = check_subject(does, does.profiles[0], (), 0, 100, 0)
-    assert (checked.verdict, checked.run.deviations) == (CONFORMS, {"DD-27 (TickUpdatesTimer)": True})
+    checked = check_subject(does, does.profiles[0], Budget(0, 100, 0), parts=PARTS[1:])
+    assert (checked.verdict, checked.deviations) == (CONFORMS, {"DD-27 (TickUpdatesTimer)": True})
     does_not = subject_of(type("DoesNot", (TimeBucketTracker,), {"accepts": accepts}))
-    checked = check_subject(does_not, does_not.profiles[0], (), 0, 100, 0, fail_fast=True)
-    assert document(checked.run.findings[0]).what.startswith(
+    checked = check_subject(does_not, does_not.profiles[0], Budget(0, 100, 0, fail_fast=True), parts=PARTS[1:])
+    assert finding_result(checked.findings[0]).what.startswith(
         "Your tracker does not do DD-27 in the way that it accepts (a new tick brings the timer up to date), but "
     )
 
@@ -110,9 +114,9 @@ def test_word_for_a_flow_is_held_as_well() -> None:
 def test_word_for_a_part_is_held_of_a_subject_that_does_something_else() -> None:
     heap = resolve("pulsar-heap", profiles=["ideal"], accepts={"CC-11": "a removal loses sight of the last cursor"})
     (profile,) = heap.profiles
-    checked = check_subject(heap, profile, (), 0, 40, 0)
+    checked = check_subject(heap, profile, Budget(0, 40, 0), parts=PARTS[1:])
     assert checked.verdict == BROKEN
-    assert {number for finding in checked.run.findings for number in finding.numbers} >= {"CC-04", "CC-11"}
+    assert {number for finding in checked.findings for number in finding.numbers} >= {"CC-04", "CC-11"}
 
 
 @pytest.mark.slow

@@ -21,8 +21,9 @@ from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.subjects import declared
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.document import Document, document, document_json, read
-from broker_tck.properties.findings.lines import lines
+from broker_tck.properties.report.finding import FindingResult, finding_json, read
+from broker_tck.properties.report.lines import lines
+from broker_tck.properties.report.made import finding_result
 
 HERE = __name__
 
@@ -204,8 +205,8 @@ def test_wrong_answer_is_a_finding_in_every_form(row: str) -> None:
     subject, trace = subject_of(answering(TimeBucketTracker, method, answer)), trace_of(DELAYED)
     finding = found(subject, Walk(0, trace.config, [*trace.operations], None))
     assert finding
-    told = document_json(document(finding))
-    kept = {name: value for name, value in told.items() if name in Document.__struct_fields__}
+    told = finding_json(finding_result(finding))
+    kept = {name: value for name, value in told.items() if name in FindingResult.__struct_fields__}
     assert read(json.dumps(kept)).lines[-1].seen.startswith(seen[:2])
     assert told["text"].encode()
 
@@ -216,7 +217,7 @@ def test_finding_of_an_error_is_bounded(error: Exception) -> None:
     trace = trace_of(DELAYED)
     finding = found(subject, Walk(0, trace.config, [*trace.operations], None))
     assert finding
-    assert len(json.dumps(document_json(document(finding)))) < 20_000
+    assert len(json.dumps(finding_json(finding_result(finding)))) < 20_000
 
 
 # ---- Anything at all

@@ -15,8 +15,8 @@ import pytest
 from conftest import Cli
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.operation import kinds_of
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.wanted import wanted
 
 NAMES = "delayed-delivery, negative-acks, active-cursors, entry-cache, bucket-delivery, topic-delivery"
@@ -75,7 +75,7 @@ CASES = [
         "command",
         "chek",
         "unknown command 'chek'; did you mean 'check'? There are: bench, check, classpath, compare, fuzz, init, "
-        "interleave, mutants, power, pulsar, reduce, replay, report, rules, subjects, walk, watch",
+        "interleave, prove, pulsar, reduce, replay, report, rules, subjects, walk, watch",
     ),
     Case(
         "command of bench",
@@ -96,23 +96,6 @@ CASES = [
         "walk --seed 2147483648",
         "Invalid value for '--seed': 2147483648 is not in the range 0<=x<=2147483647 (see `broker-tck walk --help`)",
     ),
-    Case(
-        "no seeds",
-        "mutants --seeds 0",
-        "Invalid value for '--seeds': 0 is not in the range 1<=x<=1000 (see `broker-tck mutants --help`)",
-    ),
-    Case(
-        "driver",
-        "mutants --driver spark",
-        "Invalid value for '--driver': unknown value 'spark'; there are: walk, machine "
-        "(see `broker-tck mutants --help`)",
-    ),
-    Case(
-        "driver mistyped",
-        "mutants --driver machin",
-        "Invalid value for '--driver': unknown value 'machin'; did you mean 'machine'? There are: walk, machine "
-        "(see `broker-tck mutants --help`)",
-    ),
     # Names
     Case(
         "contract",
@@ -121,7 +104,7 @@ CASES = [
     ),
     Case("profile", "check --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case("profile of rules", "rules --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
-    Case("profile of power", "power --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
+    Case("profile of prove", "prove --profile x", f"unknown profile 'x' of delayed-delivery; there are: {PROFILES}"),
     Case(
         "profile of a replay",
         "replay has --profile x",
@@ -144,14 +127,9 @@ CASES = [
         "unknown subject 'time_bucket'; did you mean 'time-bucket'? ~",
     ),
     Case(
-        "mutant mistyped",
-        "mutants --mutant Duplicate-Count",
-        "unknown mutant 'Duplicate-Count'; did you mean 'duplicate-counted'? `broker-tck mutants --list` names them",
-    ),
-    Case(
         "mutant as subject mistyped",
         "check --subject mutant:duplicate-count",
-        "unknown mutant 'duplicate-count'; did you mean 'duplicate-counted'? `broker-tck mutants --list` names them",
+        "unknown mutant 'duplicate-count'; did you mean 'duplicate-counted'? `broker-tck prove --list` names them",
     ),
     Case(
         "law mistyped",
@@ -180,12 +158,6 @@ CASES = [
         "unknown rule 'DD_06' of delayed-delivery; did you mean 'DD-06'? There are DD-01 to DD-36",
     ),
     Case("rule", "rules DD-06 DD-99", "unknown rule 'DD-99' of delayed-delivery; there are DD-01 to DD-36"),
-    Case("mutant", "mutants --mutant x", "unknown mutant 'x'; `broker-tck mutants --list` names them"),
-    Case(
-        "mutant of another contract",
-        "mutants --contract entry-cache --mutant duplicate-counted",
-        "duplicate-counted is a mutant of delayed-delivery, not of entry-cache",
-    ),
     Case(
         "subject of another contract",
         "check --contract entry-cache --contract active-cursors --subject mutant:duplicate-counted",
@@ -196,7 +168,7 @@ CASES = [
         "interleave --subject mutant:duplicate-counted",
         "mutant:duplicate-counted has no calls that can be gone on with step by step (capability steps)",
     ),
-    Case("mutant as subject", "check --subject mutant:x", "unknown mutant 'x'; `broker-tck mutants --list` names them"),
+    Case("mutant as subject", "check --subject mutant:x", "unknown mutant 'x'; `broker-tck prove --list` names them"),
     Case("row", "bench memory --row x", "unknown row 'x'; there are: heap, 1-10, 4-10, 8-10, 8-15, random"),
     Case(
         "subject",

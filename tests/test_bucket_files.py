@@ -27,7 +27,7 @@ from broker_tck.implementations.interface import (
     InvalidSnapshotException,
     SegmentMetadata,
 )
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import walk, walk_seed
 

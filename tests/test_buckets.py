@@ -13,17 +13,17 @@ from rare_turns import RARE
 from broker_tck import fixtures
 from broker_tck.implementations.interface import BucketSnapshotPersistenceException
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.model.rules import ways_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
 from broker_tck.properties.engine.check import first_difference, record
-from broker_tck.properties.engine.replay import MODEL, declaring
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
 from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.findings.reduction.shorter import Shorter
-from broker_tck.properties.worth.deviating import broken_by
+from broker_tck.properties.mistakes.book import ways_of
+from broker_tck.properties.search.failing import broken_by
+from broker_tck.properties.search.reduction.shorter import Shorter
+from broker_tck.properties.search.replay import MODEL, declaring
 
 BUCKETS = CONTRACTS["bucket-delivery"]
 STEPS = {"bucket-2025": 17_029, "bucket-4.2": 6_918, "bucket-5.0": 7_584}

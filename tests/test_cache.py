@@ -26,19 +26,21 @@ from broker_tck.implementations.interface import Entry, IllegalArgumentException
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.profiles import Legacy, Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.model.rules import Way, deviations_of, rules_of
-from broker_tck.properties.conforming import check_subject, golden_traces, witnesses
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
 from broker_tck.properties.contracts.entry_cache.rig import Rig
 from broker_tck.properties.engine.check import record
-from broker_tck.properties.engine.replay import MODEL, declaring
-from broker_tck.properties.engine.run import Run, count, to_exercise
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled, declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
-from broker_tck.properties.worth.deviating import broken_by
-from broker_tck.properties.worth.exercised import Exercised
+from broker_tck.properties.explain.checked import PARTS, check_subject
+from broker_tck.properties.mistakes.book import Way, deviations_of
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.failing import broken_by
+from broker_tck.properties.search.replay import MODEL, declaring, witnesses
+from broker_tck.properties.search.run import Run, count, to_exercise
 
 CONTRACT = CONTRACTS["entry-cache"]
 STEPS = {"pip-430": 8_160, "pip-430-5.0": 4_040, "pip-430-5.0-insert": 2_038, "pip-430-5.0-spoil": 473}
@@ -533,7 +535,7 @@ class Plain(RemovalQueue):
 
 @pytest.mark.slow
 def test_nothing_is_asked_for_that_a_subject_lacks() -> None:
-    checked = check_subject(declared("kit:plain", Plain, CONTRACT), "ideal", [], 0, 60, 2)
+    checked = check_subject(declared("kit:plain", Plain, CONTRACT), "ideal", Budget(0, 60, 2))
     assert checked.green, checked.complaints
 
 
@@ -551,20 +553,20 @@ RELEASED = Capabilities(manager=False, reads=False, steps=False)
 def test_caches_and_queue_alone_can_be_checked(profile: str, golden: int, rules: int, deviations: int) -> None:
     """The released caches and queue, without the rest of a cache, pass the check, with every rule and deviation."""
     subject = replace(resolve(profile), capabilities=RELEASED)
-    checked = check_subject(subject, profile, golden_traces(CONTRACT.name, profile), 0, 150, 2)
+    checked = check_subject(subject, profile, Budget(0, 150, 2))
     assert checked.green, checked.complaints
     assert (checked.golden_steps, checked.golden_agreed) == (golden, golden)
-    assert len(to_exercise(subject, checked.run.model)) == len(checked.run.exercised) == rules
-    assert [*checked.run.deviations.values()] == [True] * deviations
+    assert len(to_exercise(subject, checked.model)) == len(checked.exercised) == rules
+    assert [*checked.deviations.values()] == [True] * deviations
 
 
 @pytest.mark.deep
 def test_released_queue_is_told_what_it_does_otherwise_than_the_ideal() -> None:
     """A check of the released queue against the ideal profile names the two rules that it breaks."""
     subject = replace(resolve("pip-430"), capabilities=RELEASED)
-    checked = check_subject(subject, "ideal", [], 0, 100, 2)
+    checked = check_subject(subject, "ideal", Budget(0, 100, 2), parts=PARTS[1:])
     assert not checked.green
-    found = {finding.rule: finding for finding in checked.run.findings}
+    found = {finding.rule: finding for finding in checked.findings}
     assert {*found} == {"EC-12", "EC-26"}
     assert [o.tag for o in found["EC-12"].operations][:2] == ["put", "spoil"]
 

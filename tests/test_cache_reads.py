@@ -15,15 +15,15 @@ from kit import trace_of
 from broker_tck.implementations.entry_cache.reads import ReadLimiter
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue
 from broker_tck.implementations.interface import TooManyRequestsException
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config
 from broker_tck.properties.contracts.entry_cache.reading import Answers
 from broker_tck.properties.contracts.entry_cache.reading_walk import drain_readers
 from broker_tck.properties.contracts.entry_cache.rig import Rig
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 from broker_tck.properties.engine.check import first_difference, record
-from broker_tck.properties.engine.replay import declaring
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.search.replay import declaring
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL: Any = CONTRACT.specification

@@ -22,8 +22,8 @@ from kit import ROOT, python
 
 from broker_tck.cli.campaigns import clock
 from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver import fingerprint

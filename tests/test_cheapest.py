@@ -11,7 +11,7 @@ from broker_tck.properties.contracts.delayed_delivery.operations import Config, 
 from broker_tck.properties.engine.check import Difference, no_answer
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.cheapest import MUCH, OTHERS, cheapest
+from broker_tck.properties.explain.failing_walks import MUCH, OTHERS, cheapest
 
 WRONG = Difference("result", True, False)
 DEAR = Fill(0, 0, 1, 4 * MUCH, 0)

@@ -41,10 +41,10 @@ from broker_tck.properties.engine.check import (
     record,
     unanswered,
 )
+from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.timer import MOST_FIRINGS
-from broker_tck.properties.isolation.limit import Limit
-from broker_tck.properties.worth.deviating import broken_by
+from broker_tck.properties.search.failing import broken_by
 
 HAS, GET = Has(), Get(10)
 

@@ -13,8 +13,9 @@ from kit import python
 
 import broker_tck
 from broker_tck import fixtures
-from broker_tck.properties import check_document
 from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.report.made import place_of
+from broker_tck.properties.report.result import schema
 
 PRINTING = """
 import logging, os, subprocess, sys
@@ -51,7 +52,7 @@ def validator() -> Any:
 
 
 def test_schema_is_the_code_s(validator: Any) -> None:
-    assert validator.schema == json.loads(json.dumps(check_document.schema())), "run python tests/refresh.py"
+    assert validator.schema == json.loads(json.dumps(schema())), "run python tests/refresh.py"
 
 
 @pytest.mark.parametrize(
@@ -85,14 +86,14 @@ def test_verdict_is_one_of_three_words(validator: Any) -> None:
 
 
 def verdict_is_valid(validator: Any, word: str) -> bool:
-    only = validator.evolve(schema={**validator.schema["$defs"]["SubjectDocument"]["properties"]["verdict"]})
+    only = validator.evolve(schema={**validator.schema["$defs"]["ProfileResult"]["properties"]["verdict"]})
     return bool(only.is_valid(word))
 
 
 def test_what_is_not_written_in_python_has_no_source() -> None:
-    assert check_document.place_of(resolve("heap")) is not None
+    assert place_of(resolve("heap")) is not None
     builtin = type("Built", (), {"factory": len})
-    assert check_document.place_of(builtin()) is None
+    assert place_of(builtin()) is None
 
 
 def test_what_a_plug_in_prints_is_not_in_the_document(tmp_path: Path) -> None:

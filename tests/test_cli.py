@@ -10,9 +10,7 @@ import shlex
 import sys
 import threading
 import tomllib
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,32 +21,25 @@ import pytest
 import refresh
 from click.shell_completion import ShellComplete
 from conftest import Cli
-from kit import CONTRACT, MODEL, ROOT, as_subject, commands_below, python, way_of, wrong
-from known_kills import laws_of
+from kit import CONTRACT, MODEL, ROOT, as_subject, commands_below, python, wrong
 
 import broker_tck
 from broker_tck.bench import drivers as bench
 from broker_tck.cli import check as check_command
 from broker_tck.cli import checking, output, table
 from broker_tck.cli import main as cli_main
-from broker_tck.cli import mutants as listing
-from broker_tck.cli import power as proving
 from broker_tck.cli.main import cli as group
 from broker_tck.cli.plugin import KINDS, methods
-from broker_tck.fixtures import kills
 from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.model.rules import rules_of, ways_of
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import Run, checked
-from broker_tck.properties.engine.subjects import Subject, declared, mutants, resolve
+from broker_tck.model.rules import rules_of
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import load
-from broker_tck.properties.findings.document import replay_command
-from broker_tck.properties.guarding import run_all
-from broker_tck.properties.isolation.pool import in_parallel
-from broker_tck.properties.worth import killing, power
-from broker_tck.properties.worth.deviating import deviation
-from broker_tck.properties.worth.known import Known, Proof, store, stored
+from broker_tck.properties.explain.deviating import deviation
+from broker_tck.properties.explain.guarding import run_all
+from broker_tck.properties.report.made import replay_command
+from broker_tck.properties.search.isolation.pool import in_parallel
+from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver import fingerprint
 
 GOOD = "add 1 0 +2000; adv 2000; get 10; close"
@@ -95,7 +86,7 @@ def test_examples_name_what_there_is(cli: Cli) -> None:
 
 
 def test_commands_are_these() -> None:
-    expected = {"check", "walk", "replay", "reduce", "rules", "subjects", "power", "mutants", "bench", "init"}
+    expected = {"check", "walk", "replay", "reduce", "rules", "subjects", "prove", "bench", "init"}
     expected |= {"fuzz", "watch", "report", "compare", "interleave", "pulsar", "classpath"}
     assert {*commands_below(group)} == expected
 
@@ -413,75 +404,7 @@ def test_subjects_of_other_packages_are_found(cli: Cli) -> None:
     )
 
 
-# ---- power, mutants, bench
-
-
-def inline(work: Any, items: Any, progress: Any = None) -> list[Any]:
-    """All in this process."""
-    results = [work(item) for item in items]
-    for result in results:
-        if progress:
-            progress(result)
-    return results
-
-
-ONE = ("--contract", "delayed-delivery")
-HANDFUL = ("DD-09 refuses: equality_accepted", "DD-28 index.count: of_buckets", "DD-35 index.removed: whole_ledgers")
-
-
-met_once = cache(proving.met_in)
-
-
-@pytest.fixture
-def handful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few wrong ways stand in for all."""
-    ways = [way_of(text) for text in HANDFUL]
-    monkeypatch.setattr(power, "ways_of", lambda model: ways)
-    monkeypatch.setattr(power, "in_parallel", lambda work, items, progress=None: inline(work, items))
-    monkeypatch.setattr(power, "POWER_WALKS", 100)
-    monkeypatch.setattr(power, "LAW_WALKS", 6)
-    monkeypatch.setattr(power, "processes", lambda most: ThreadPoolExecutor(1))
-    monkeypatch.setattr(proving, "met_in", met_once)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("handful")
-def test_power_names_what_is_not_proven(cli: Cli) -> None:
-    status, out, err = cli("power", *ONE)
-    assert (status, err) == (1, "")
-    assert "3 of 3 wrong ways killed, 3 named by their own rule" in out
-    assert "NOT PROVEN DD-01" in out
-    assert "NOT PROVEN DD-35" not in out
-    told = document(cli("power", *ONE, "--json"))
-    assert told["survived"] == 0
-    assert [way["rule"] for way in told["ways"]] == ["DD-09", "DD-28", "DD-35"]
-    assert "DD-01" in told["unproven"]
-    assert told["laws"]["DD-35"] == HANDFUL[2]
-    assert re.search(rf"^DD-35 +{HANDFUL[2]}$", out, re.MULTILINE)
-    assert re.search(
-        r"^(\d+) of \1 rules mattered in some of 50 walks; least often: DD-\d+ in [1-9]", out, re.MULTILINE
-    )
-    assert min(told["met_in"].values()) > 0
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("handful")
-def test_power_of_several_contracts_is_one_document(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(power, "power_of", lambda wanted, seed: power.Power(*wanted[:2], str(wanted[2]), True, 1, ()))
-    monkeypatch.setattr(power, "law_table", lambda *arguments: {})
-    told = document(cli("power", *ONE, "--contract", "negative-acks", "--json"))["contracts"]
-    assert [(one["contract"], one["profile"]) for one in told] == [
-        ("delayed-delivery", "timebucket-ideal"),
-        ("negative-acks", "pip-393-spec"),
-    ]
-    assert [[way["way"] for way in one["ways"]] for one in told] == [["0", "1", "2"]] * 2
-    assert document(cli("power", "--profile", "heap", "--json"))["contract"] == "delayed-delivery"
-
-
-@pytest.mark.slow
-def test_power_ends_in_0_when_all_is_proven(cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None) -> None:
-    monkeypatch.setattr(proving, "unproven", lambda *tables: [])
-    assert cli("power", *ONE)[0] == 0
+# ---- bench
 
 
 @pytest.mark.slow
@@ -497,165 +420,9 @@ def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
     assert cli(*kept) == (0, "text: DD-08: time-bucket keeps it\n", "")
 
 
-@pytest.mark.slow
-def test_way_that_survives_is_told_whatever_was_known_of_it(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None
-) -> None:
-    monkeypatch.setattr(power, "POWER_WALKS", 1)
-    monkeypatch.setattr(power, "as_subject", lambda *of: right())
-    status, out, _ = cli("power", *ONE)
-    assert status == 1
-    assert out.count("SURVIVED") == 3
-
-
-def test_what_is_known_is_written_a_row_a_line_and_read_again(tmp_path: Path) -> None:
-    known = stored("delayed-delivery")
-    file = tmp_path / "kills.json"
-    store(file, known)
-    assert file.read_bytes() == kills("delayed-delivery").read_bytes()
-    assert stored("of no contract") == Known()
-
-
-def test_all_that_may_be_known_is_known() -> None:
-    for contract in CONTRACTS.values():
-        known, model = stored(contract.name), contract.specification
-        assert set(known.mutants) == {mutant.name for mutant in mutants(contract)}
-        assert set(known.ways) == {*map(power.name_of, ways_of(model))}
-        assert set(known.laws) == laws_of(contract)
-
-
-def knowing(known: Known) -> Callable[[str], Known]:
-    """A stand-in for what is stored of a contract."""
-    return lambda contract: known
-
-
-STALE = Proof(9_999, "delayed-delivery; add 1 0 +2000; get 1"), Proof(0, ""), Proof(0, "fly 1")
-"""Proofs that do not hold: a trace that does not fail, and two texts that are no traces."""
-
-
-@pytest.mark.slow
-def test_way_is_searched_for_only_where_what_is_known_does_not_hold(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, handful: None
-) -> None:
-    reduced = list[str]()
-    find = power.find
-    monkeypatch.setattr(power, "find", lambda *of: (reduced.append(of[0].name), find(*of))[1])
-    told = document(cli("power", *ONE, "--anew", "--json"))
-    ways = {name: Proof(way["walks"] - 1, way["trace"]) for name, way in zip(HANDFUL, told["ways"], strict=True)}
-    for known, searched in ((ways, 0), (dict(zip(HANDFUL, STALE, strict=True)), 3), ({}, 3)):
-        reduced.clear()
-        monkeypatch.setattr(proving, "stored", knowing(Known(ways=known, laws=told["laws"])))
-        again = document(cli("power", *ONE, "--json"))
-        assert len(reduced) == sum(way["searched"] for way in again["ways"]) == searched
-        assert [way["trace"] for way in again["ways"]] == [way["trace"] for way in told["ways"]]
-        assert again["laws"] == told["laws"]
-    reduced.clear()
-    monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=told["laws"])))
-    monkeypatch.setattr(power, "failed_again", lambda *of: None)
-    assert "3 searched for: no failing walk is stored" in cli("power", *ONE)[1]
-    assert reduced == [], "the known traces still show it"
-    monkeypatch.setattr(proving, "stored", knowing(Known(ways=ways, laws=dict.fromkeys(told["laws"], ""))))
-    assert document(cli("power", *ONE, "--json"))["laws"] == {}
-
-
 def right() -> Subject:
     """The model as the subject."""
     return as_subject("right", CONTRACT, MODEL)
-
-
-def test_mutants_are_listed(cli: Cli) -> None:
-    told = []
-    for contract in CONTRACTS.values():
-        names = {m.name for m in mutants(contract)}
-        status, out, err = cli("mutants", "--list", "--contract", contract.name)
-        assert (status, err) == (0, "")
-        assert all(name in out for name in names)
-        listed = document(cli("mutants", "--list", "--json", "--contract", contract.name))["mutants"]
-        assert {mutant["name"] for mutant in listed} == names
-        told += listed
-    assert [mutant["name"] for mutant in told] == list(MUTANTS)
-
-
-def easy() -> list[str]:
-    return [mutant.name for mutant in MUTANTS.values() if not mutant.deep and mutant.conditions == 1][:2]
-
-
-@pytest.mark.slow
-def test_mutants_are_killed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
-    names = [word for name in easy() for word in ("--mutant", name)]
-    status, out, err = cli("mutants", "--seeds", "2", *names)
-    assert err == ""
-    assert "of 2 rows passed; " in out
-    assert status == (0 if "2 of 2 rows passed" in out else 1)
-    told = document(cli("mutants", "--driver", "machine", *names, "--json"))
-    assert [(k["driver"], k["mutant"]) for k in told["mutants"]] == [("machine", name) for name in easy()]
-    assert all(k["killed"] == 1 for k in told["mutants"])
-
-
-def test_parts_of_the_mutants_are_all_of_them(cli: Cli) -> None:
-    every = [each["name"] for each in listed(cli)]
-    parts = [[each["name"] for each in listed(cli, "--part", f"{k}/3")] for k in (1, 2, 3)]
-    assert sorted(parts[0] + parts[1] + parts[2]) == sorted(every)
-    assert parts[1] == every[1::3]
-
-
-def listed(cli: Cli, *words: str) -> list[dict[str, Any]]:
-    """The mutants of a contract, as they are listed."""
-    told = document(cli("mutants", "--contract", "negative-acks", "--list", "--json", *words))
-    rows: list[dict[str, Any]] = told["mutants"]
-    return rows
-
-
-@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/"])
-def test_part_that_is_none_is_told(cli: Cli, part: str) -> None:
-    status, out, err = cli("mutants", "--list", "--part", part)
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert f"{part!r} is no part; 2/3 is the second of three" in err
-
-
-def test_part_without_a_mutant_is_told(cli: Cli) -> None:
-    words = ("mutants", "--mutant", easy()[0], "--part", "2/2")
-    assert cli(*words) == (2, "", "broker-tck: part 2/2 has no mutant\n")
-
-
-NO_KILL = (
-    Proof(0, ""),
-    Proof(0, "fly 1"),
-    Proof(0, "delayed-delivery heap; add 0 0 +10827"),
-    Proof(0, "delayed-delivery heap; has; adv 9827; add 0 0 +10827"),
-)
-"""Proofs of the first mutant that do not hold: texts that are no traces, a trace that passes, one that is too long."""
-
-
-@pytest.mark.slow
-def test_mutant_is_searched_for_only_where_what_is_known_does_not_hold(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(killing, "in_parallel", lambda work, items, progress=None: inline(work, items))
-    walked, shortened = list[str](), list[str]()
-    attempt, find = killing.attempt, killing.find
-    monkeypatch.setattr(killing, "attempt", lambda *of: (walked.append(of[1].name), attempt(*of))[1])
-    monkeypatch.setattr(killing, "find", lambda *of: (shortened.append(of[0].name), find(*of))[1])
-    first = easy()[0]
-    words = ("mutants", "--mutant", first)
-    (told,) = document(cli(*words, "--anew", "--json"))["mutants"]
-    (found,) = told["found"]
-    assert (walked, shortened) == ([f"mutant:{first}"], [f"mutant:{first}"])
-    proof = Proof(found["walk"], found["trace"])
-    for known, walks, reductions in ((proof, 0, 0), *((stale, 1, 1) for stale in NO_KILL), (None, 1, 1)):
-        walked.clear()
-        shortened.clear()
-        monkeypatch.setattr(listing, "stored", knowing(Known({first: known} if known else {})))
-        (again,) = document(cli(*words, "--json"))["mutants"]
-        assert (len(walked), len(shortened), again["searched"]) == (walks, reductions, walks), known
-        assert again == told | {"searched": walks}
-    monkeypatch.setattr(listing, "stored", knowing(Known({first: proof})))
-    monkeypatch.setattr(killing, "failed_again", lambda *of: None)
-    walked.clear()
-    shortened.clear()
-    assert "1 searched for: no failing walk is stored" in cli(*words)[1]
-    assert (len(walked), len(shortened)) == (1, 0), "its known trace still shows it"
 
 
 def test_work_is_done_in_parallel_in_its_order() -> None:
@@ -761,7 +528,7 @@ def test_init_knows_each_contract() -> None:
         ("check --rule cc-11", ["CC-11"]),
         ("replay --profile pip-393-s", ["pip-393-spec"]),
         ("rules dd-0", [f"DD-0{n}" for n in range(1, 10)]),
-        ("mutants --mutant empty-se", ["empty-set-called-back"]),
+        ("prove --mistake empty-se", ["empty-set-called-back"]),
     ],
 )
 def test_names_are_completed(words: str, offered: list[str]) -> None:

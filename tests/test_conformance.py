@@ -12,20 +12,24 @@ import pytest
 from conftest import Cli
 from kit import python
 
+import broker_tck
 import broker_tck.properties
-from broker_tck.properties import parts, pytest_plugin
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.cli import check as command
+from broker_tck.properties import pytest_plugin
 from broker_tck.properties.contracts.delayed_delivery.contract import DELAYED_DELIVERY
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.run import to_exercise
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, resolve
+from broker_tck.properties.report import calling, parts
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.run import to_exercise
 
 PLUGIN = ("-p", "no:broker-tck", "-p", "broker_tck.properties.pytest_plugin")
 """By its module: a working copy that is not installed has no entry point. The example's tests go through that."""
 FASTER = """
-from broker_tck.properties import parts
+from broker_tck.properties.search import budget
 
-parts.WALKS, parts.EXAMPLES = 90, 20
+budget.WALKS, budget.EXAMPLES = 90, 20
 """
 
 
@@ -55,7 +59,7 @@ def broken(folder: Path) -> None:
 def test_debugger_of_pytest_stops_where_the_answer_is_wrong(folder: Path) -> None:
     broken(folder)
     done = python("-m", "pytest", "-x", "--pdb", "-k", "walks", cwd=folder, typed="s\np self.strict\nq\nq\n")
-    assert "-> if deliver_at < 0 or deliver_at < self.cutoff():\n(Pdb) False\n" in done.stdout, done.stdout
+    assert "-> if deliver_at < 0 or deliver_at < self.cutoff():\n(Pdb) True\n" in done.stdout, done.stdout
 
 
 @pytest.mark.slow
@@ -143,10 +147,31 @@ def test_plugin_asks_for_what_pyproject_names(folder: Path, monkeypatch: pytest.
     function = Function("conformance_case", **{"--subject": []})
     pytest_plugin.pytest_generate_tests(function)
     assert function.ids[0] == "heap-heap~DD-09:by_the_bucket-walks"
-    assert {seed for *_, seed in function.cases} == {7}
+    assert {asked for *_, asked in function.cases} == {Budget(seed=7)}
     (folder / "pyproject.toml").write_text("[tool.broker-tck]\nsubject = 1")
     with pytest.raises(pytest.UsageError, match=r"broker-tck: pyproject\.toml: .* did you mean 'subjects'"):
         pytest_plugin.pytest_generate_tests(function)
+
+
+@pytest.mark.parametrize("table", ["", "walks = 3\nexamples = 4\nseed = 7\n"])
+def test_each_door_asks_with_the_same_budget(
+    folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, table: str
+) -> None:
+    """`check`, the kit's own tests and a test module of one's own; and a call, which reads no table."""
+    asked: list[Budget] = []
+    monkeypatch.chdir(folder)
+    (folder / "pyproject.toml").write_text(f'[tool.broker-tck]\nsubjects = ["heap"]\n{table}')
+    monkeypatch.setattr(command, "checked", lambda pairs, budget, *_: asked.append(budget) or ())
+    cli("check", "--json")
+    function = Function("conformance_case", **{"--subject": []})
+    pytest_plugin.pytest_generate_tests(function)
+    asked.append(function.cases[0][-1])
+    monkeypatch.setattr(parts, "run_part", lambda *case: asked.append(case[3]))
+    parts.conformance("delayed-delivery", "heap")("heap", "walks", request)
+    assert asked == [Budget(7, 3, 4) if table else Budget()] * 3
+    monkeypatch.setattr(calling, "run_all", lambda tasks, _: asked.append(tasks[0].work.args[1]) or ())
+    broker_tck.check("heap")
+    assert asked[-1] == Budget()
 
 
 class Parser:
@@ -195,15 +220,13 @@ def test_plugin_asks_for_one_test_a_part() -> None:
         pytest_plugin.pytest_generate_tests(Function("conformance_case", **{"--subject": ["x"]}))
 
 
-def test_case_is_run(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def test_case_is_run(request: pytest.FixtureRequest) -> None:
     from broker_tck.properties.test_conformance import test_conformance as of_the_kit
 
-    monkeypatch.setattr(parts, "WALKS", 1)
-    of_the_kit((resolve("heap"), "heap", "walks", 1), request)
-    monkeypatch.setattr(parts, "WALKS", 0)
+    of_the_kit((resolve("heap"), "heap", "walks", Budget(walks=1)), request)
     with pytest.raises(pytest.fail.Exception, match="NOT ENOUGH: DD-13 never came up"):
-        of_the_kit((resolve("heap"), "heap", "DD-13", 2), request)
-    of_the_kit((resolve("heap"), "heap", "golden", 0), request)
+        of_the_kit((resolve("heap"), "heap", "DD-13", Budget(walks=0)), request)
+    of_the_kit((resolve("heap"), "heap", "golden", Budget()), request)
 
 
 def test_kit_offers_conformance_alone() -> None:

@@ -28,9 +28,7 @@ from broker_tck.model.active_cursors.order import Cursor
 from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
 from broker_tck.model.reference import Allowed
-from broker_tck.model.rules import deviations_of, tree_of, ways_of
-from broker_tck.properties import conforming
-from broker_tck.properties.conforming import check_subject, golden_traces
+from broker_tck.model.rules import tree_of
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.active_cursors.life import rewrites
@@ -38,14 +36,18 @@ from broker_tck.properties.contracts.active_cursors.operations import Capabiliti
 from broker_tck.properties.engine.check import Recorded, first_difference, kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Step
-from broker_tck.properties.engine.replay import declaring, unasked
 from broker_tck.properties.engine.subjects import bundled, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.finding import find
-from broker_tck.properties.worth.deviating import broken_by, deviation
-from broker_tck.properties.worth.exercised import Exercised
+from broker_tck.properties.explain.checked import check_subject
+from broker_tck.properties.explain.deviating import deviation
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.mistakes.book import deviations_of, ways_of
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.failing import broken_by
+from broker_tck.properties.search.replay import asked, declaring, golden_traces, unasked
 
 RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
 PULSAR = ("pulsar-list-2025", "pulsar-heap", "pulsar-tree-set")
@@ -468,7 +470,7 @@ def test_subject_without_null_updates_is_not_asked_for_them() -> None:
     assert not CURSORS.can_ask(trace.operations, without)
     assert CURSORS.can_ask(trace.operations[:1], without)
     assert unasked(trace, CIRCLING) == (2, trace.operations[1])
-    assert [o.tag for o in conforming.asked(trace, CIRCLING).operations].count("add") == 3
+    assert [o.tag for o in asked(trace, CIRCLING).operations].count("add") == 3
 
 
 @pytest.mark.slow
@@ -483,11 +485,11 @@ def test_walks_ask_a_subject_for_nothing_that_it_lacks() -> None:
 
 @pytest.mark.slow
 def test_list_that_circles_conforms_without_null_updates() -> None:
-    checked = check_subject(CIRCLING, "pulsar-list-2025", golden(), 0, 60, 3)
+    checked = check_subject(CIRCLING, "pulsar-list-2025", Budget(0, 60, 3))
     assert checked.green
     assert checked.golden_agreed == checked.golden_steps == 6_327
-    assert "CC-14" not in {rule.number for rule in checked.run.rules}
-    assert not [name for name in checked.run.deviations if "CC-14" in name]
+    assert "CC-14" not in {rule.number for rule in checked.rules}
+    assert not [name for name in checked.deviations if "CC-14" in name]
 
 
 def golden() -> Any:

@@ -13,28 +13,29 @@ from kit import ROOT
 from msgspec import structs
 
 from broker_tck.cli import compare as pages
+from broker_tck.fixtures import deviations
 from broker_tck.implementations.negative_acks.clients import Cpp
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Fault
-from broker_tck.model.rules import clause_of
-from broker_tck.properties.conforming import golden_traces, witnesses
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine import run as running
+from broker_tck.model.rules import method_of
 from broker_tck.properties.engine.check import kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.replay import disagreements
-from broker_tck.properties.engine.run import Run, deviations
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Modelled, Subject, as_subject, bundled, declared, resolve
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings import compare as comparing
-from broker_tck.properties.findings.compare import Column, Verdict, column, compared_rules
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.finding import find_breach
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.worth import deviating
-from broker_tck.properties.worth.deviating import behaves_as, broken_by, broken_rules, deviation, peeled
+from broker_tck.properties.explain import deviating
+from broker_tck.properties.explain.deviating import behaves_as, broken_rules, deviation, findings_by_rule
+from broker_tck.properties.explain.finding import find_breach
+from broker_tck.properties.report import compare as comparing
+from broker_tck.properties.report.compare import Column, Verdict, column, compared_rules
+from broker_tck.properties.report.finding import story
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.search import run as running
+from broker_tck.properties.search.failing import broken_by
+from broker_tck.properties.search.replay import disagreements, golden_traces, witnesses
+from broker_tck.properties.search.run import Run
 
 NACKS = CONTRACTS["negative-acks"]
 JAVA = resolve("pip-393-java")
@@ -64,8 +65,8 @@ def test_rule_kept_is_that_of_the_specification() -> None:
     model = NACKS.model("go+NA-30+NA-31")
     assert model.PROFILE == "go+NA-30+NA-31"
     for path in ("buckets.selected", "buckets.emitted"):
-        assert clause_of(model, path) is clause_of(NegativeAcks, path)
-    assert clause_of(model, "delays.count_of_id") is clause_of(NACKS.model("go"), "delays.count_of_id")
+        assert method_of(model, path) is method_of(NegativeAcks, path)
+    assert method_of(model, "delays.count_of_id") is method_of(NACKS.model("go"), "delays.count_of_id")
     assert NACKS.model("go+NA-30+NA-31") is model
     assert model.BREAKS == ()
 
@@ -111,7 +112,7 @@ def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int
     assert finding.profile == f"{profile}+{rule}"
     assert finding.diagnosis.rules == (rule,)
     assert len(finding.operations) <= 6
-    assert f"as {profile}" in story(document(finding))
+    assert f"as {profile}" in story(finding_result(finding))
 
 
 @pytest.mark.slow
@@ -144,8 +145,8 @@ def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> 
 
 @pytest.mark.slow
 def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = "broker_tck.properties.engine.run.happens"
-    monkeypatch.setattr(kept, lambda subject, specified, seed, known: "NA-23" not in specified.__name__)
+    kept = "broker_tck.properties.explain.checked.happens"
+    monkeypatch.setattr(kept, lambda subject, specified, *asked: "NA-23" not in specified.__name__)
     status, out, _ = cli("check", "--subject", "pip-393-java", "--walks", "40", "--examples", "0")
     assert status == 4
     assert "pip-393-java (pip-393-java): NOT ENOUGH: never came up: NA-23 (" in out
@@ -256,7 +257,7 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     assert stranger.profile is None
     assert stranger.verdicts["NA-25"] is Verdict.BREAKS
     assert Verdict.KEEPS not in stranger.verdicts.values()
-    assert peeled(resolve("mutant:empty-set-called-back"), 0) == []
+    assert findings_by_rule(resolve("mutant:empty-set-called-back"), 0) == []
 
 
 def test_rules_of_a_profile_are_searched_for_in_as_many_walks_as_is_said(
@@ -277,7 +278,7 @@ def test_rules_of_a_profile_are_searched_for_in_as_many_walks_as_is_said(
 
 def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = resolve("sorted-buckets")
-    monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((1, "shift", "wrong")))
+    monkeypatch.setattr(running, "judge", lambda run, done: run.breaches.append((1, "shift", "wrong")))
     monkeypatch.setattr(comparing, "deviation", lambda *a: deviation(JAVA, "pip-393-java", "NA-41", 0))
     told: list[int] = []
     found = column(20, 0, subject, lambda run: told.append(run.walks))

@@ -9,18 +9,19 @@ import pytest
 from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, way_of, wrong
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.model.rules import deviations_of, rules_of, ways_of
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.check import RESULT, Difference
+from broker_tck.model.rules import rules_of
+from broker_tck.properties.engine.check import RESULT, Difference, observable
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import as_subject
-from broker_tck.properties.findings.diagnose import WALKS, Diagnoser, Diagnosis, in_words, observable, wrong_models
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.words import by_what_was_seen, explanations, what_went_wrong
+from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis, in_words, known_mistakes
+from broker_tck.properties.mistakes.book import deviations_of, ways_of
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.report.words import by_what_was_seen, explanations, what_went_wrong
 
 
 def test_every_way_is_tried() -> None:
     for model in CONTRACT.profiles.values():
-        assert [way for way, _ in wrong_models(model)] == [*ways_of(model), *deviations_of(model)]
+        assert [way for way, _ in known_mistakes(model)] == [*ways_of(model), *deviations_of(model)]
 
 
 def test_ways_in_words() -> None:
@@ -104,8 +105,8 @@ def test_subject_that_is_wrong_now_and_then_is_not_explained_everywhere() -> Non
         ("memory", "result", "DD-29"),
     ],
 )
-def test_rule_is_blamed_by_operation_and_observation(text: str, observed: str, rule: str) -> None:
-    assert CONTRACT.blame(trace_of(text).operations, observed) == rule
+def test_rule_falls_back_by_operation_and_observation(text: str, observed: str, rule: str) -> None:
+    assert CONTRACT.fallback_rule(trace_of(text).operations, observed) == rule
 
 
 @pytest.mark.parametrize(
@@ -122,9 +123,9 @@ def test_rule_is_blamed_by_operation_and_observation(text: str, observed: str, r
         ("entry-cache; begin-size 1 0; begin-put 0 0 0 0 0 1; begin-clear 0 2; step 1; pinned", "IL-1"),
     ],
 )
-def test_rule_is_blamed_by_what_went_before(text: str, rule: str) -> None:
+def test_rule_falls_back_by_what_went_before(text: str, rule: str) -> None:
     trace = trace_of(text)
-    assert trace.contract.blame(trace.operations, "result") == rule
+    assert trace.contract.fallback_rule(trace.operations, "result") == rule
 
 
 @pytest.mark.parametrize(
@@ -176,27 +177,27 @@ def test_rule_is_blamed_by_what_went_before(text: str, rule: str) -> None:
         ("topic-delivery; open A; add A1 0 0 +5", "state", "-", "x", "TD-26"),
     ],
 )
-def test_rule_is_blamed_by_what_was_expected_and_seen(
+def test_rule_falls_back_by_what_was_expected_and_seen(
     text: str, observed: str, expected: Any, seen: Any, rule: str
 ) -> None:
     trace = trace_of(text)
-    assert trace.contract.blame(trace.operations, observed, expected, seen) == rule
+    assert trace.contract.fallback_rule(trace.operations, observed, expected, seen) == rule
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)
 def test_every_rule_of_a_table_is_one_of_its_contract(contract: Any) -> None:
     known = {rule.number for model in contract.profiles.values() for rule in rules_of(model)}
-    assert {row.rule for row in contract.blame_table} <= known
+    assert {row.rule for row in contract.fallbacks} <= known
 
 
-def test_some_rule_is_blamed_for_anything() -> None:
+def test_some_rule_falls_back_for_anything() -> None:
     every = trace_of(
         "add 1 0 5; fill 1 0 1 1 5; has; get 1; pause; tick 5; adv 1; stale; memory; clear; close"
     ).operations
     known = {rule.number for rule in MODEL.UNEMBODIED} | {way.rule.number for way in ways_of(MODEL)}
     for i in range(len(every)):
         for observed in ("result", "count", "armed"):
-            assert CONTRACT.blame(every[: i + 1], observed) in known
+            assert CONTRACT.fallback_rule(every[: i + 1], observed) in known
 
 
 def test_observations_have_names() -> None:
@@ -242,7 +243,7 @@ def test_way_that_few_walks_bear_out_is_no_headline() -> None:
     here = replace(finding, diagnosis=replace(finding.diagnosis, whole=False, walks=3, shown=14, telling=20))
     assert not here.diagnosis.likely
     assert what_went_wrong(here, "") == by_what_was_seen(here)
-    assert told[1:-1] in document(here).certainty
+    assert told[1:-1] in finding_result(here).certainty
 
 
 def test_ways_that_fit_alike_are_told_beside_each_other() -> None:

@@ -20,14 +20,13 @@ from kit import replay
 from broker_tck import check, fixtures
 from broker_tck.cli.main import cli, run
 from broker_tck.cli.plugin import names_of, plugin
-from broker_tck.model.rules import deviations_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.replay import declaring
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.trace import from_text, load, to_json
-from broker_tck.properties.worth.known import Known, Proof
+from broker_tck.properties.mistakes.book import deviations_of
+from broker_tck.properties.search.replay import declaring
 
 REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"
@@ -57,13 +56,13 @@ def test_walks_crash_wherever_a_broker_can() -> None:
     assert min(map(int, met.values())) > 0
 
 
-def test_kill_table_has_what_is_known_of_each_mutant(generator: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Known({"duplicate-counted": Proof(1234, "add 1 0 +2000; " * 30)})
-    monkeypatch.setattr(generator, "stored", lambda contract: known)
-    (*_, row) = generator.kill_table(CONTRACTS["delayed-delivery"])
-    assert row.startswith(
-        "| `duplicate-counted` | [DD-11](rules/delayed-delivery.md#dd-11) | 1,234 | `add 1 0 +2000; add"
-    )
+def test_long_trace_of_a_mistake_is_cut(generator: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = CONTRACTS["delayed-delivery"].rules["DD-11"]
+    key = "delayed-delivery", "duplicate-counted"
+    monkeypatch.setattr(generator, "PROOFS", {key: "add 1 0 +2000; " * 30})
+    (row,) = [
+        row for row in generator.known_mistakes(CONTRACTS["delayed-delivery"], rule) if "duplicate-counted |" in row
+    ]
     assert row.endswith(" …` |")
 
 

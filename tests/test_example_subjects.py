@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from kit import run_subject
 
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.replay import on_subject
-from broker_tck.properties.engine.run import run_subject
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.search.replay import on_subject
 
 FOLDER = Path(__file__).parents[1] / "examples" / "subjects"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -57,7 +57,7 @@ def test_subject_whose_check_is_not_shown_conforms_and_exercises_every_rule() ->
     (shown,) = [right for right, _, _ in rows() if f"$ broker-tck check --subject {right} " not in PAGE]
     assert shown == "topics:Topic"
     run = run_subject(*resolved(shown), seed=0, count=WALKS)
-    assert run.green, run.said
+    assert run.green, run.complaints
     assert len(run.exercised) == len(run.rules) == 47
 
 

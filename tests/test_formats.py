@@ -12,39 +12,77 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from conftest import Cli
+from msgspec import structs
 
 from broker_tck.cli import formats
 from broker_tck.cli.check_page import page
+from broker_tck.properties.report.finding import FindingResult
+from broker_tck.properties.report.result import (
+    CheckResult,
+    Golden,
+    KeptTraces,
+    ProfileResult,
+    Rules,
+    Source,
+    check_result,
+)
 
 BROKEN = "check", "--subject", "kit:OneTooMany", "--fail-fast"
 SUITE = "kit:OneTooMany (timebucket-ideal)"
 
 
+def finding() -> FindingResult:
+    """A finding of a rule, or of another one."""
+    return FindingResult(
+        subject="a:B",
+        contract="delayed-delivery",
+        profile="heap",
+        rules=("DD-20", "DD-28"),
+        sentences=("Some.", "Others."),
+        looks=("a", "b"),
+        sources=("c", "d"),
+        ways=(),
+        diagnosis="",
+        config={},
+        operations=(),
+        lines=(),
+        observed="result",
+        expected=1,
+        seen=2,
+        seed=None,
+        found_after=0,
+        replay="broker-tck replay",
+        what="Your tracker is late.",
+    )
+
+
 @pytest.fixture(scope="module")
-def found() -> dict[str, Any]:
+def found() -> CheckResult:
     """One rule is broken, a complaint has a character that XML lacks, and a rule never came up."""
-    finding = {
-        "rules": ["DD-20", "DD-28"],
-        "sentences": ["Some.", "Others."],
-        "looks": ["a", "b"],
-        "sources": ["c", "d"],
-        "what": "Your tracker is late.",
-        "text": "Your tracker is late.\n\nDD-20 or DD-28 is broken by a:B (heap)\n\n  broker-tck replay",
-    }
-    checked = {
-        "subject": "a:B",
-        "profile": "heap",
-        "source": {"file": "a,b.py", "line": 7},
-        "findings": [finding],
-        "accepted": [],
-        "complaints": ["strange: 5 % of \x00\nall"],
-        "rules": {"exercised": ["DD-01", "DD-20"], "vacuous": ["DD-09"]},
-        "unseen": ["DD-09"],
-    }
-    return {"version": "1.2", "rulebook": "abc", "subjects": [checked]}
+    checked = ProfileResult(
+        subject="a:B",
+        contract="delayed-delivery",
+        profile="heap",
+        source=Source("a,b.py", 7),
+        verdict="broken",
+        golden=Golden(0, 0),
+        rules=Rules(["DD-01", "DD-20"], ["DD-09"], {}, {}),
+        walks=1,
+        walked=1,
+        machine_steps=0,
+        residual=1.0,
+        deviations={},
+        left_out=[],
+        accepted=[],
+        kept=KeptTraces([], [], []),
+        findings=(finding(),),
+        complaints=("strange: 5 % of \x00\nall",),
+        unseen=("DD-09",),
+    )
+    return structs.replace(check_result([checked]), version="1.2", rulebook="abc")
 
 
-def test_each_rule_is_a_test_case(found: dict[str, Any]) -> None:
+def test_each_rule_is_a_test_case(found: CheckResult) -> None:
     (suite,) = ET.fromstring(formats.junit(found))
     assert suite.attrib == {"name": "a:B (heap)", "tests": "4", "failures": "2", "errors": "0", "skipped": "1"}
     properties, *cases = suite
@@ -61,28 +99,28 @@ def test_each_rule_is_a_test_case(found: dict[str, Any]) -> None:
     }
 
 
-def test_sarif_says_where(found: dict[str, Any]) -> None:
-    (checked,) = found["subjects"]
-    both = [checked, {**checked, "source": None, "complaints": []}]
-    (run,) = formats.sarif({**found, "subjects": both})["runs"]
+def test_sarif_says_where(found: CheckResult) -> None:
+    (checked,) = found.subjects
+    both = (checked, structs.replace(checked, source=None, complaints=()))
+    (run,) = formats.sarif(structs.replace(found, subjects=both))["runs"]
     driver = run["tool"]["driver"]
     assert (driver["version"], driver["properties"]) == ("1.2", {"rulebook": "abc"})
     assert [rule["id"] for rule in driver["rules"]] == ["DD-20", "DD-28", "check"]
     assert [result["ruleId"] for result in run["results"]] == ["DD-20", "check", "DD-20"]
-    assert run["results"][0]["message"]["text"] == checked["findings"][0]["text"]
+    assert run["results"][0]["message"]["text"] == checked.findings[0].story
     (where,) = run["results"][0]["locations"]
     assert where["physicalLocation"]["artifactLocation"] == {"uri": "a,b.py"}
     assert run["results"][-1]["locations"] == []
 
 
-def test_annotation_is_one_line(found: dict[str, Any]) -> None:
+def test_annotation_is_one_line(found: CheckResult) -> None:
     first, second, third = formats.workflow_lines(found)
     assert first.startswith("::error file=a%2Cb.py,line=7,title=DD-20::Your tracker is late.%0A%0ADD-20 or DD-28 ")
     assert second.startswith("::error file=a%2Cb.py,line=7,title=check::strange: 5 %25 of ")
     assert third == "::warning file=a%2Cb.py,line=7,title=a%3AB (heap)::never came up: DD-09"
     assert not any("\n" in line for line in (first, second, third))
-    (checked,) = found["subjects"]
-    (bare, *_) = formats.workflow_lines({**found, "subjects": [{**checked, "source": None}]})
+    (checked,) = found.subjects
+    bare, *_ = formats.workflow_lines(structs.replace(found, subjects=(structs.replace(checked, source=None),)))
     assert bare.startswith("::error title=DD-20::")
 
 
@@ -154,7 +192,7 @@ def test_check_is_a_page_of_its_own(cli: Cli, tmp_path: Path) -> None:
     """It opens without a network, leads from the table to findings, and takes nothing that a subject says for HTML."""
     pytest.importorskip("jinja2")
     subjects = ("--subject", "kit:Raising", "--subject", "heap")
-    _, out, err = cli("check", *subjects, "--walks", "12", "--examples", "0", "--json", "--html", tmp_path / "c.html")
+    _, _, err = cli("check", *subjects, "--walks", "12", "--examples", "0", "--json", "--html", tmp_path / "c.html")
     text = (tmp_path / "c.html").read_text(encoding="utf-8")
     assert err.startswith(str(tmp_path / "c.html"))
     assert '<h1 class="bad">0 of 2 conform</h1>' in text
@@ -167,6 +205,10 @@ def test_check_is_a_page_of_its_own(cli: Cli, tmp_path: Path) -> None:
     assert "LookupError" in text
     assert "Never came up: DD-" in text
     assert not re.search(r"(src|href)=.?https?:", text)
-    check = json.loads(out)
-    check["subjects"][0]["complaints"] = ["<b>loud</b>\x00"]
-    assert "&lt;b&gt;loud&lt;/b&gt;\\u0000" in page(check)
+
+
+def test_page_takes_nothing_for_html(found: CheckResult) -> None:
+    pytest.importorskip("jinja2")
+    (checked,) = found.subjects
+    loud = structs.replace(checked, complaints=("<b>loud</b>\x00",))
+    assert "&lt;b&gt;loud&lt;/b&gt;\\u0000" in page(structs.replace(found, subjects=(loud,)))

@@ -15,10 +15,9 @@ from conftest import Cli
 from kit import CONTRACT, ONE_IN, replay
 
 from broker_tck import fixtures
-from broker_tck.properties.conforming import golden_traces
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.replay import MODEL, declaring
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import Head, Trace, from_json, load, profile_in
+from broker_tck.properties.search.replay import MODEL, declaring, golden_traces
 
 STEPS = {"heap": 5_959, "timebucket-2025": 5_973, "timebucket-2026": 5_919, "timebucket-5.0": 4_000}
 

@@ -21,14 +21,13 @@ from kit import ROOT, python, subject_of, trace_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.properties import unloaded
+from broker_tck.properties.engine.blackbox import BOX, DEEPEST
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.findings import fatal
-from broker_tck.properties.isolation.blackbox import BOX, DEEPEST
-from broker_tck.properties.isolation.guard import End, Limits, guarded
-from broker_tck.properties.parts import Asked, came_to
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.report.parts import came_to
+from broker_tck.properties.search.isolation import apart, unloaded
+from broker_tck.properties.search.isolation.guard import End, Limits, guarded
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.worker.shard import shard_rows
 
@@ -82,8 +81,8 @@ def through(door: str, subject: str, cli: Cli) -> str:
     if door == "campaign":
         return "".join(row.text for row in shard_rows(refresh.manifest([Lane(subject, IDEAL)], 1_000), 0, 0))
     if door == "pytest":
-        found = came_to(resolve_unloaded(subject), "walks", Asked(IDEAL))
-        return "".join(told.text for told in found.stories)
+        found = came_to(resolve_unloaded(subject), IDEAL, "walks")
+        return "".join(told.story for told in found[0].findings) if isinstance(found, tuple) else found
     words: dict[str, list[str]] = {
         "walk": ["walk", "--walks", "3"],
         "replay": ["replay", TRACE],
@@ -156,7 +155,7 @@ def test_end_has_the_trace_that_it_was_on() -> None:
 
     end = guarded(work)
     assert isinstance(end, End)
-    failed = fatal.walk_of(end, subject, subject.contract.specification)
+    failed = apart.walk_of(end, subject, subject.contract.specification)
     assert (failed.config, failed.operations) == (trace.config, [*trace.operations][:3])
 
 
@@ -222,7 +221,7 @@ def alive(pid: int) -> bool:
 def test_guard_that_is_killed_takes_its_process_along() -> None:
     code = (
         "import os, sys; from pathlib import Path; from threading import Event\n"
-        "from broker_tck.properties.isolation.guard import FREE, guarded\n"
+        "from broker_tck.properties.search.isolation.guard import FREE, guarded\n"
         "guarded(lambda tell: (print(os.getpid(), flush=True), Event().wait()), FREE)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as guard:

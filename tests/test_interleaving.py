@@ -20,21 +20,21 @@ from broker_tck.implementations.mutants.entry_cache import interleavings
 from broker_tck.implementations.mutants.mutant import declared_in
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.rules import rules_of
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
 from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, Put, Step
 from broker_tck.properties.contracts.entry_cache.shorter_calls import ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
-from broker_tck.properties.engine.interleaving import Explored, explore, sample, shortest_finding
 from broker_tck.properties.engine.operation import belongings
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.findings.lines import lines
-from broker_tck.properties.findings.reduction.instead import by_first_use
-from broker_tck.properties.findings.reduction.reducer import Reducer
+from broker_tck.properties.explain.finding import Finding, find_in
+from broker_tck.properties.report.lines import lines
+from broker_tck.properties.search.interleaving import Explored, explore, sample
+from broker_tck.properties.search.reduction.instead import by_first_use
+from broker_tck.properties.search.reduction.reducer import Reducer
 
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL = CONTRACT.specification
@@ -83,7 +83,9 @@ def explored(subject: str, scenario: str) -> Explored:
 @cache
 def finding_of(name: str) -> Finding:
     subject = resolve(f"mutant:{name}")
-    found = shortest_finding(explored(subject.name, FOUND[name][0]), subject, MODEL)
+    shortest = explored(subject.name, FOUND[name][0]).shortest
+    assert shortest
+    found = find_in(subject, MODEL, shortest)
     assert found
     return found
 

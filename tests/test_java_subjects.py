@@ -29,8 +29,8 @@ from broker_tck.properties.engine.check import HANG, no_answer
 from broker_tck.properties.engine.subjects import declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.document import replay_command
-from broker_tck.properties.findings.finding import unreduced
+from broker_tck.properties.explain.finding import unreduced
+from broker_tck.properties.report.made import replay_command
 
 IN_MEMORY = "pulsar-4.2.4/in-memory"
 EXTRA = "subjects of Java need the extra jvm: pip install '.[jvm]' in a clone of broker-tck"

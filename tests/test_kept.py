@@ -15,15 +15,17 @@ from kit import CONTRACT, OneTooMany, subject_of
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.properties.conforming import Checked, check_subject
-from broker_tck.properties.engine.replay import declaring
-from broker_tck.properties.engine.run import Progress
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.again import run_again
-from broker_tck.properties.findings.kept import Kept, Written, kept_in, read, write, written
-from broker_tck.properties.guarding import Task, run_one
+from broker_tck.properties.explain.checked import PARTS, Checked, check_subject
+from broker_tck.properties.explain.guarding import Task, run_one
+from broker_tck.properties.explain.regressions import Regression, read, regressions_in, run_regressions
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.report.saving import Written, file_of, write
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.replay import declaring
+from broker_tck.properties.search.run import Progress
 
 IDEAL = "timebucket-ideal"
 FILE = "kit%3AOneTooMany@timebucket-ideal@DD-20.jsonl"
@@ -58,7 +60,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("findings")
 
 
-def kept(folder: Path, name: str, text: str = TAKEN) -> Kept:
+def kept(folder: Path, name: str, text: str = TAKEN) -> Regression:
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(text)
     (found,) = read(folder / name)
@@ -233,15 +235,15 @@ def test_file_of_another_name_belongs_to_each_subject_of_its_profile(folder: Pat
     assert trace.is_of(subject_of(OneTooMany), IDEAL)
     assert not trace.is_of(subject_of(OneTooMany), "heap")
     assert not trace.is_of(declared("nacks", MUTANTS["empty-set-called-back"].factory), IDEAL)
-    assert kept_in(folder) == [trace]
-    assert kept_in(folder / "none") == []
+    assert regressions_in(folder) == [trace]
+    assert regressions_in(folder / "none") == []
 
 
 def test_name_says_whom_a_finding_belongs_to(folder: Path) -> None:
     """A finding may be of a profile with which the subject agrees more than with the one that was checked."""
-    checked = check_subject(subject_of(OneTooMany), IDEAL, (), 0, 30, 0, fail_fast=True)
-    ((finding, _),) = checked.findings
-    name, line = written(finding, "a/b@c")
+    checked = check_subject(subject_of(OneTooMany), IDEAL, Budget(0, 30, 0, fail_fast=True), parts=PARTS[1:])
+    (finding,) = checked.findings
+    name, line = file_of(finding_result(finding), "a/b@c")
     assert name == "kit%3AOneTooMany@a%2Fb%40c@DD-20.jsonl"
     trace = kept(folder, name, line)
     assert (trace.subject, trace.profile, trace.rule, trace.trace.profile) == (
@@ -259,12 +261,12 @@ def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
     traces = [kept(folder, "mine.jsonl")]
 
     def told(found: Checked) -> tuple[Any, ...]:
-        ((finding, note),) = found.findings
+        (finding,) = found.findings
         tags = [operation.tag for operation in finding.operations]
-        return finding.difference.seen["error"], note, tags, found.verdict, found.run.walks
+        return finding.difference.seen["error"], finding.note, tags, found.verdict, found.walks
 
     def work(subject: Subject, progress: Progress) -> tuple[Any, ...]:
-        return told(check_subject(subject, IDEAL, (), 0, 10, 0, progress=progress, kept=traces))
+        return told(check_subject(subject, IDEAL, Budget(0, 10, 0), progress=progress, kept=traces, parts=PARTS[1:]))
 
     found = run_one(Task(subject_of(Crashing), IDEAL, work, told, kept=traces))
     assert found == ("Exited", "The trace is kept in findings/mine.jsonl.", ["get"], "broken", 0)
@@ -273,24 +275,26 @@ def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
 @pytest.mark.slow
 def test_first_that_fails_may_be_the_last_that_is_run(folder: Path) -> None:
     both = [kept(folder, "a.jsonl"), kept(folder, "b.jsonl")]
-    assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both).failing] == both
-    assert [each for each, _ in run_again(subject_of(OneTooMany), IDEAL, both, fail_fast=True).failing] == both[:1]
+    assert [each for each, _ in run_regressions(subject_of(OneTooMany), IDEAL, both).failing] == both
+    assert [each for each, _ in run_regressions(subject_of(OneTooMany), IDEAL, both, fail_fast=True).failing] == both[
+        :1
+    ]
 
 
 def test_hang_is_a_finding(folder: Path) -> None:
-    again = run_again(subject_of(Hanging), IDEAL, [kept(folder, "mine.jsonl")])
+    again = run_regressions(subject_of(Hanging), IDEAL, [kept(folder, "mine.jsonl")])
     ((_, finding),) = again.failing
     assert finding.difference.seen["error"] == "Hang"
 
 
 def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from broker_tck.properties.findings import again
+    from broker_tck.properties.explain import regressions
 
     trace = kept(folder, FILE.replace("OneTooMany", "TimeBucketTracker"))
     wrong, model = subject_of(OneTooMany), CONTRACT.model(IDEAL)
-    failed = again.failure(wrong, model, trace.trace.config, trace.trace.operations)
-    monkeypatch.setattr(again, "failure", lambda *arguments: failed)
-    ((_, finding),) = run_again(subject_of(TimeBucketTracker), IDEAL, [trace]).failing
+    failed = regressions.failure(wrong, model, trace.trace.config, trace.trace.operations)
+    monkeypatch.setattr(regressions, "failure", lambda *arguments: failed)
+    ((_, finding),) = run_regressions(subject_of(TimeBucketTracker), IDEAL, [trace]).failing
     assert (finding.rule, len(finding.operations)) == ("DD-20", 3)
 
 
@@ -302,7 +306,7 @@ def test_law_is_judged_without_the_model(folder: Path) -> None:
     file = f"timebucket-2025@{IDEAL}@DD-07"
     plain, law = kept(folder, f"{file}.jsonl", text), kept(folder, f"{file}@law.jsonl", text)
     assert (plain.law, law.law) == (False, True)
-    again = run_again(subject, IDEAL, [plain, law])
+    again = run_regressions(subject, IDEAL, [plain, law])
     assert [each.file for each in again.passing] + [each.file for each, _ in again.failing] == [plain.file, law.file]
     assert again.failing[0][1].diagnosis.law
 

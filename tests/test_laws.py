@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from kit import CONTRACT, MODEL, START, trace_of, walked, way_of, wrong
 
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import kept, record, recorder
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Step
-from broker_tck.properties.engine.run import laws_broken
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.search.run import laws_broken
 
 LAWS = {law.number: law for law in CONTRACT.laws}
 VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}

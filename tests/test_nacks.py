@@ -14,7 +14,7 @@ import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import on_linux, plots
+from kit import on_linux, plots, run_subject
 
 from broker_tck.bench.nacks import (
     MOST_BYTES,
@@ -37,11 +37,10 @@ from broker_tck.model.negative_acks.walked_tree import WalkedTree
 from broker_tck.properties.contracts.negative_acks.contract import asks
 from broker_tck.properties.contracts.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale
 from broker_tck.properties.contracts.negative_acks.rig import Rig, requests
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
-from broker_tck.properties.findings.finding import failure
-from broker_tck.properties.worth.exercised import Exercised
+from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.failing import failure
 
 BASE = 1_763_695_000_064 & -1024
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -568,6 +567,6 @@ def test_entry_is_one_thing_for_good() -> None:
 @pytest.mark.parametrize("name", ["called-before-the-timer-is-settled", "called-under-a-lock"])
 def test_trace_is_reduced_to_what_a_client_can_do(name: str) -> None:
     subject = resolve(f"mutant:{name}")
-    findings = run_subject(subject, subject.profiles[0], seed=0, count=60, most=1).findings
+    findings = run_subject(subject, subject.profiles[0], seed=0, count=60, failing=1).findings
     assert findings
     assert all(all(asks(finding.operations, subject.capabilities)) for finding in findings)

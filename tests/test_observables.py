@@ -1,4 +1,4 @@
-"""What is seen after an operation: choices that are left, what is dear to ask, and when a walk ends."""
+"""What is seen after an operation: choices that are left, what is expensive to ask, and when a walk ends."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Allowed
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Has
 from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.contracts.negative_acks.contract import NEGATIVE_ACKS
 from broker_tck.properties.engine import contract as contracts
-from broker_tck.properties.engine.check import Difference, check, record
+from broker_tck.properties.engine.check import Difference, check, observable, record
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import clock_of
-from broker_tck.properties.engine.replay import not_as_recorded
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import LOOKED, OPERATIONS, Walk, walk, walk_seed
-from broker_tck.properties.findings.diagnose import Diagnoser, observable
-from broker_tck.properties.findings.finding import find
-from broker_tck.properties.findings.lines import lines
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.report.lines import lines
+from broker_tck.properties.search.replay import not_as_recorded
 
 # ---- A choice that is left in what is seen
 
@@ -88,11 +88,11 @@ def test_recorded_outcome_may_be_any_that_is_allowed() -> None:
         assert not_as_recorded(model.has(), model.seen(), [False, count, []]) == difference
 
 
-# ---- What is dear to ask
+# ---- What is expensive to ask
 
 
 class Shy(DelayedDelivery):
-    """Its timeouts are dear to ask for."""
+    """Its timeouts are expensive to ask for."""
 
     looks: ClassVar[Counter[str]] = Counter()
 
@@ -112,11 +112,11 @@ class ShyRig(Rig):
         return self.seen()[0], None
 
 
-DEAR = replace(CONTRACT, dear=True, rig=ShyRig)
+DEAR = replace(CONTRACT, expensive=True, rig=ShyRig)
 
 
 class Silent(TimeBucketTracker):
-    """A tracker that arms nothing, which shows in what is dear to ask alone, as long as no time passes."""
+    """A tracker that arms nothing, which shows in what is expensive to ask alone, as long as no time passes."""
 
     def _update_timer(self, now: int) -> None:
         pass

@@ -6,23 +6,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kit import CONTRACT, MODEL, first_failing, found, way_of, wrong
+from kit import CONTRACT, MODEL, first_failing, found, run_subject, way_of, wrong
 
 from broker_tck.cli.formats import junit, sarif
 from broker_tck.implementations.active_cursors.indexed_heap import OUTSIDE, CursorHeap
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
-from broker_tck.properties import parts
-from broker_tck.properties.check_document import check_document, subject_document
-from broker_tck.properties.conforming import check_subject, golden_traces
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.one_bug import order, told_once
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.parts import Asked, came_to, of_rule, once
+from broker_tck.properties.explain.checked import check_subject
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.one_bug import order, told_once
+from broker_tck.properties.report import parts
+from broker_tck.properties.report.finding import story
+from broker_tck.properties.report.made import finding_result, profile_result
+from broker_tck.properties.report.parts import came_to, of_rule, once
+from broker_tck.properties.report.result import ProfileResult, check_json, check_result
+from broker_tck.properties.search.budget import Budget
 
 
 class SiftsUpOnly(CursorHeap):
@@ -116,11 +116,11 @@ def test_one_bug_is_one_finding(bug: Any, rule: str, ways: tuple[str, ...]) -> N
     """A bug that breaks several rules is one finding, by the right rule."""
     subject = named(bug)
     run = run_subject(subject, subject.contract.default, 0, 120)
-    assert run.said == []
+    assert run.complaints == []
     (finding,) = run.findings
     assert finding.rule == rule
     assert tuple(way.name for way in finding.diagnosis.ways) == ways
-    assert ("Wrong way" in story(document(finding))) is any(name != "absent" for name in ways)
+    assert ("Wrong way" in story(finding_result(finding))) is any(name != "absent" for name in ways)
 
 
 def test_two_bugs_are_two_findings() -> None:
@@ -144,11 +144,11 @@ def test_the_better_explained_comes_first_and_knows_the_other() -> None:
 @pytest.mark.slow
 def test_recorded_traces_and_every_format_tell_it_once() -> None:
     subject = named(SiftsUpOnly)
-    checked = check_subject(subject, "ideal", golden_traces(subject.contract.name, "ideal"), 1, 60, 0)
+    checked = check_subject(subject, "ideal", Budget(1, 60, 0))
     assert checked.disagreements
-    told: Any = check_document([subject_document(checked)])
-    (only,) = told["subjects"]
-    assert (len(only["findings"]), only["complaints"]) == (1, [])
+    told = check_result([profile_result(checked)])
+    (only,) = check_json(told)["subjects"]
+    assert (len(only["findings"]), only["complaints"]) == (1, ())
     assert len(sarif(told)["runs"][0]["results"]) == 1
     (finding,) = only["findings"]
     also = [each["rule"] for each in finding["also"]]
@@ -159,17 +159,21 @@ def test_recorded_traces_and_every_format_tell_it_once() -> None:
 
 @pytest.mark.slow
 def test_other_tests_refer_to_the_one_that_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "WALKS", 60)
     monkeypatch.setattr(parts, "TOLD", {})
-    subject, asked = named(NeverBack), Asked("ideal")
+    subject, asked = named(NeverBack), Budget(walks=60, examples=30)
+
+    def found(part: str) -> ProfileResult:
+        came = came_to(subject, "ideal", part, asked)
+        assert isinstance(came, tuple)
+        return came[0]
 
     def said(part: str) -> str:
-        (told,) = came_to(subject, part, asked).stories
+        (told,) = found(part).findings
         return once(subject, "ideal", part, told)
 
     assert "is broken by bug:NeverBack" in said("walks")
-    line = "the same failure as in ideal-walks: Your container answers `count name="
-    for again in (said("machine"), *of_rule(subject, "ideal", "CC-02", came_to(subject, "walks", asked))):
+    line = "the same failure as in ideal-walks: Your container answers `"
+    for again in (said("machine"), *of_rule(subject, "CC-02", found("walks"))):
         assert again.startswith(line)
         assert "\n" not in again
     assert "is broken by bug:NeverBack" in said("walks")

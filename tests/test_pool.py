@@ -9,7 +9,7 @@ import pytest
 
 CODE = """
 import signal
-from broker_tck.properties.isolation.pool import processes
+from broker_tck.properties.search.isolation.pool import processes
 
 pool = processes(2)
 print(pool.submit(abs, -7).result(), flush=True)

@@ -12,21 +12,20 @@ from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_
 from msgspec import structs
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import unanswered
 from broker_tck.properties.engine.operation import Operation, bulk, shifted
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import from_text
-from broker_tck.properties.findings import diagnose
-from broker_tck.properties.findings import finding as findings
-from broker_tck.properties.findings.document import document, finding_json
-from broker_tck.properties.findings.finding import failure, kind
-from broker_tck.properties.findings.reduction import prober
-from broker_tck.properties.findings.reduction.in_bulk import from_bulk_on
-from broker_tck.properties.findings.reduction.instead import made_up_for, passed, with_fewer
-from broker_tck.properties.findings.reduction.plainer import much_smaller_numbers, plainer_values, try_each
-from broker_tck.properties.findings.reduction.reducer import Reducer
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.worth.killing import is_minimal
+from broker_tck.properties.explain import diagnose
+from broker_tck.properties.explain import finding as findings
+from broker_tck.properties.report.finding import finding_json, story
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.search.failing import failure, kind
+from broker_tck.properties.search.reduction import prober
+from broker_tck.properties.search.reduction.instead import made_up_for, passed, with_fewer
+from broker_tck.properties.search.reduction.numbers import from_bulk_on
+from broker_tck.properties.search.reduction.plainer import much_smaller_numbers, plainer_values, try_each
+from broker_tck.properties.search.reduction.reducer import Reducer
 
 WAYS = (
     "DD-04 buckets.cutoff: never_strict",
@@ -63,17 +62,7 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
     again = found(subject, done)
     assert again == finding
     assert finding.diagnosis.sentence.startswith(("Behaves as if ", "Here, though not everywhere, it behaves as if "))
-    assert str(finding_json(finding)["replay"]).startswith("broker-tck replay --subject ")
-
-
-@pytest.mark.slow
-def test_finding_is_minimal_as_the_kill_table_has_it() -> None:
-    from broker_tck.properties.findings.diagnose import Diagnoser
-
-    subject = wrong("DD-06 buckets.due: strictly_before")
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    assert is_minimal(finding, subject, Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities))
+    assert str(finding_json(finding_result(finding))["replay"]).startswith("broker-tck replay --subject ")
 
 
 # ---- Subjects that do worse than answer wrongly
@@ -91,7 +80,7 @@ def test_subject_that_hangs_is_a_finding() -> None:
     assert [o.tag for o in finding.operations] == ["add", "get"]
     assert finding.difference.seen == {"error": "Hang", "message": "no answer within the limit"}
     assert (finding.diagnosis.rules, finding.diagnosis.ways) == (("DD-20",), ())
-    assert "Hang: no answer within the limit" in story(document(finding))
+    assert "Hang: no answer within the limit" in story(finding_result(finding))
 
 
 def test_walk_of_a_subject_that_hangs_ends() -> None:
@@ -130,7 +119,7 @@ def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error:
     assert finding.difference.seen == error
     assert finding.diagnosis.ways == ()
     assert finding.diagnosis.sentence == "No known wrong way of a rule explains this."
-    assert f"{error['error']}: {error['message']}" in story(document(finding))
+    assert f"{error['error']}: {error['message']}" in story(finding_result(finding))
 
 
 def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
@@ -138,8 +127,8 @@ def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
     finding = found(subject, first_failing(subject))
     assert finding is not None
     assert [o.tag for o in finding.operations] == ["has"]
-    assert "<an object>" in story(document(finding))
-    assert finding_json(finding)["seen"] == "<an object>"
+    assert "<an object>" in story(finding_result(finding))
+    assert finding_json(finding_result(finding))["seen"] == "<an object>"
 
 
 def test_failure_that_does_not_happen_again_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,15 +309,15 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     done = first_failing(subject)
     whole = found(subject, done)
     assert whole is not None
-    assert (whole.spent, finding_json(whole)["unfinished"]) == (False, "")
-    assert "Unfinished" not in story(document(whole))
+    assert (whole.spent, finding_json(finding_result(whole))["unfinished"]) == (False, "")
+    assert "Unfinished" not in story(finding_result(whole))
     monkeypatch.setattr(prober, "MOST_WORK", 2 * len(done.operations))
     spent = found(subject, done)
     assert spent is not None
     assert len(spent.operations) > len(whole.operations)
     told = "the reduction ran out of work, so that a shorter trace may do; to go on, write `reduce` for `replay` in the"
-    assert finding_json(spent)["unfinished"] == f"{told} last line"
-    assert "\n  Unfinished  the reduction ran out of work, " in story(document(spent))
+    assert finding_json(finding_result(spent))["unfinished"] == f"{told} last line"
+    assert "\n  Unfinished  the reduction ran out of work, " in story(finding_result(spent))
 
 
 @pytest.mark.slow
@@ -337,7 +326,7 @@ def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.M
     monkeypatch.setattr(prober, "MOST_PROBES", 1)
     finding = found(subject, first_failing(subject))
     assert finding is not None
-    line = document(finding).replay
+    line = finding_result(finding).replay
     monkeypatch.undo()
     status, out, err = cli(*shlex.split(line.replace(" replay ", " reduce ", 1))[1:])
     assert (status, err) == (1, "")
@@ -352,7 +341,7 @@ def test_breach_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Monk
     done = kit.Walk(None, trace.config, list(trace.operations), None)
     finding = findings.find_breach(subject_of(TimeBucketTracker), model, "DD-07", done)
     assert finding is not None
-    assert document(finding).unfinished == "the reduction ran out of work, so that a shorter trace may do"
+    assert finding_result(finding).unfinished == "the reduction ran out of work, so that a shorter trace may do"
 
 
 def test_operation_goes_where_another_makes_up_for_it() -> None:

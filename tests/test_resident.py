@@ -11,10 +11,10 @@ import pytest
 import refresh
 from conftest import Cli
 
-from broker_tck.properties.findings import fatal
-from broker_tck.properties.findings.fatal import MOST_STARTED
-from broker_tck.properties.parts import Asked, came_to
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.explain import guarding
+from broker_tck.properties.explain.guarding import MOST_STARTED
+from broker_tck.properties.report.parts import came_to
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FINDING, UNFIT, Row, trouble
 from broker_tck.spark_fuzz.worker import process as worker
@@ -36,7 +36,7 @@ def starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(fatal, "MOST_STARTED", 4)
+    monkeypatch.setattr(guarding, "MOST_STARTED", 4)
     with refresh.quickly():
         yield
 
@@ -65,7 +65,7 @@ def test_check_makes_it_in_one_process(cli: Cli, starts: Callable[[], int]) -> N
 def test_all_tests_of_its_walks_make_it_in_one_process(starts: Callable[[], int]) -> None:
     subject = resolve_unloaded(name_of("Forgets"))
     for _ in range(2):
-        assert came_to(subject, "walks", Asked(PROFILE)).stories
+        assert came_to(subject, PROFILE, "walks")[0].findings  # type: ignore[union-attr]
     assert starts() == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -23,23 +24,13 @@ from broker_tck.model.delayed_delivery.profiles import (
 )
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.parts.timer import Timer
-from broker_tck.model.rules import (
-    ABSENT,
-    Strength,
-    clause_of,
-    deviates,
-    deviations_of,
-    embodiments,
-    replaced,
-    rules_of,
-    standing_before,
-    tree_of,
-    ways_of,
-    wrong,
-)
+from broker_tck.model.rules import Part, Strength, clauses_of, method_of, replaced, rules_of, tree_of
 from broker_tck.model.rules import rule as declare
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.worth.exercised import Exercised, deviating
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.mistakes.book import deviations_of, look, of, standing_before, ways_of
+from broker_tck.properties.proving.prove import name_of
+from broker_tck.properties.search.exercised import Exercised, by_rule, deviating, situations_of, unmet
 
 NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
 ORDER = ("model", "implementations", "properties", "spark_fuzz", "bench", "cli")
@@ -48,14 +39,9 @@ FIXTURES = "fixtures"
 
 def test_every_rule_is_declared_once() -> None:
     assert [rule.number for rule in rules_of(MODEL)] == NUMBERS
-    embodied = Counter(rule.number for rule in {e.rule for e in embodiments(MODEL)})
+    embodied = Counter({clause.number: 1 for clause in clauses_of(MODEL)})
     unembodied = Counter(rule.number for rule in MODEL.UNEMBODIED)
     assert max((embodied + unembodied).values()) == 1
-
-
-def test_number_means_one_rule_in_every_contract() -> None:
-    rules = {rule for contract in CONTRACTS.values() for rule in rules_of(contract.specification)}
-    assert max(Counter(rule.number for rule in rules).values()) == 1
 
 
 @pytest.mark.parametrize("model", PROFILES.values(), ids=list(PROFILES))
@@ -85,20 +71,24 @@ def test_checkable_rules_can_be_broken() -> None:
 def test_rules_are_written_out() -> None:
     for rule in rules_of(MODEL):
         assert rule.sentence.endswith(".")
-        assert not rule.look.endswith(".")
         assert rule.source
-        assert rule.look
+        where = look(rule.number) if rule.checkable else rule.why
+        assert where
+        assert not where.endswith(".")
 
 
-def test_every_clause_can_be_got_wrong() -> None:
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
+def test_every_clause_has_a_sentence_of_its_own(contract: Contract) -> None:
+    for model in contract.profiles.values():
+        clauses = [*clauses_of(model)]
+        assert [clause.path for clause in clauses if not re.fullmatch(r"[A-Z].*\.", clause.sentence)] == []
+        sentences = Counter((clause.number, clause.sentence) for clause in clauses)
+        assert [sentence for sentence, count in sentences.items() if count > 1] == []
+
+
+def test_mistakes_of_a_rule_have_names_of_their_own() -> None:
     ways = ways_of(MODEL)
-    wrong = {way.rule.number for way in ways}
-    for embodiment in embodiments(MODEL):
-        assert next(iter(embodiment.ways), ABSENT) == ABSENT
-        assert embodiment.ways or embodiment.rule.number in wrong
-        assert all(map(callable, embodiment.ways.values()))
-        assert callable(clause_of(MODEL, embodiment.clause))
-    assert len({str(way) for way in ways if way.name != ABSENT}) == sum(way.name != ABSENT for way in ways)
+    assert len({name_of(way) for way in ways}) == len(ways)
 
 
 def test_way_replaces_its_clause_alone() -> None:
@@ -107,13 +97,12 @@ def test_way_replaces_its_clause_alone() -> None:
         assert issubclass(wrong, MODEL)
         assert str(way) in wrong.__name__
         assert way.rule.number in str(way)
-        clauses = {e.clause for e in embodiments(MODEL)}
-        changed = {clause for clause in clauses if clause_of(wrong, clause) is not clause_of(MODEL, clause)}
+        paths = {clause.path for clause in clauses_of(MODEL)} | {way.clause}
         if way.stands_before:
             assert any(way.instead in part.__mro__ for _, part in tree_of(wrong))
         else:
-            assert changed == {way.clause}
-            assert clause_of(wrong, way.clause) is way.instead
+            assert {path for path in paths if method_of(wrong, path) is not method_of(MODEL, path)} == {way.clause}
+            assert way.surrounds or method_of(wrong, way.clause) is way.instead
 
 
 DEVIATIONS = {
@@ -134,38 +123,74 @@ def test_deviations_lead_back_to_the_specification(model: type[DelayedDelivery])
     assert {way.rule.number for way in ways} == DEVIATIONS[model] == deviating(model)
     for way in ways:
         assert way.name == "as specified"
-        assert clause_of(way.applied_to(model), way.clause) is clause_of(MODEL, way.clause)
-    left = {e.clause for e in embodiments(model) if not deviates(model, e)}
-    assert left.isdisjoint(way.clause for way in ways)
-    clauses = {way.clause for way in ways_of(model) if not way.stands_before}
-    assert clauses == {e.clause for e in embodiments(model) if e.clause in left and e.ways}
+        assert method_of(way.applied_to(model), way.clause) is method_of(MODEL, way.clause)
+    replacing = {way.clause for way in ways}
+    assert replacing.isdisjoint(way.clause for way in ways_of(model) if not way.surrounds)
 
 
-def test_rule_is_met_when_its_clause_answers_otherwise_than_none() -> None:
-    counting = Exercised(MODEL)
-    model: Any = counting.model(CONTRACT.config())
-    assert not model.add(1, 0, model.timer.now)
-    assert counting.met["DD-09"] == counting.met["DD-15"] == 1
-    assert not counting.met["DD-11"]
-    assert model.add(1, 0, model.timer.now + 5000)
-    assert model.add(1, 0, model.timer.now + 5000)
-    assert counting.met["DD-11"] >= 1
+class Door(Part):
+    """A part with a clause of each kind."""
+
+    @declare("XX-01", source="made up")
+    def opens(self, knocks: int) -> bool:
+        """A door opens at the third knock."""
+        return knocks > 2
+
+    @declare("XX-01", when=lambda door, knocks: knocks > 5)
+    def creaks(self, knocks: int) -> bool:
+        """A door that is knocked at too often creaks."""
+        return True
+
+    @declare("XX-02", source="made up")
+    def width(self) -> int:
+        """A door is one metre wide."""
+        return 1
+
+
+class House:
+    """A whole of one part."""
+
+    Door = Door
+
+
+def test_clause_is_exercised_by_both_answers_by_its_condition_or_by_a_call() -> None:
+    model: Any = House
+    counting = Exercised(model)
+    door = counting.model.Door()  # type: ignore[attr-defined]
+    assert situations_of(model) == {
+        "XX-01 door.opens yes": "XX-01",
+        "XX-01 door.opens no": "XX-01",
+        "XX-01 door.creaks": "XX-01",
+        "XX-02 door.width": "XX-02",
+    }
+    assert not door.opens(1)
+    assert door.creaks(1)
+    assert by_rule(model, counting.met) == {"XX-01": 0, "XX-02": 0}
+    assert unmet(model, counting.met, "XX-01") == ["door.opens yes", "door.creaks"]
+    assert unmet(model, counting.met, "XX-02") == [], "none of the rule has come up, so the rule says it"
+    assert door.opens(3)
+    assert door.creaks(6)
+    assert door.width() == 1
+    assert by_rule(model, counting.met) == {"XX-01": 1, "XX-02": 1}
+    assert by_rule(model, {"XX-01": 7}) == {"XX-01": 7, "XX-02": 0}, "counts of earlier versions are by rule"
+    assert rules_of(model)[0].sentence == "A door opens at the third knock. A door that is knocked at too often creaks."
+
+
+def test_situations_leave_out_what_the_profile_replaces() -> None:
+    names = {name for name in situations_of(Heap) if name.startswith("DD-02")}
+    assert names == set()
+    assert any(name.startswith("DD-02") for name in situations_of(MODEL))
 
 
 def test_replaced_model_says_so() -> None:
     other = replaced(MODEL, {"buckets.tick_after": lambda b, tick: 7}, "Seven")
-    assert (other.__name__, other.__doc__) == ("Seven", "DelayedDelivery with other clauses.")
+    assert (other.__name__, other.__doc__) == ("Seven", "DelayedDelivery with other methods.")
     assert other(CONTRACT.config()).buckets.tick_after(1) == 7
 
 
-def test_rule_that_nothing_tells_when_it_is_met_is_an_error() -> None:
-    with pytest.raises(TypeError, match="DD-99 says neither what its absence is like nor when it is met"):
-        declare("DD-99", "Nothing.", source="made up", look="nowhere")
-
-
-def test_wrong_way_of_a_rule_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(LookupError, match="Nowhere breaks DD-09, of which Timer has no clause"):
-        wrong("DD-09", "nowhere")(type("Nowhere", (Timer,), {}))
+def test_mistakes_in_a_method_that_is_no_clause_must_name_a_rule() -> None:
+    with pytest.raises(TypeError, match="advance is no clause: say which rule its mistakes break"):
+        of(Timer.advance)
 
 
 @pytest.mark.parametrize("path", ["setled", "timer.setled", "clock.settled"])
@@ -175,12 +200,12 @@ def test_clause_that_is_not_there_cannot_be_replaced(path: str) -> None:
 
 
 def test_clause_of_a_part_is_named_by_its_path() -> None:
-    assert clause_of(MODEL, "timer.settled") is Timer.settled
+    assert method_of(MODEL, "timer.settled") is Timer.settled
     other = replaced(MODEL, {"timer.settled": lambda timer, wake: True}, "Settled")
     model = other(CONTRACT.config())
     assert model.add(1, 0, model.timer.now + 5000)
     assert model.timer.armed == []
-    assert clause_of(MODEL, "timer.settled") is Timer.settled
+    assert method_of(MODEL, "timer.settled") is Timer.settled
     parts = {"timer.", "buckets.", "fixed_delay.", "index.", "memory_estimate."}
     assert {path for path, _ in tree_of(Heap)} == {"", *parts}
 
@@ -192,18 +217,6 @@ def test_way_that_stands_before_is_left_out_where_the_profile_changes_the_same()
 
     names = {way.name for way in standing_before(MODEL)} - {way.name for way in standing_before(Close)}
     assert names == {"the timer outlives its tracker", "the timer is disarmed while something is held"}
-
-
-def test_rule_is_met_when_its_condition_says_so() -> None:
-    counting = Exercised(MODEL)
-    model: Any = counting.model(CONTRACT.config())
-    assert model.stale() is False
-    assert not counting.met["DD-24"]
-    assert model.add(1, 0, model.timer.now + 5000)
-    assert model.add(1, 1, model.timer.now + 3000)
-    assert counting.met["DD-23"] == 1
-    assert model.stale() is False
-    assert counting.met["DD-24"] == 1
 
 
 def test_unknown_profile_names_those_that_there_are() -> None:

@@ -8,25 +8,28 @@ from typing import Any
 
 import kit
 import pytest
-from kit import CONTRACT, MODEL, subject_of, wrong
+from kit import CONTRACT, MODEL, run_subject, subject_of, wrong
 
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.model.delayed_delivery.profiles import PROFILES, TimeBucket2026
-from broker_tck.model.rules import deviations_of, replaced, rules_of
-from broker_tck.properties import conforming, parts
-from broker_tck.properties.conforming import Checked, check_subject, golden_traces
+from broker_tck.model.rules import replaced, rules_of
 from broker_tck.properties.contracts.delayed_delivery.operations import Fill
-from broker_tck.properties.engine import run as running
-from broker_tck.properties.engine import run as runs
-from broker_tck.properties.engine.run import Run, checked, deviations, judge, run_subject, until_all_came_up
 from broker_tck.properties.engine.subjects import Subject, resolve
-from broker_tck.properties.findings import gathered
-from broker_tck.properties.findings.finding import Finding
-from broker_tck.properties.parts import PARTS, Asked, Seen, cases, conformance, of_rule, run_part
+from broker_tck.properties.explain import checked as checking
+from broker_tck.properties.explain import deviating, failing_walks
+from broker_tck.properties.explain.checked import PARTS, Checked, check_subject, see_deviations
+from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.mistakes.book import deviations_of
+from broker_tck.properties.report import parts
+from broker_tck.properties.report.parts import asked_for, cases, conformance, of_part, of_rule, run_part
+from broker_tck.properties.report.result import ProfileResult
+from broker_tck.properties.search import run as running
+from broker_tck.properties.search.budget import FAILING, Budget
+from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.replay import golden_traces
+from broker_tck.properties.search.run import Run, checked, judge, until_all_came_up
 from broker_tck.properties.verdict import BROKEN, NOT_ENOUGH
-from broker_tck.properties.worth import deviating
-from broker_tck.properties.worth.exercised import Exercised
 
 IDEAL = "timebucket-ideal"
 
@@ -44,9 +47,9 @@ def test_run_of_one_walk_says_what_it_did_not_exercise() -> None:
     assert run.exercised
     assert run.vacuous
     assert not run.green
-    checked = check_subject(subject_of(TimeBucketTracker), IDEAL, (), 0, 1, 0)
+    checked = check_subject(subject_of(TimeBucketTracker), IDEAL, Budget(0, 1, 0), parts=PARTS[1:])
     assert (checked.verdict, checked.complaints) == (NOT_ENOUGH, [])
-    assert checked.unseen == run.vacuous
+    assert [each.partition(" ")[0] for each in checked.unseen] == run.vacuous
 
 
 @pytest.mark.slow
@@ -57,7 +60,7 @@ def test_run_of_many_walks_is_green() -> None:
     assert run.exercised == [rule.number for rule in rules_of(MODEL) if rule.checkable]
     assert (run.walks, run.counted) == (120, 30)
     assert run.operations > 120 * 300
-    assert run.said == []
+    assert run.complaints == []
 
 
 @pytest.mark.parametrize(("count", "rate"), [(1, 0.95), (2, 0.7764), (59, 0.0495), (300, 0.00994), (10_000, 0.0002995)])
@@ -88,16 +91,16 @@ def test_rules_that_mean_nothing_to_a_profile_are_left_out() -> None:
 
 @pytest.mark.slow
 def test_declared_deviations_are_seen() -> None:
-    run = Run(resolve("timebucket-2026"), "timebucket-2026", 0)
-    deviations(run)
+    run = Checked(resolve("timebucket-2026"), "timebucket-2026", 0)
+    see_deviations(run)
     assert set(run.deviations) == {"DD-22 (timer.earliest_at_first)", "DD-33 (buckets.wake)", "DD-34"}
     assert run.gone == []
 
 
-def under(monkeypatch: pytest.MonkeyPatch, model: Any, factory: Any) -> Run:
+def under(monkeypatch: pytest.MonkeyPatch, model: Any, factory: Any) -> Checked:
     """A run of a subject under a profile of its own."""
     monkeypatch.setitem(PROFILES, model.PROFILE, model)
-    return Run(subject_of(factory), model.PROFILE, 0)
+    return Checked(subject_of(factory), model.PROFILE, 0)
 
 
 @pytest.mark.slow
@@ -110,20 +113,20 @@ def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None
     model = replaced(MODEL, {"PROFILE": "same", "buckets.tick_after": tick_after}, "Same")
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 12)
     run = under(monkeypatch, model, TimeBucketTracker)
-    deviations(run)
+    see_deviations(run)
     assert run.deviations == {"DD-27 (buckets.tick_after)": False}
     assert run.gone == ["DD-27 (buckets.tick_after)"]
     assert not run.green
-    checked = check_subject(run.subject, "same", (), 0, 100, 0)
+    checked = check_subject(run.subject, "same", Budget(0, 100, 0), parts=PARTS[1:])
     assert checked.verdict == NOT_ENOUGH
     assert checked.unseen[-1] == "DD-27 (buckets.tick_after) otherwise, as same has it"
 
 
 def test_deviation_of_what_a_subject_lacks_is_not_looked_for() -> None:
     """The per-cache policy answers no readers."""
-    run = Run(resolve("per-cache-policy"), "legacy", 0)
+    run = Checked(resolve("per-cache-policy"), "legacy", 0)
     assert "EC-45" in {way.rule.number for way in deviations_of(run.model)}
-    deviations(run)
+    see_deviations(run)
     assert not {"EC-45 (answers.missing)"} & run.deviations.keys()
     assert run.deviations
     assert not run.gone
@@ -134,7 +137,7 @@ def test_law_that_is_kept_after_all_is_gone(monkeypatch: pytest.MonkeyPatch) -> 
     model = replaced(MODEL, {"PROFILE": "lawful", "BREAKS": ("DD-08",)}, "Lawful")
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 12)
     run = under(monkeypatch, model, TimeBucketTracker)
-    deviations(run)
+    see_deviations(run)
     assert run.gone == ["DD-08"]
 
 
@@ -154,13 +157,13 @@ def test_subject_that_no_longer_deviates_breaks_its_profile() -> None:
 def test_law_is_judged_where_model_and_subject_agree() -> None:
     """A model and a subject that are wrong alike: only the laws see it."""
     subject = wrong("DD-06 absent")
-    run = Run(subject, IDEAL, 0)
+    run = Checked(subject, IDEAL, 0)
     for done in [kit.walk(CONTRACT, n << 32, subject.rig, subject.factory, subject.capabilities) for n in range(40)]:
         assert done.difference is None
         judge(run, done)
-    assert {law for _, law, _ in run.complaints} >= {"DD-07", "DD-08"}
+    assert {law for _, law, _ in run.breaches} >= {"DD-07", "DD-08"}
     assert not run.green
-    assert all(" does not hold: " in text for text in run.said)
+    assert all(" does not hold: " in text for text in run.complaints)
 
 
 @pytest.mark.slow
@@ -169,7 +172,7 @@ def test_variation_is_judged() -> None:
     run = Run(subject, IDEAL, 0)
     for number in range(30):
         judge(run, kit.walk(CONTRACT, number << 32, subject.rig, subject.factory, subject.capabilities))
-    assert "shift" in {law for _, law, _ in run.complaints}
+    assert "shift" in {law for _, law, _ in run.breaches}
 
 
 @pytest.mark.slow
@@ -179,20 +182,20 @@ def test_law_that_is_broken_where_no_walk_differs_gets_a_trace(
 ) -> None:
     subject = wrong("DD-05 buckets.key: by_the_tick")
     monkeypatch.setattr(Run, "model", property(lambda run: subject.factory))
-    run = run_subject(subject, IDEAL, 0, 60, fail_fast)
+    run = run_subject(subject, IDEAL, 0, 60, fail_fast=fail_fast)
     assert not run.failing
     assert run.walks < 60 if fail_fast else run.walks == 60
     assert ("DD-07" if fail_fast else "shift") in {number for finding in run.findings for number in finding.numbers}
     assert all(len(finding.operations) < 6 for finding in run.findings)
-    assert (run.said, run.verdict) == ([], BROKEN)
+    assert (run.complaints, run.verdict) == ([], BROKEN)
 
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_walk_that_does_much_in_bulk_is_made_and_not_counted(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     subject = subject_of(TimeBucketTracker)
-    fill = Fill(ledger=0, entry=0, step=1, n=runs.MOST_COUNTED + more, at=0, apart=0)
+    fill = Fill(ledger=0, entry=0, step=1, n=running.MOST_COUNTED + more, at=0, apart=0)
     done = replace(kit.walked(subject, 0), operations=[fill])
-    monkeypatch.setattr(runs, "walks", lambda *asked, **more: iter([done]))
+    monkeypatch.setattr(running, "walks", lambda *asked, **more: iter([done]))
     run = Run(subject, IDEAL, 0)
     assert [*checked(run, range(1), counted=1)] == [done]
     assert (run.walks, run.counted) == (1, 1 - more)
@@ -211,7 +214,7 @@ def test_reserve_is_judged_where_a_law_may_show_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, missing: list[str], made: int, judged: int
 ) -> None:
     seen: list[int | None] = []
-    monkeypatch.setattr(runs, "judge", lambda run, done: seen.append(done.seed))
+    monkeypatch.setattr(running, "judge", lambda run, done: seen.append(done.seed))
     monkeypatch.setattr(Run, "vacuous", property(lambda run: missing))
     run = Run(subject_of(TimeBucketTracker), IDEAL, 0)
     assert len([*until_all_came_up(run, 0, 3)]) == run.counted == made
@@ -224,7 +227,7 @@ def test_reserve_is_judged_where_a_law_may_show_what_is_missing(
 @pytest.mark.slow
 def test_run_ends_when_enough_was_found() -> None:
     subject = wrong("DD-28 index.count: of_buckets")
-    run = run_subject(subject, IDEAL, 0, 100, most=3)
+    run = run_subject(subject, IDEAL, 0, 100, failing=3)
     assert len(run.failing) == 3
     assert run.walks < 100
     assert {finding.rule for finding in run.findings} == {"DD-28"}
@@ -235,8 +238,8 @@ def test_run_ends_when_enough_was_found() -> None:
 @pytest.mark.parametrize(
     ("subject", "rule", "most_work", "reduced"),
     [
-        (wrong("DD-04 absent"), "DD-04", gathered.MOST_WORK, 1 + gathered.ENOUGH),
-        (subject_of(kit.Raising), "DD-09", gathered.MOST_WORK, 1 + gathered.ENOUGH),
+        (wrong("DD-04 absent"), "DD-04", failing_walks.MOST_WORK, 1 + failing_walks.ENOUGH),
+        (subject_of(kit.Raising), "DD-09", failing_walks.MOST_WORK, 1 + failing_walks.ENOUGH),
         (subject_of(kit.Raising), "DD-09", 0, 1),
     ],
     ids=["one way explains all, which fail in many ways", "no way does, and all fail alike", "each is much work"],
@@ -250,11 +253,11 @@ def test_walks_that_say_nothing_new_are_not_reduced(
         seeds.append(args[4])
         return real(*args, **kwargs)
 
-    real = running.find
-    monkeypatch.setattr(running, "find", find)
-    monkeypatch.setattr(gathered, "MOST_WORK", most_work)
+    real = checking.find
+    monkeypatch.setattr(checking, "find", find)
+    monkeypatch.setattr(failing_walks, "MOST_WORK", most_work)
     run = run_subject(subject, IDEAL, 0, 100)
-    assert (len(run.failing), len(seeds)) == (running.MOST_FINDINGS, reduced)
+    assert (len(run.failing), len(seeds)) == (FAILING, reduced)
     assert [finding.rule for finding in run.findings] == [rule]
 
 
@@ -267,9 +270,9 @@ def test_run_ends_at_the_first_hang() -> None:
 @pytest.mark.slow
 def test_failure_that_does_not_happen_again_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
-    checked = check_subject(subject_of(kit.Flaky), IDEAL, (), 0, 100, 0)
+    checked = check_subject(subject_of(kit.Flaky), IDEAL, Budget(0, 100, 0), parts=PARTS[1:])
     assert not checked.green
-    assert not checked.run.findings
+    assert not checked.findings
     (complaint,) = checked.complaints
     assert re.fullmatch(
         r"the subject does not always do the same: at operation \d+ of walk \d+, `has`, it answered (true|false) "
@@ -286,23 +289,23 @@ def test_progress_is_told() -> None:
 
 
 @pytest.mark.slow
-def test_golden_traces_count() -> None:
+def test_golden_traces_count(monkeypatch: pytest.MonkeyPatch) -> None:
     golden = golden_traces("delayed-delivery", "heap")
-    checked = check_subject(subject_of(HeapTracker), "heap", golden, 0, 1, 0)
+    checked = check_subject(subject_of(HeapTracker), "heap", Budget(0, 1, 0))
     assert checked.golden_agreed == checked.golden_steps == 5_959
     wrong_one = subject_of(TimeBucketTracker)
-    checked = check_subject(wrong_one, "heap", golden[:40], 0, 1, 0)
+    monkeypatch.setattr(checking, "golden_traces", lambda *_: golden[:40])
+    checked = check_subject(wrong_one, "heap", Budget(0, 1, 0))
     assert checked.disagreements
     assert checked.golden_agreed < checked.golden_steps
     assert ": step " in checked.complaints[0]
     assert "expected" in checked.complaints[0]
 
 
-def test_machine_s_failure_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_s_failure_is_a_finding() -> None:
     subject = wrong("DD-28 index.count: of_buckets")
-    monkeypatch.setattr(conforming, "run_subject", lambda *a, **k: Run(subject, IDEAL, 0, walks=1))
-    checked: Checked = check_subject(subject, IDEAL, (), 0, 1, 100)
-    assert [finding.rule for finding in checked.run.findings] == ["DD-28"]
+    checked = check_subject(subject, IDEAL, Budget(0, 1, 100), parts=("machine",))
+    assert [finding.rule for finding in checked.findings] == ["DD-28"]
     assert checked.machine_steps
     assert not checked.green
 
@@ -310,32 +313,31 @@ def test_machine_s_failure_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None
 # ---- As tests of other people
 
 
-def seen(part: str, subject: Subject, profile: str = IDEAL, seed: int = 0) -> Seen:
+SMALL = Budget(walks=60, examples=30)
+
+
+@pytest.fixture(autouse=True)
+def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "TOLD", {})
+
+
+def seen(part: str, subject: Subject, profile: str = IDEAL, budget: Budget = SMALL) -> ProfileResult:
     """What a part comes to, in this process."""
-    return PARTS[part](Asked(profile, seed), subject, lambda run: None)
+    return asked_for(profile, part, budget, subject, lambda run: None)[0]
 
 
-def text(part: str, subject: Subject, profile: str = IDEAL, seed: int = 0) -> str:
+def text(part: str, subject: Subject, profile: str = IDEAL, budget: Budget = SMALL) -> str:
     """All that is wrong."""
-    found = seen(part, subject, profile, seed)
-    return "\n\n".join([*(told.text for told in found.stories), *found.said])
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "WALKS", 60)
-    monkeypatch.setattr(parts, "EXAMPLES", 30)
+    return "\n\n".join(of_part(subject, part, seen(part, subject, profile, budget)))
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", PARTS)
 def test_parts_have_nothing_to_say_of_what_conforms(part: str) -> None:
     assert text(part, resolve("timebucket-2026"), TimeBucket2026.PROFILE) == ""
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_tell_a_story(part: str, request: pytest.FixtureRequest) -> None:
     subject = wrong("DD-28 index.count: of_buckets")
@@ -344,10 +346,9 @@ def test_parts_tell_a_story(part: str, request: pytest.FixtureRequest) -> None:
     assert "\nDD-28 is broken by DD-28 index.count: of_buckets (timebucket-ideal; " in said
     assert "  broker-tck replay --subject" in said
     with pytest.raises(pytest.fail.Exception, match=r"DD-28 is broken by DD-28 index\.count: of_buckets"):
-        run_part(subject, IDEAL, part, 0, request)
+        run_part(subject, IDEAL, part, SMALL, request)
 
 
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_say_what_does_not_happen_again(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
@@ -360,36 +361,34 @@ def test_golden_part_says_where() -> None:
 
 
 @pytest.mark.slow
-def test_rules_have_to_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_have_to_come_up() -> None:
     subject = subject_of(TimeBucketTracker)
-    monkeypatch.setattr(parts, "WALKS", 30)
-    assert text("walks", subject, seed=1) == ""
-    assert of_rule(subject, IDEAL, "DD-28", seen("walks", subject, seed=1)) == []
-    monkeypatch.setattr(parts, "WALKS", 0)
-    assert of_rule(subject, IDEAL, "DD-28", seen("walks", subject)) == ["NOT ENOUGH: DD-28 never came up"]
+    few, none = Budget(seed=1, walks=30), Budget(walks=0)
+    assert text("walks", subject, budget=few) == ""
+    assert of_rule(subject, "DD-28", seen("walks", subject, budget=few)) == []
+    assert of_rule(subject, "DD-28", seen("walks", subject, budget=none)) == ["NOT ENOUGH: DD-28 never came up"]
 
 
-@pytest.mark.usefixtures("small")
 def test_rule_that_is_broken_tells_its_story_and_no_other_does() -> None:
     subject = wrong("DD-28 index.count: of_buckets")
     found = seen("walks", subject)
-    said = {rule.number: of_rule(subject, IDEAL, rule.number, found) for rule in Run(subject, IDEAL, 0).rules}
+    said = {rule.number: of_rule(subject, rule.number, found) for rule in Run(subject, IDEAL, 0).rules}
     assert {number for number, told in said.items() if told} == {"DD-28"}
     assert said["DD-28"][0].startswith("Your tracker counts buckets; ")
 
 
 def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "WALKS", 1)
-    monkeypatch.setattr(running, "judge", lambda run, done: run.complaints.append((5, "DD-08", "bounced")))
+    one = Budget(walks=1)
+    monkeypatch.setattr(running, "judge", lambda run, done: run.breaches.append((5, "DD-08", "bounced")))
     said = "DD-08 does not hold: bounced (walk 5)"
     subject = subject_of(TimeBucketTracker, "judged")
-    assert text("walks", subject) == said
-    assert of_rule(subject, IDEAL, "DD-08", seen("walks", subject)) == [said]
+    assert text("walks", subject, budget=one) == said
+    assert of_rule(subject, "DD-08", seen("walks", subject, budget=one)) == [said]
 
 
 def test_deviations_part_tells_of_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deviating, "DEVIATION_WALKS", 200)
-    monkeypatch.setattr(runs, "happens", lambda subject, specified, seed, known: False)
+    monkeypatch.setattr(checking, "happens", lambda *asked: False)
     said = text("deviations", resolve("timebucket-2026"), "timebucket-2026")
     assert "DD-33 (buckets.wake) otherwise, as timebucket-2026 has it" in said
 
@@ -422,4 +421,4 @@ def test_counting_goes_on_after_a_block_in_which_it_was_paused_and_an_error_came
         raise LookupError
     model: Any = counting.model(CONTRACT.config())
     model.add(1, 0, CONTRACT.config().clock + 5_000)
-    assert counting.met["DD-28"] > 0
+    assert counting.met["DD-28 index.count"] > 0

@@ -12,9 +12,10 @@ import pytest
 from conftest import Cli
 
 from broker_tck.cli import check
-from broker_tck.cli.checking import Budget, Pair
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.cli.checking import Pair
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
+from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.settings import Settings, settings_of
 
 QUICK = ("--walks", "2", "--examples", "0", "--json")
@@ -27,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-Asked = list[tuple[list[tuple[str, str]], Budget]]
+Asked = list[tuple[list[tuple[str, str]], Budget, Path | None]]
 
 
 @pytest.fixture
@@ -35,9 +36,18 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What `check` was about to check, by names, and with which budget; nothing is."""
     found: Asked = []
 
-    def checked(pairs: Sequence[Pair], budget: Budget, jobs: int) -> tuple[()]:
-        found.append(([(subject.name, profile) for subject, profile in pairs], budget))
+    class Keeping(check.Keeping):
+        def __init__(self, folder: Path | None) -> None:
+            super().__init__(None)
+            kept.append(folder)
+
+    kept: list[Path | None] = []
+
+    def checked(pairs: Sequence[Pair], budget: Budget, *_: Any) -> tuple[()]:
+        found.append(([(subject.name, profile) for subject, profile in pairs], budget, kept.pop()))
         return ()
+
+    monkeypatch.setattr(check, "Keeping", Keeping)
 
     monkeypatch.setattr(check, "checked", checked)
     return found
@@ -65,7 +75,7 @@ def test_nothing_is_said_where_there_is_no_table(folder: Path) -> None:
 def test_subjects_of_the_table_are_checked(cli: Cli, folder: Path, asked: Asked) -> None:
     table(folder, 'subjects = ["heap", {name = "time-bucket", profiles = ["timebucket-2026", "heap"]}]')
     cli("check", *QUICK)
-    pairs, budget = asked.pop()
+    pairs, budget, _ = asked.pop()
     assert pairs == [("heap", "heap"), ("time-bucket", "timebucket-2026"), ("time-bucket", "heap")]
     assert (budget.walks, budget.examples, budget.reserve) == (2, 0, 0)
 
@@ -73,21 +83,21 @@ def test_subjects_of_the_table_are_checked(cli: Cli, folder: Path, asked: Asked)
 def test_options_win(cli: Cli, folder: Path, asked: Asked) -> None:
     table(folder, 'subjects = ["heap"]', "walks = 3", "examples = 4", "seed = 7", 'save = "kept"')
     assert cli("check", "--json")[0] == 0
-    pairs, budget = asked.pop()
+    pairs, budget, save = asked.pop()
     assert pairs == [("heap", "heap")]
-    assert (budget.walks, budget.examples, budget.seed, budget.save) == (3, 4, 7, Path("kept"))
+    assert (budget.walks, budget.examples, budget.seed, save) == (3, 4, 7, Path("kept"))
     options = ("--walks", "1", "--examples", "0", "--seed", "0", "--save", "mine")
     assert cli("check", "--json", "--subject", "time-bucket", *options)[0] == 0
-    pairs, budget = asked.pop()
+    pairs, budget, save = asked.pop()
     assert pairs == [("time-bucket", "timebucket-ideal")]
-    assert (budget.walks, budget.examples, budget.seed, budget.save) == (1, 0, 0, Path("mine"))
+    assert (budget.walks, budget.examples, budget.seed, save) == (1, 0, 0, Path("mine"))
 
 
 def test_bundled_subjects_are_in_reach(cli: Cli, folder: Path, asked: Asked) -> None:
     table(folder, 'subjects = ["heap"]', 'contracts = ["active-cursors"]')
     for arguments in (("--bundled",), ("--contract", "active-cursors")):
         cli("check", "--json", *arguments)
-        pairs, budget = asked.pop()
+        pairs, budget, _ = asked.pop()
         assert {name for name, _ in pairs} == {s.name for s in bundled(CONTRACTS["active-cursors"])}, arguments
         assert (budget.walks, budget.examples, budget.reserve) == (20, 5, 1000)
     cli("check", "--json", "--subject", "heap")
@@ -102,7 +112,7 @@ def test_file_can_be_left_unread(cli: Cli, folder: Path, asked: Asked) -> None:
 
 def test_so_many_are_checked_at_a_time(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[int] = []
-    monkeypatch.setattr(check, "checked", lambda pairs, budget, jobs: said.append(jobs) or ())
+    monkeypatch.setattr(check, "checked", lambda pairs, budget, kept, how: said.append(how.jobs) or ())
     table(folder, 'subjects = ["heap"]')
     cli("check", "--json")
     table(folder, 'subjects = ["heap"]', "jobs = 3")

@@ -16,18 +16,18 @@ from kit import CONTRACT, MODEL, ROOT, python, subject_of, trace_of, walked, wro
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
-from broker_tck.properties.engine import run as runs
 from broker_tck.properties.engine.check import no_answer
 from broker_tck.properties.engine.operation import letters, shape
-from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.document import Document
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.isolation.guard import Limits
+from broker_tck.properties.explain.guarding import UNREPEATED
+from broker_tck.properties.report.finding import FindingResult, story
+from broker_tck.properties.search import run as runs
+from broker_tck.properties.search.isolation.guard import Limits
+from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
-from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, UNREPEATED, Finder
+from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, Finder
 from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING, Lanework, Part
 from broker_tck.spark_fuzz.worker.shard import COUNTED, lane_rows, shard_rows, shard_seed
 
@@ -160,7 +160,7 @@ def test_failing_walks_are_reduced_a_few_of_a_kind_and_counted() -> None:
 
 @pytest.mark.slow
 def test_finding_has_its_story_and_what_to_do_with_it() -> None:
-    told = msgspec.json.decode(findings(rows(MUTANT, operations=200_000))[0].text, type=Document)
+    told = msgspec.json.decode(findings(rows(MUTANT, operations=200_000))[0].text, type=FindingResult)
     assert told.rules == ("DD-05",)
     assert "DD-05 is broken by" in story(told)
     assert told.replay.startswith("broker-tck replay --subject mutant:strict-rounded-down ")
@@ -246,7 +246,7 @@ def test_variation_that_differs_is_told_by_its_name() -> None:
     done = walked(subject_of(TimeBucketTracker), 0)
     row = finder(subject_of(TimeBucketTracker)).of_breach(done, "shift", "moved times, other answers")
     assert (row.name, row.key) == ("shift", "shift does not hold: moved times, other answers")
-    told = story(msgspec.json.decode(row.text, type=Document))
+    told = story(msgspec.json.decode(row.text, type=FindingResult))
     assert "shift is broken by kit:TimeBucketTracker" in told
     assert "  shift does not hold: moved times, other answers\n" in told
     assert row.length == len(done.operations)
@@ -264,7 +264,7 @@ def test_law_that_is_broken_is_told_as_it_is_if_the_process_ends_while_it_is_red
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     complaints = [(None, "DD-07", "late"), (None, "DD-09", "none")]
-    monkeypatch.setattr(runs, "judge", lambda run, done: run.complaints.extend(complaints))
+    monkeypatch.setattr(runs, "judge", lambda run, done: run.breaches.extend(complaints))
     monkeypatch.setattr(Finder, "of_breach", lambda *_: os._exit(3))
     found = rows(PLAIN, operations=100)
     assert [row.key for row in findings(found)] == ["DD-07 does not hold: late", "DD-09 does not hold: none"]

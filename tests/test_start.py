@@ -10,8 +10,8 @@ from kit import commands_below, python
 
 from broker_tck.cli.commands import Commands
 from broker_tck.cli.main import cli
-from broker_tck.model.rules import known_ways
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.mistakes.book import known_ways
 
 ROOMS = {f"broker_tck.properties.contracts.{name.replace('-', '_')}": name for name in CONTRACTS}
 LIBRARIES = {
@@ -28,8 +28,10 @@ LIBRARIES = {
 OF_SUBJECTS = {"click", "msgspec", "pyroaring", "sortedcontainers"}
 WAYS = """
 import json
-from broker_tck.model.rules import known_ways
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.mistakes.book import known_ways
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.mistakes.book import known_ways
+from broker_tck.properties.engine.registry import CONTRACTS
 profiles = CONTRACTS["{}"].profiles
 print(json.dumps({{name: [[*map(str, way)] for way in known_ways(model)] for name, model in profiles.items()}}))
 """

@@ -13,27 +13,27 @@ import pytest
 from kit import subject_of
 
 from broker_tck.cli import told as here
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.operation import kinds_of
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.units import TIME, counted, number_text
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.engine.written import in_order, named_text, operation_text
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import Document, document, document_json
-from broker_tck.properties.findings.finding import Finding, find, find_breach
-from broker_tck.properties.findings.lines import Line, both_text, lines, table, value_text
-from broker_tck.properties.findings.story import config_text, story, way_text
-from broker_tck.properties.findings.words import by_what_was_seen
+from broker_tck.properties.engine.written import in_order, named_text, operation_text, value_text
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import Finding, find, find_breach
+from broker_tck.properties.report.finding import FindingResult, config_text, finding_json, story, way_text
+from broker_tck.properties.report.lines import Line, both_text, lines, table
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.report.words import by_what_was_seen
 
 START = kit.START
 
 
-def found(subject: Any, text: str) -> Document:
+def found(subject: Any, text: str) -> FindingResult:
     """The document of what is found on a trace."""
-    return document(find_on(subject, text))
+    return finding_result(find_on(subject, text))
 
 
 def find_on(subject: Any, text: str) -> Finding:
@@ -47,11 +47,11 @@ def find_on(subject: Any, text: str) -> Finding:
 
 
 @pytest.fixture(scope="module")
-def told() -> Document:
+def told() -> FindingResult:
     return found(resolve("mutant:strict-rounded-down"), "delayed-delivery timebucket-ideal strict=true; add 0 0 +1")
 
 
-def test_what_went_wrong_stands_first_and_the_replay_line_last(told: Document) -> None:
+def test_what_went_wrong_stands_first_and_the_replay_line_last(told: FindingResult) -> None:
     paragraphs = story(told).split("\n\n")
     assert paragraphs[0] == told.what
     assert paragraphs[1].startswith("DD-05 is broken by mutant:strict-rounded-down (timebucket-ideal; ")
@@ -59,8 +59,8 @@ def test_what_went_wrong_stands_first_and_the_replay_line_last(told: Document) -
     assert paragraphs[2].splitlines()[1:] == ["    1  add ledger=0 entry=0 at=+1  armed [+512 ms]  armed []"]
 
 
-def test_json_has_the_text(told: Document) -> None:
-    assert document_json(told)["text"] == story(told)
+def test_json_has_the_text(told: FindingResult) -> None:
+    assert finding_json(told)["text"] == story(told)
 
 
 @pytest.mark.slow
@@ -77,13 +77,13 @@ def test_text_is_no_wider_than_it_may_be(name: str) -> None:
         assert all(line.startswith("  broker-tck replay") for line in long), long
 
 
-def test_sentence_of_the_rule_is_not_told_twice(told: Document) -> None:
+def test_sentence_of_the_rule_is_not_told_twice(told: FindingResult) -> None:
     assert told.sentences[0].partition(":")[0] in story(told)
     again = msgspec.structs.replace(told, what=f"Your tracker gets this wrong: {told.sentences[0].lower()}")
     assert story(again).lower().replace("\n", " ").count("a time is filed under its bucket") == 1
 
 
-def test_document_of_an_older_campaign_has_its_diagnosis_first(told: Document) -> None:
+def test_document_of_an_older_campaign_has_its_diagnosis_first(told: FindingResult) -> None:
     old = msgspec.structs.replace(told, what="", certainty="", looks=(), sources=())
     assert story(old).startswith("Behaves as if DD-05 were done otherwise (buckets.key: rounded down).\n")
     assert "How sure" not in story(old)
@@ -113,11 +113,11 @@ def test_long_lists_are_cut_where_they_differ() -> None:
     assert short[1].startswith("[[0 1] [0 2]")
 
 
-def test_long_list_in_a_configuration_is_cut_and_kept_in_json(told: Document) -> None:
+def test_long_list_in_a_configuration_is_cut_and_kept_in_json(told: FindingResult) -> None:
     delays = [100 + n for n in range(300)]
     listed = msgspec.structs.replace(told, config={"backoff_ms": delays, "tick": 7})
     assert "(timebucket-ideal;\nbackoff_ms=[100,101,102,103,104,105,106,107,… 300 in all] tick=7)\n" in story(listed)
-    assert document_json(listed)["config"]["backoff_ms"] == delays
+    assert finding_json(listed)["config"]["backoff_ms"] == delays
     assert config_text({"backoff_ms": delays[:8]}) == "backoff_ms=[100,101,102,103,104,105,106,107]"
 
 
@@ -126,7 +126,7 @@ def test_brackets_are_printed_as_they_are() -> None:
     assert here.coloured("what", "[red]") == "\x1b[31m\x1b[1m[red]\x1b[0m"
 
 
-def test_colours_are_for_terminals(told: Document, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours_are_for_terminals(told: FindingResult, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert here.story_here(told) == story(told)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
@@ -186,7 +186,7 @@ def test_variation_that_does_not_hold_is_told_by_what_was_expected() -> None:
     done = Walk(None, trace.config, [*trace.operations], None)
     breach = find_breach(subject, trace.contract.model("ideal"), "shift", done)
     assert breach
-    line = document(breach).lines[-1]
+    line = finding_result(breach).lines[-1]
     assert (line.expected, line.seen) == ("Moved by some ledgers, a trace has its positions moved.", "something else")
 
 

@@ -19,7 +19,7 @@ from msgspec import structs
 from broker_tck.cli import pulsar as command
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import MISSING, TRIED, Release
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.releases import survey as asking
 from broker_tck.properties.releases.page import page
 from broker_tck.properties.releases.survey import (

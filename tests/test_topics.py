@@ -18,25 +18,25 @@ from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
 from broker_tck.model.reference import UNDEFINED
-from broker_tck.model.rules import Way, deviations_of, ways_of
-from broker_tck.model.topic_delivery import wrong_ways
 from broker_tck.model.topic_delivery.specification import TopicDelivery
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
 from broker_tck.properties.engine.check import Difference, first_difference, record
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.replay import MODEL, declaring, on_subject
-from broker_tck.properties.engine.subjects import as_subject, declared, resolve
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.subjects import declared, resolve
 from broker_tck.properties.engine.trace import Trace, from_text, load
-from broker_tck.properties.engine.walk import Walk, walk, walk_seed
+from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import UNASKED, document
-from broker_tck.properties.findings.finding import failure, find
-from broker_tck.properties.findings.reduction.shorter import Shorter
-from broker_tck.properties.findings.story import story
-from broker_tck.properties.worth.deviating import broken_by, happens
+from broker_tck.properties.explain.deviating import happens
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.mistakes.book import Way, deviations_of
+from broker_tck.properties.report.finding import story
+from broker_tck.properties.report.made import UNASKED, finding_result
+from broker_tck.properties.search.failing import broken_by, failure
+from broker_tck.properties.search.reduction.shorter import Shorter
+from broker_tck.properties.search.replay import MODEL, declaring, on_subject
 
 TOPICS: Contract = CONTRACTS["topic-delivery"]
 BRANCH = "shared-index-448"
@@ -164,25 +164,6 @@ def test_subject_agrees_with_its_profile_and_keeps_the_laws(name: str) -> None:
         broken |= {*broken_by(TOPICS, done, subject.rig, subject.capabilities)}
     assert broken <= {*model.BREAKS, *model.MOOT}
     assert bool(broken) == (name == BRANCH)
-
-
-OF_FLOWS = [way for way in ways_of(TopicDelivery) if getattr(way.instead, "__module__", "") == wrong_ways.__name__]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", OF_FLOWS, ids=str)
-def test_way_that_changes_a_flow_is_seen(way: Way) -> None:
-    wrong = as_subject(str(way), TOPICS, way.applied_to(TopicDelivery))
-    walks = (walk(TOPICS, walk_seed(0, n), wrong.rig, TopicDelivery, wrong.capabilities) for n in range(200))
-    failed = next(done for done in walks if done.difference)
-    assert all(isinstance(part, int) for part in TOPICS.abstract(ended(failed)))
-
-
-def ended(done: Walk) -> TopicDelivery:
-    """The model after the operations of a walk."""
-    model = TopicDelivery(done.config)
-    record(done.operations, model)
-    return model
 
 
 @pytest.mark.slow
@@ -328,7 +309,7 @@ def test_way_that_changes_nothing_explains_no_trace_that_fails_where_it_is_not_l
     found = find(subject, diagnoser, trace.config, trace.operations, None)
     assert found is not None
     assert (found.unasked, found.diagnosis.ways) == (True, ())
-    assert " ".join(story(document(found)).split()).count(f"Note {UNASKED}") == 1
+    assert " ".join(story(finding_result(found)).split()).count(f"Note {UNASKED}") == 1
 
 
 def test_nothing_is_noted_of_what_fails_whatever_is_asked() -> None:
@@ -337,4 +318,4 @@ def test_nothing_is_noted_of_what_fails_whatever_is_asked() -> None:
     diagnoser = Diagnoser(TOPICS, TOPICS.specification, subject.rig, subject.capabilities)
     found = find(subject, diagnoser, trace.config, trace.operations, None)
     assert found is not None
-    assert (found.unasked, document(found).note) == (False, "")
+    assert (found.unasked, finding_result(found).note) == (False, "")

@@ -16,8 +16,8 @@ from broker_tck.implementations.delayed_delivery.number_sets import Bitmap, Runs
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.delayed_delivery.time_bucket_index import TimeBucketIndex
 from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryTracker
-from broker_tck.properties.engine.replay import declaring, on_subject
 from broker_tck.properties.engine.trace import Trace
+from broker_tck.properties.search.replay import declaring, on_subject
 
 START = 1_700_000_000_000
 LAST_TIME = 2**63 - 1

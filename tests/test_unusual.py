@@ -10,9 +10,12 @@ from unusual.entry_cache import BytesCaches
 from unusual.negative_acks import AsyncTracker
 from unusual.topic_delivery import MaskingTopic
 
-from broker_tck.properties.conforming import check_subject, golden_traces
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared
+from broker_tck.properties.explain import checked as checking
+from broker_tck.properties.explain.checked import check_subject
+from broker_tck.properties.search.budget import Budget
+from broker_tck.properties.search.replay import golden_traces
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH
 
 UNUSUAL = (
@@ -36,11 +39,12 @@ def test_each_contract_has_one() -> None:
     [pytest.param(12, 3, marks=pytest.mark.slow), pytest.param(100, 10, marks=pytest.mark.deep)],
 )
 @pytest.mark.parametrize("unusual", UNUSUAL)
-def test_correct_subject_passes(unusual: type, walks: int, examples: int) -> None:
+def test_correct_subject_passes(monkeypatch: pytest.MonkeyPatch, unusual: type, walks: int, examples: int) -> None:
     """Correct subjects of unusual form pass the check."""
     subject = declared(f"{unusual.__module__}:{unusual.__name__}", unusual)
     (profile,) = subject.profiles
     golden = golden_traces(subject.contract.name, profile)[:walks]
-    checked = check_subject(subject, profile, golden, 0, walks, examples)
-    assert (checked.run.findings, checked.complaints) == ([], [])
+    monkeypatch.setattr(checking, "golden_traces", lambda *_: golden)
+    checked = check_subject(subject, profile, Budget(0, walks, examples))
+    assert (checked.findings, checked.complaints) == ([], [])
     assert checked.verdict in (CONFORMS, NOT_ENOUGH)

@@ -13,7 +13,7 @@ from kit import ROOT
 
 from broker_tck.bench.walks import SUBJECTS, Part, Row, walks_of
 from broker_tck.cli.bench.walks import cells
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import resolve
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

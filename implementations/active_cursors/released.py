@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
-from broker_tck.implementations.jvm.assembler import Class
 from broker_tck.implementations.jvm.errors import guarded, translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.positions import position_maker
@@ -22,40 +20,6 @@ TREE_SET = PACKAGE + "ActiveManagedCursorContainerNavigableSetImpl"
 LIST = PACKAGE + "ActiveManagedCursorContainerImpl"
 CONTAINERS = (EARLIER_HEAP, PACKAGE + "ActiveManagedCursorContainer")
 """How the names of all classes begin that containers are made of."""
-CURSOR = "broker_tck/Cursor"
-INTERFACE = "org/apache/bookkeeper/mledger/ManagedCursor"
-STRING = "Ljava/lang/String;"
-FIELDS = {"name": STRING, "durable": "Z", "number": "I"}
-LOADS = {"name": "aload 1", "durable": "iload 2", "number": "iload 3"}
-
-
-@cache
-def cursors_of(loader: Loader) -> Any:
-    """The class of the stand-ins for cursors, in a class loader.
-
-    A stand-in has a name, may be durable, and is compared by identity, as the ledger's own are. Containers ask for
-    nothing else. The class is Java's, as they ask often, and each time would be a call back into Python.
-    """
-    keep = [
-        line for name, kind in FIELDS.items() for line in ("aload 0", LOADS[name], f"putfield {CURSOR} {name} {kind}")
-    ]
-    made = Class(
-        CURSOR,
-        implements=(INTERFACE,),
-        own=FIELDS,
-        methods={
-            f"<init>({''.join(FIELDS.values())})V": [
-                "aload 0",
-                "invokespecial java/lang/Object <init> ()V",
-                *keep,
-                "return",
-            ],
-            f"getName(){STRING}": ["aload 0", f"getfield {CURSOR} name {STRING}", "areturn"],
-            "isDurable()Z": ["aload 0", f"getfield {CURSOR} durable Z", "ireturn"],
-        },
-    )
-    loader.make(made)
-    return loader.named(CURSOR)
 
 
 class Containers:
@@ -66,7 +30,7 @@ class Containers:
         loader.hold(classes_in(loader.place_of(name), CONTAINERS))
         self.loader, self.wrapper = loader, wrapper
         self.made: Callable[..., Any] = loader.named(name)
-        self.cursor: Callable[..., Any] = cursors_of(loader)
+        self.cursor: Callable[..., Any] = loader.named("broker_tck.Cursor")
         self.position = position_maker(loader)
         self.stream: Callable[..., Any] = loader.jpype.JClass("java.util.stream.StreamSupport").stream
 

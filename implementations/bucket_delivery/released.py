@@ -7,7 +7,6 @@ from typing import Any
 from weakref import finalize
 
 from broker_tck.implementations.bucket_delivery.durable_java import JavaDurable, JavaDurables
-from broker_tck.implementations.bucket_delivery.inside import INSIDE
 from broker_tck.implementations.delayed_delivery.released import PACKAGE, InMemory, JavaTracker, prepare
 from broker_tck.implementations.interface import (
     BucketDeliveryConfig,
@@ -43,8 +42,7 @@ class BucketTrackers(InMemory):
         names = classes_in(loader.place_of(TRACKER), HELD)
         prepare(loader, release, [*names, *([BUCKETS + "Bucket"] if loader.has(BUCKETS + "Bucket") else [])])
         super().__init__(loader, release)
-        loader.make(INSIDE)
-        self.inside = loader.named(INSIDE.name)
+        self.inside = loader.named(BUCKETS + "Inside")
         self.made = loader.named(TRACKER)
         self.durables = JavaDurables(loader)
         self.closes_later = hasattr(self.made, "closeAsync")

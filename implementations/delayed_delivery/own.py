@@ -12,7 +12,6 @@ from functools import cache, partial
 from typing import Any
 
 from broker_tck.implementations.delayed_delivery.released import PACKAGE, InMemory, prepare
-from broker_tck.implementations.jvm.assembler import Class
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.subject import Kind, Line
@@ -20,8 +19,8 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 
 FACTORY = PACKAGE + "DelayedDeliveryTrackerFactory"
 TRACKER = PACKAGE + "DelayedDeliveryTracker"
-BROKER = "org/apache/pulsar/broker/PulsarService"
-CONFIGURATION = "org/apache/pulsar/broker/ServiceConfiguration"
+BROKER = "org.apache.pulsar.broker.PulsarService"
+CONFIGURATION = "org.apache.pulsar.broker.ServiceConfiguration"
 TIMER = "io.netty.util.Timer"
 CLOCK = "java.time.Clock"
 
@@ -38,7 +37,7 @@ class Own(InMemory):
     def __init__(self, name: str, loader: Loader, release: Release) -> None:
         """Load the class, with all of its package, and see what it is."""
         place = loader.place_of(name)
-        loader.make(broker())
+        broker_of(loader)
         package = name.rpartition(".")[0]
         around = [each for each in classes_in(place, (f"{package}.",)) if each.rpartition(".")[0] == package]
         prepare(loader, release, around)
@@ -64,7 +63,7 @@ def from_factory(
     configuration.setDelayedDeliveryTickTimeMillis(tick)
     configuration.setDelayedDeliveryDeliverAtTimeStrict(strict)
     configuration.setDelayedDeliveryFixedDelayDetectionLookahead(lookahead)
-    broker = loader.named(BROKER)
+    broker = broker_of(loader)
     broker.configuration = configuration
     factory = kind()
     factory.initialize(broker())
@@ -92,8 +91,7 @@ def give(loader: Loader, to: Any, given: Mapping[str, Any]) -> None:
         above = above.getSuperclass()
 
 
-def broker() -> Class:
-    """The stand-in for the broker; the real one would need all of its hundred libraries to be loaded."""
-    read = [f"getstatic {BROKER} configuration L{CONFIGURATION};", "areturn"]
-    methods = {f"{name}()L{CONFIGURATION};": read for name in ("getConfig", "getConfiguration")}
-    return Class(BROKER, fields={"configuration": f"L{CONFIGURATION};"}, methods=methods)
+@cache
+def broker_of(loader: Loader) -> Any:
+    """The stand-in for the broker, in a class loader; the real one would need all of its hundred libraries."""
+    return loader.put_first(BROKER)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from broker_tck.implementations.delayed_delivery.long_bitmap import BITMAP, long_bitmap
 from broker_tck.implementations.delayed_delivery.supply_safely import mend
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
 from broker_tck.implementations.jvm.errors import translating
@@ -36,9 +35,7 @@ MILLISECOND = 10**6
 
 def prepare(loader: Loader, release: Release, more: Sequence[str] = ()) -> None:
     """Load what the broker's trackers are made of, and more classes, all as the kit holds them."""
-    if release.number >= (5,) and not loader.has(BITMAP):
-        for made in long_bitmap():
-            loader.make(made)
+    if release.number >= (5,):
         mend(loader)
     loader.hold([*more, *classes_in(loader.place_of(IN_MEMORY), (IN_MEMORY, ABSTRACT))])
 

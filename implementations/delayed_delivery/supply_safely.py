@@ -5,32 +5,12 @@ What a supplier throws becomes a future that has failed. It is what remains of t
 
 from __future__ import annotations
 
-from broker_tck.implementations.jvm.assembler import Class, write
 from broker_tck.implementations.jvm.held import read
 from broker_tck.implementations.jvm.loader import Loader
 
 OWNER = "org.apache.pulsar.common.util.FutureUtil"
-FUTURE = "java/util/concurrent/CompletableFuture"
-SUPPLIER = "java/util/function/Supplier"
 NAME = "supplySafely"
-KIND = f"(L{SUPPLIER};)L{FUTURE};"
-SAFELY = Class(
-    "broker_tck/Safely",
-    statics={
-        NAME + KIND: [
-            "catch start end failed",
-            "start:",
-            "aload 0",
-            f"invokeinterface {SUPPLIER} get ()Ljava/lang/Object;",
-            f"checkcast {FUTURE}",
-            "end:",
-            "areturn",
-            "failed:",
-            f"invokestatic {FUTURE} failedFuture (Ljava/lang/Throwable;)L{FUTURE};",
-            "areturn",
-        ]
-    },
-)
+KIND = "(Ljava/util/function/Supplier;)Ljava/util/concurrent/CompletableFuture;"
 
 
 def mend(loader: Loader) -> None:
@@ -39,11 +19,12 @@ def mend(loader: Loader) -> None:
     tree = read(loader.code_of(OWNER), jpype)
     if loader.is_loaded(OWNER) or any(str(method.name) == NAME for method in tree.methods):
         return
-    loader.make(SAFELY)
     codes = jpype.JClass("org.objectweb.asm.Opcodes")
-    calls = ["aload 0", f"invokestatic {SAFELY.name} {NAME} {KIND}", "areturn"]
-    write(tree, codes, codes.ACC_PUBLIC | codes.ACC_STATIC, {NAME + KIND: calls}, jpype)
-    writing = jpype.JClass("org.objectweb.asm.ClassWriter")
-    writer = writing(writing.COMPUTE_MAXS)
+    method = tree.visitMethod(codes.ACC_PUBLIC | codes.ACC_STATIC, NAME, KIND, None, None)
+    method.visitVarInsn(codes.ALOAD, 0)
+    method.visitMethodInsn(codes.INVOKESTATIC, "broker_tck/Safely", NAME, KIND, False)
+    method.visitInsn(codes.ARETURN)
+    method.visitMaxs(1, 1)
+    writer = jpype.JClass("org.objectweb.asm.ClassWriter")(0)
     tree.accept(writer)
     loader.define(bytes(writer.toByteArray()))

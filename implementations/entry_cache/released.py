@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.interface import Clock, Entry, EntryCacheConfig, Execute, Position, ReadCount
-from broker_tck.implementations.jvm.assembler import Class
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import OWN, Release
@@ -21,21 +20,6 @@ CACHE = LEDGER + "impl/cache/RangeCache"
 QUEUE = CACHE + "RemovalQueue"
 COUNT = LEDGER + "impl/EntryReadCountHandlerImpl"
 HELD = (CACHE, QUEUE, CACHE + "EntryWrapper", CACHE + "RemovalCounters", COUNT)
-INSIDE = Class(
-    CACHE + "Inside",
-    statics={
-        f"queue(IZ)L{QUEUE};": [
-            f"new {QUEUE}",
-            "dup",
-            "iload 0",
-            "iload 1",
-            f"invokespecial {QUEUE} <init> (IZ)V",
-            "areturn",
-        ],
-        f"entries(L{CACHE};)J": ["aload 0", f"invokevirtual {CACHE} getNumberOfEntries ()J", "lreturn"],
-    },
-)
-"""What only a class of the same package may call."""
 FIRST = (-1, 0)
 """Where invalidateEntries begins."""
 MILLISECOND = 10**6
@@ -50,10 +34,9 @@ class RangeCaches:
         """Load the classes."""
         tops = [name.replace("/", ".") for name in HELD]
         loader.hold([name for top in tops for name in classes_in(loader.place_of(top), (top,))])
-        loader.make(INSIDE)
         self.loader = loader
         self.made = loader.named(CACHE)
-        self.inside = loader.named(INSIDE.name)
+        self.inside = loader.named(LEDGER + "impl/cache/Inside")
         self.counts = loader.named(COUNT)
         self.position: Callable[[int, int], Any] = loader.named(LEDGER + "PositionFactory").create
         self.entry = entries_of_java(loader, self.position)

@@ -53,9 +53,9 @@ def translated(error: Any) -> BaseException:
     """An exception of Java, or of Python's that has come through Java, as one of Python's."""
     error = rooted(error)
     name = str(error.getClass().getName())
-    if name == SPINS.replace("/", "."):
+    if name == SPINS:
         return Hang()
-    if name == ENDS.replace("/", "."):
+    if name == ENDS:
         return SystemExit("it ends the process")
     if name == "java.lang.OutOfMemoryError":
         return MemoryError(str(error.getMessage()))

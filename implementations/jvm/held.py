@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_tck.implementations.jvm.assembler import Class
-
-HELD = "broker_tck/Held"
-SPINS = "broker_tck/Spins"
+HELD = "broker_tck.Held"
+"""The class of Java's that has the time and the fuel, and that instrumented classes call."""
+SPINS = f"{HELD}$Spins"
 """What is thrown where a loop has used up its fuel."""
-ENDS = "broker_tck/Ends"
+ENDS = f"{HELD}$Ends"
 """What is thrown where the process was to be ended."""
 FUEL = 20_000_000
 """Jumps backwards in one call. No call that comes to its end needs a tenth of it.
@@ -22,93 +21,23 @@ FUEL = 20_000_000
 Turns that do next to nothing use it up in a fraction of a second; what does more in a turn takes longer.
 """
 
-CLOCKS = {("java/lang/System", "currentTimeMillis"): "wall", ("java/lang/System", "nanoTime"): "monotonic"}
-READ = "read_"
-"""Before the name of a field: the method that reads it, for who refers to a method."""
-EXITS = {("java/lang/System", "exit"), ("java/lang/Runtime", "exit"), ("java/lang/Runtime", "halt")}
-
-CLOCK = "broker_tck/HeldClock"
-"""A clock of Java's that reads what is held."""
-INSTANT, ANY_CLOCK, ZONE = "java/time/Instant", "java/time/Clock", "java/time/ZoneId"
-NOW = [f"getstatic {HELD} wall J", f"invokestatic {INSTANT} ofEpochMilli (J)L{INSTANT};", "areturn"]
-
-
-def clock(zone: str) -> list[str]:
-    """The instructions that answer with a clock that is held; ``zone`` puts its zone on the stack."""
-    return [f"new {CLOCK}", "dup", zone, f"invokespecial {CLOCK} <init> (L{ZONE};)V", "areturn"]
-
-
-UTC = clock("getstatic java/time/ZoneOffset UTC Ljava/time/ZoneOffset;")
-TIMES = {
-    (INSTANT, f"now()L{INSTANT};"): NOW,
-    (ANY_CLOCK, f"systemUTC()L{ANY_CLOCK};"): UTC,
-    (ANY_CLOCK, f"systemDefaultZone()L{ANY_CLOCK};"): UTC,
-    (ANY_CLOCK, f"system(L{ZONE};)L{ANY_CLOCK};"): clock("aload 0"),
+OWNER = HELD.replace(".", "/")
+RUNTIME = "java/lang/Runtime"
+INSTEAD = {
+    ("java/lang/System", "currentTimeMillis()J"),
+    ("java/lang/System", "nanoTime()J"),
+    ("java/time/Instant", "now()Ljava/time/Instant;"),
+    ("java/time/Clock", "systemUTC()Ljava/time/Clock;"),
+    ("java/time/Clock", "systemDefaultZone()Ljava/time/Clock;"),
+    ("java/time/Clock", "system(Ljava/time/ZoneId;)Ljava/time/Clock;"),
+    ("java/lang/System", "exit(I)V"),
+    (RUNTIME, "exit(I)V"),
+    (RUNTIME, "halt(I)V"),
 }
-"""What else answers with the time, or with a clock: the instructions of what is called instead, by the same name.
+"""What reads a clock, answers with one, or ends the process: a static method of the same name is called instead.
 
-The default zone is UTC, on every machine.
+That of a method of ``Runtime`` takes the object before its arguments.
 """
-
-
-def held() -> list[Class]:
-    """The classes that what is held calls: fields for the time and the fuel, a clock, and two errors."""
-    burn = [
-        f"getstatic {HELD} fuel J",
-        "lconst_1",
-        "lsub",
-        "dup2",
-        f"putstatic {HELD} fuel J",
-        "lconst_0",
-        "lcmp",
-        "ifge left",
-        *thrown(SPINS),
-        "left:",
-        "return",
-    ]
-    made = [
-        "aload 0",
-        f"invokespecial {ANY_CLOCK} <init> ()V",
-        "aload 0",
-        "aload 1",
-        f"putfield {CLOCK} zone L{ZONE};",
-        "return",
-    ]
-    return [
-        *(error(name) for name in (SPINS, ENDS)),
-        Class(
-            CLOCK,
-            extends=ANY_CLOCK,
-            own={"zone": f"L{ZONE};"},
-            methods={
-                f"<init>(L{ZONE};)V": made,
-                f"getZone()L{ZONE};": ["aload 0", f"getfield {CLOCK} zone L{ZONE};", "areturn"],
-                f"withZone(L{ZONE};)L{ANY_CLOCK};": clock("aload 1"),
-                f"instant()L{INSTANT};": NOW,
-            },
-        ),
-        Class(
-            HELD,
-            fields={"fuel": "J", "wall": "J", "monotonic": "J"},
-            statics={
-                "burn()V": burn,
-                "exit(I)V": thrown(ENDS),
-                "exit(Ljava/lang/Runtime;I)V": thrown(ENDS),
-                **{f"{READ}{name}()J": [f"getstatic {HELD} {name} J", "lreturn"] for name in CLOCKS.values()},
-                **{method: instructions for (_, method), instructions in TIMES.items()},
-            },
-        ),
-    ]
-
-
-def error(name: str) -> Class:
-    """An error of Java's without more."""
-    return Class(name, extends="java/lang/Error")
-
-
-def thrown(name: str) -> list[str]:
-    """The instructions that throw an error."""
-    return [f"new {name}", "dup", f"invokespecial {name} <init> ()V", "athrow"]
 
 
 def read(code: bytes, jpype: Any) -> Any:
@@ -133,12 +62,12 @@ def hold_method(instructions: Any, jpype: Any) -> None:
     codes = jpype.JClass("org.objectweb.asm.Opcodes")
     every = list(instructions.toArray())
     for node in [node for node in every if jumps_back(node, instructions)]:
-        instructions.insertBefore(node, nodes.MethodInsnNode(codes.INVOKESTATIC, HELD, "burn", "()V", False))
+        instructions.insertBefore(node, nodes.MethodInsnNode(codes.INVOKESTATIC, OWNER, "burn", "()V", False))
     for node in every:
         if node.getOpcode() == codes.INVOKEDYNAMIC:
             hold_references(node.bsmArgs, jpype)
-        elif isinstance(node, nodes.MethodInsnNode) and (instead := call_instead(node, nodes, codes)):
-            instructions.set(node, instead)
+        elif isinstance(node, nodes.MethodInsnNode) and (kind := kind_instead(node.owner, node.name, node.desc)):
+            instructions.set(node, nodes.MethodInsnNode(codes.INVOKESTATIC, OWNER, node.name, kind, False))
 
 
 def jumps_back(node: Any, instructions: Any) -> bool:
@@ -147,31 +76,17 @@ def jumps_back(node: Any, instructions: Any) -> bool:
     return any(instructions.indexOf(label) < instructions.indexOf(node) for label in labels)
 
 
-def call_instead(node: Any, nodes: Any, codes: Any) -> Any:
-    """What stands for a call that reads a clock or ends the process; None for other calls."""
-    owner, name, kind = str(node.owner), str(node.name), str(node.desc)
-    if (owner, name) in CLOCKS:
-        return nodes.FieldInsnNode(codes.GETSTATIC, HELD, CLOCKS[owner, name], "J")
-    if (owner, name) in EXITS:
-        taken = "(I)V" if node.getOpcode() == codes.INVOKESTATIC else "(Ljava/lang/Runtime;I)V"
-        return nodes.MethodInsnNode(codes.INVOKESTATIC, HELD, "exit", taken, False)
-    if (owner, name + kind) in TIMES:
-        return nodes.MethodInsnNode(codes.INVOKESTATIC, HELD, name, kind, False)
-    return None
+def kind_instead(owner: Any, name: Any, kind: Any) -> str | None:
+    """The descriptor of the static method that is called instead of a method; None if that is called as it is."""
+    if (str(owner), f"{name}{kind}") not in INSTEAD:
+        return None
+    return str(kind).replace("(", f"(L{RUNTIME};", 1) if owner == RUNTIME else str(kind)
 
 
 def hold_references(arguments: Any, jpype: Any) -> None:
-    """Change references to clocks and exits, such as ``System::nanoTime``, in what a lambda's instruction is given."""
+    """Change references to the same methods, such as ``System::nanoTime``, in what a lambda's instruction is given."""
     handle = jpype.JClass("org.objectweb.asm.Handle")
     static = jpype.JClass("org.objectweb.asm.Opcodes").H_INVOKESTATIC
     for at, each in enumerate(arguments):
-        if not isinstance(each, handle):
-            continue
-        owner, name, kind = str(each.getOwner()), str(each.getName()), str(each.getDesc())
-        if (owner, name) in CLOCKS:
-            arguments[at] = handle(static, HELD, READ + CLOCKS[owner, name], kind, False)
-        elif (owner, name + kind) in TIMES:
-            arguments[at] = handle(static, HELD, name, kind, False)
-        elif (owner, name) in EXITS:
-            taken = "(I)V" if each.getTag() == static else "(Ljava/lang/Runtime;I)V"
-            arguments[at] = handle(static, HELD, "exit", taken, False)
+        if isinstance(each, handle) and (kind := kind_instead(each.getOwner(), each.getName(), each.getDesc())):
+            arguments[at] = handle(static, OWNER, each.getName(), kind, False)

@@ -10,19 +10,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from broker_tck.implementations.jvm.assembler import Class, Interface, assembled
 from broker_tck.implementations.jvm.errors import rooted
-from broker_tck.implementations.jvm.held import FUEL, HELD, held, hold, read
+from broker_tck.implementations.jvm.held import FUEL, HELD, hold, read
 from broker_tck.implementations.jvm.unavailable import Unavailable
+
+CLASSES = Path(__file__).parent / "classes"
+"""The kit's own classes, compiled from ``sources``: stand-ins, and what instrumented classes call."""
 
 
 class Loader:
-    """Loads classes from files and folders, the first of which wins."""
+    """Loads classes from files and folders, the first of which wins; the kit's own come last."""
 
     def __init__(self, jpype: Any, places: Sequence[Path]) -> None:
         """Nothing is loaded yet. ``places`` are jars, and folders of class files."""
         self.jpype = jpype
-        self.places = tuple(places)
+        places = (*places, CLASSES)
         urls = [jpype.java.io.File(str(place.resolve())).toURI().toURL() for place in places]
         self._begins = {
             form: place for url, place in zip(urls, places, strict=True) for form in (f"jar:{url}!/", str(url))
@@ -33,9 +35,6 @@ class Loader:
             "defineClass", jpype.java.lang.String, jpype.JArray(jpype.JByte), jpype.JInt, jpype.JInt
         )
         self._found = self._reached("findLoadedClass", jpype.java.lang.String)
-        self._held: set[str] = set()
-        for made in held():
-            self.make(made)
         self.held = self.named(HELD)
         self._wall = 0
         self.refuel()
@@ -54,11 +53,10 @@ class Loader:
         except self.jpype.JException as error:
             raise Unavailable(f"a class cannot be loaded: {rooted(error).toString()}") from None
 
-    def make(self, made: Class | Interface) -> None:
-        """Define a class of the kit's own, once."""
-        if made.name not in self._held:
-            self._held.add(made.name)
-            self.define(assembled(made, self.jpype))
+    def put_first(self, name: str) -> Any:
+        """Load a class of the kit's own, also if there is one of this name elsewhere."""
+        self.define((CLASSES / path_of(name)).read_bytes())
+        return self.named(name)
 
     def named(self, name: str) -> Any:
         """A class by its name. Unavailable: there is none, or it cannot be loaded."""

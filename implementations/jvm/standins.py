@@ -1,4 +1,4 @@
-"""Stand-ins for what a class works with, made at run time: of interfaces, and of classes that are too large to make."""
+"""Stand-ins that answer by functions of Python: for interfaces, and for classes that are too large to make."""
 
 from __future__ import annotations
 

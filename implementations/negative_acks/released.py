@@ -14,7 +14,6 @@ from broker_tck.implementations.interface import (
     Position,
     Timeout,
 )
-from broker_tck.implementations.jvm.assembler import Class
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.netty import netty_timer
@@ -26,7 +25,6 @@ from broker_tck.implementations.jvm.subject import Kind, Line
 API = "org/apache/pulsar/client/api/"
 CLIENT = "org/apache/pulsar/client/impl/"
 TRACKER = CLIENT + "NegativeAcksTracker"
-INSIDE = CLIENT + "Nack"
 COUNT = "getNackedMessagesCount"
 CHUNKS = "unAckedChunkedMessageIdSequenceMap"
 """Where a consumer notes the chunks of a message as it receives it."""
@@ -35,51 +33,6 @@ CONCURRENT = "org.apache.pulsar.common.util.collections.ConcurrentOpenHashMap"
 NO_PARTITION = -1
 REQUEST = 1_000
 """Ids of a request: MAX_REDELIVER_UNACKNOWLEDGED of ConsumerImpl, whose place the kit's consumer takes."""
-
-
-def inside(counted: str) -> Class:
-    """Calls what only the tracker's package may call, and is a message that is nacked.
-
-    ``counted`` is the descriptor of what the number of nacks is.
-    """
-    tracker, nacked, message = f"L{TRACKER};", f"L{API}MessageId;", f"L{API}Message;"
-    return Class(
-        INSIDE,
-        implements=(f"{API}Message",),
-        own={"id": nacked, "count": "I"},
-        methods={
-            f"<init>({nacked}I)V": [
-                "aload 0",
-                "invokespecial java/lang/Object <init> ()V",
-                "aload 0",
-                "aload 1",
-                f"putfield {INSIDE} id {nacked}",
-                "aload 0",
-                "iload 2",
-                f"putfield {INSIDE} count I",
-                "return",
-            ],
-            f"getMessageId(){nacked}": ["aload 0", f"getfield {INSIDE} id {nacked}", "areturn"],
-            "getRedeliveryCount()I": ["aload 0", f"getfield {INSIDE} count I", "ireturn"],
-        },
-        statics={
-            f"add({tracker}{nacked}I)V": [
-                "aload 0",
-                f"new {INSIDE}",
-                "dup",
-                "aload 1",
-                "iload 2",
-                f"invokespecial {INSIDE} <init> ({nacked}I)V",
-                f"invokevirtual {TRACKER} add ({message})V",
-                "return",
-            ],
-            f"number({tracker}){counted}": [
-                "aload 0",
-                f"invokevirtual {TRACKER} {COUNT} (){counted}",
-                "lreturn" if counted == "J" else "areturn",
-            ],
-        },
-    )
 
 
 class Trackers:
@@ -91,10 +44,13 @@ class Trackers:
         loader.hold(classes_in(loader.place_of(name), (name,)))
         self.loader = loader
         self.made: Callable[..., Any] = loader.named(name)
-        counted = str(self.made.class_.getDeclaredMethod(COUNT).getReturnType().descriptorString())
-        loader.make(inside(counted))
-        self.inside = loader.named(INSIDE)
-        self.optional = counted != "J"
+        nack = loader.named(f"{CLIENT}Nack")
+        self.add: Callable[..., Any] = nack.add
+        self.number: Callable[[Any], Any] = nack.number
+        count = self.made.class_.getDeclaredMethod(COUNT)
+        if not count.getReturnType().isPrimitive():
+            count.setAccessible(True)
+            self.number = lambda tracker: count.invoke(tracker).orElse(0)
         self.id, self.in_batch, self.in_chunks = (
             loader.named(f"{CLIENT}{kind}MessageIdImpl") for kind in ("", "Batch", "Chunk")
         )
@@ -211,13 +167,12 @@ class JavaNacks:
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message that was redelivered so often before."""
         self._ready()
-        self._kind.inside.add(self._tracker, self._id(message_id), redelivery_count)
+        self._kind.add(self._tracker, self._id(message_id), redelivery_count)
 
     def get_nacked_messages_count(self) -> int:
         """How many items are tracked."""
         self._ready()
-        found = self._kind.inside.number(self._tracker)
-        return int(found.orElse(0) if self._kind.optional else found)
+        return int(self._kind.number(self._tracker))
 
     def close(self) -> None:
         """Close it."""

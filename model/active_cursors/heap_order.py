@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_tck.model.active_cursors.heap import NOWHERE, CursorHeap, HeapItem
 from broker_tck.model.active_cursors.order import Cursor, Order, Position
-from broker_tck.model.rules import also
+from broker_tck.model.rules import rule
 
 
 class HeapOrder(Order):
@@ -20,7 +20,7 @@ class HeapOrder(Order):
     def holds(self, cursor: Cursor) -> bool:
         return self.items[cursor].at != NOWHERE
 
-    @also(Order.take_out, when=lambda o: len(o.heap.items) > 1, absent=lambda o: False)
+    @rule("CC-11", when=lambda o: len(o.heap.items) > 1)
     def mends(self) -> bool:
         """Whether what comes to the place of a removed cursor moves up as well."""
         return True

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from broker_tck.model.active_cursors.linked_list import NOWHERE, CountedList, Node
 from broker_tck.model.active_cursors.order import Cursor, Order, Position
-from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
-from broker_tck.model.rules import also
+from broker_tck.model.rules import rule
 
 
 def farthest_first(one: Node, other: Node) -> int:
@@ -65,7 +64,7 @@ class LazyOrder(Order):
             cursor.become(node.cursor)
         node.cursor = cursor
 
-    @also(ActiveCursors.answers, when=lambda o, cursor: True, absent=lambda o, cursor: False)
+    @rule("CC-09", when=lambda o, cursor: True)
     def releases(self, cursor: Cursor) -> bool:
         """Whether an object that was removed is let go of where one of the same name comes before it was unlinked."""
         return True

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from broker_tck.model.rules import Part, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Part, rule
 
 Position = tuple[int, int]
 """Ledger id and entry id, ordered as tuples are."""
@@ -51,18 +50,9 @@ class Order(Part):
         else:
             self.put(cursor, at)
 
-    @said(
-        absent="Your container does not count a cursor anew that was the last and stays it.",
-    )
-    @rule(
-        "CC-10",
-        "A cursor is counted anew wherever it moves, also where it was the last one and stays it.",
-        source="ActiveManagedCursorContainerImpl",
-        look="the shortcut for a node that stays in its place at the end of the list",
-        needs="ranks",
-        absent=lambda o, cursor, at: not o.stays_last(cursor, at),
-    )
+    @rule("CC-10", source="ActiveManagedCursorContainerImpl", needs="ranks")
     def recounts(self, cursor: Cursor, at: Position) -> bool:
+        """A cursor is counted anew wherever it moves, also where it was the last one and stays it."""
         return True
 
     def stays_last(self, cursor: Cursor, at: Position) -> bool:
@@ -75,19 +65,9 @@ class Order(Part):
         if self.recounts(cursor, at):
             self.positions[cursor] = at
 
-    @said(
-        absent="Your container goes on ranking a cursor whose position was taken away.",
-    )
-    @rule(
-        "CC-14",
-        "A cursor whose position was taken away is not ordered and not ranked, and is still there.",
-        source="PR 26629",
-        look="a position, a counter or links that a null leaves behind",
-        needs="null_updates",
-        when=lambda o, cursor: o.holds(cursor),
-        absent=lambda o, cursor: False,
-    )
+    @rule("CC-14", source="PR 26629", needs="null_updates", when=lambda o, cursor: o.holds(cursor))
     def forgets(self, cursor: Cursor) -> bool:
+        """A cursor whose position was taken away is not ordered and not ranked, and is still there."""
         return True
 
     def lose(self, cursor: Cursor) -> None:
@@ -95,15 +75,9 @@ class Order(Part):
         if self.forgets(cursor):
             self.positions.pop(cursor, None)
 
-    @rule(
-        "CC-11",
-        "A removal leaves the others in order: whatever takes the place of the cursor moves up as well as down.",
-        source="ManagedCursorContainerImpl",
-        look="the last item of a heap, swapped into the gap and sifted down only",
-        when=lambda o, cursor: o.holds(cursor) and len(o.positions) > 1,
-    )
+    @rule("CC-11", source="ManagedCursorContainerImpl", when=lambda o, cursor: o.holds(cursor) and len(o.positions) > 1)
     def take_out(self, cursor: Cursor) -> None:
-        """Take a removed cursor out of the order."""
+        """A removal leaves the others in order: whatever takes the place of the cursor moves up as well as down."""
         self.drop(cursor)
 
     def drop(self, cursor: Cursor) -> None:
@@ -112,79 +86,23 @@ class Order(Part):
 
     # ---- Questions
 
-    @said(
-        by_entry=(
-            "Your container compares entries before ledgers; the slowest position is the least by ledger, then by"
-            " entry."
-        ),
-        by_ledger="Your container compares ledgers alone; of one ledger, the lower entry is the slower.",
-        unsigned="Your container takes negative ids for large ones; positions are compared as signed numbers.",
-        the_greatest="Your container answers with the fastest position; it is asked for the slowest.",
-        not_of_one_alone="Your container does not tell the position of a cursor that is alone.",
-        absent="Your container tells the position that came first; it has to tell the least.",
-    )
-    @rule(
-        "CC-02",
-        "The slowest position is the least of all that are tracked, by ledger, then by entry, both signed.",
-        source="ActiveManagedCursorContainer",
-        look="the order of positions; a cursor that the order misses",
-        absent=lambda o, positions: next(iter(positions), None),
-        the_greatest=lambda o, positions: max(positions, default=None),
-        unsigned=lambda o, positions: min(positions, default=None, key=lambda at: (at[0] & UNSIGNED, at[1] & UNSIGNED)),
-        by_entry=lambda o, positions: min(positions, default=None, key=lambda at: (at[1], at[0])),
-        by_ledger=lambda o, positions: min(positions, default=None, key=lambda at: at[0]),
-        not_of_one_alone=lambda o, positions: min(positions) if len(positions) > 1 else None,
-    )
+    @rule("CC-02", source="ActiveManagedCursorContainer")
     def first(self, positions: Collection[Position]) -> Position | None:
+        """The slowest position is the least of all that are tracked, by ledger, then by entry, both signed."""
         return min(positions) if positions else None
 
     def slowest(self) -> Position | None:
         """The slowest position; none if no cursor has one."""
         return self.first(self.positions.values())
 
-    @said(
-        strictly_before="Your container counts only the cursors before a position; those at it count as well.",
-        absent="Your container counts all cursors, wherever they are; those at a position or before it count.",
-        at_or_after=(
-            "Your container counts the cursors at a position or after it; it has to count those at it or before."
-        ),
-        of_those_with_names=(
-            "Your container leaves out cursors whose names come later when it counts; names do not matter."
-        ),
-    )
-    @also(
-        first,
-        absent=lambda o, cursor, at: len(o.positions),
-        strictly_before=lambda o, cursor, at: sum(position < at for position in o.positions.values()),
-        at_or_after=lambda o, cursor, at: sum(position >= at for position in o.positions.values()),
-        of_those_with_names=lambda o, cursor, at: sum(
-            position <= at for other, position in o.positions.items() if other.name <= cursor.name
-        ),
-    )
+    @rule("CC-02")
     def rank(self, cursor: Cursor, at: Position) -> int:
         before = [position for position in self.positions.values() if position < at]
         return len(before) + self.beside(cursor, at)
 
-    @said(
-        absent="Your container ranks cursors at one position in the order of their names; they share a rank.",
-        in_order_of_adds=(
-            "Your container ranks cursors at one position in the order of their adds; they share a rank."
-        ),
-        none_of_the_others=(
-            "Your container does not count other cursors at the same position; each counts all of them."
-        ),
-    )
-    @rule(
-        "CC-03",
-        "Cursors at one position share their rank: each counts all of them.",
-        source="ActiveManagedCursorContainerTest",
-        look="ties: those at the same position count, whatever their order",
-        needs="ranks",
-        absent=lambda o, cursor, at: sum(other.name <= cursor.name for other in o.tied(at)),
-        in_order_of_adds=lambda o, cursor, at: o.tied(at).index(cursor) + 1,
-        none_of_the_others=lambda o, cursor, at: 1,
-    )
+    @rule("CC-03", source="ActiveManagedCursorContainerTest", needs="ranks")
     def beside(self, cursor: Cursor, at: Position) -> int:
+        """Cursors at one position share their rank: each counts all of them."""
         return [*self.positions.values()].count(at)
 
     def tied(self, at: Position) -> list[Cursor]:

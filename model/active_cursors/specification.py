@@ -18,8 +18,7 @@ from broker_tck.model.active_cursors.order import Cursor, Order, Position
 from broker_tck.model.active_cursors.unembodied import UNEMBODIED
 from broker_tck.model.active_cursors.version import Version
 from broker_tck.model.reference import Allowed, Reference
-from broker_tck.model.rules import Rule, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Rule, rule
 
 Oldest = tuple[int, Position | None, int]
 """A cursor's object, its position, and the version."""
@@ -70,19 +69,9 @@ class ActiveCursors(Reference):
 
     # ---- Adding
 
-    @said(
-        absent=(
-            "An add under a name that is there makes a second cursor in your container; it has to update the first."
-        ),
-    )
-    @rule(
-        "CC-04",
-        "An add under a name that is there is an update: one cursor, its object as it was, at the new position.",
-        source="ActiveManagedCursorContainerImpl",
-        look="a second node, of which the first one can never be removed",
-        absent=lambda m, name: False,
-    )
+    @rule("CC-04", source="ActiveManagedCursorContainerImpl")
     def is_update(self, name: str) -> bool:
+        """An add under a name that is there is an update: one cursor, its object as it was, at the new position."""
         return name in self.objects
 
     def add(self, name: str, at: Position | None) -> None:
@@ -113,13 +102,11 @@ class ActiveCursors(Reference):
 
     @rule(
         "CC-05",
-        "An update of a name that is not there changes nothing.",
         source="ActiveManagedCursorContainerImpl and the other containers",
-        look="an update that adds",
         when=lambda m, name, at: name not in m.objects,
     )
     def update(self, name: str, at: Position | None) -> None:
-        """The position of a cursor changes; none: it is not known."""
+        """An update of a name that is not there changes nothing."""
         cursor = self.objects.get(name)
         if cursor is None or not (self.order.holds(cursor) or self.tracks_late(at)):
             return
@@ -129,10 +116,7 @@ class ActiveCursors(Reference):
         else:
             self.order.put(cursor, at)
 
-    @said(
-        absent="Your container does not track a cursor that gets its position later; it has to from then on.",
-    )
-    @also(update, absent=lambda m, at: False)
+    @rule("CC-05")
     def tracks_late(self, at: Position | None) -> bool:
         """Whether a cursor that has no position gets one."""
         return at is not None
@@ -144,19 +128,9 @@ class ActiveCursors(Reference):
 
     # ---- Removing
 
-    @said(
-        absent="Your container answers a removal with yes though the name was not there.",
-        answers_no="Your container answers a removal with no though the name was there.",
-    )
-    @rule(
-        "CC-09",
-        "A removal answers whether the name was there; from then on the cursor is nowhere.",
-        source="ActiveManagedCursorContainerImpl, PR 26511",
-        look="what of a removed cursor waits in a queue: its node, its object, its place in the count",
-        absent=lambda m, name: True,
-        answers_no=lambda m, name: False,
-    )
+    @rule("CC-09", source="ActiveManagedCursorContainerImpl, PR 26511")
     def answers(self, name: str) -> bool:
+        """A removal answers whether the name was there; from then on the cursor is nowhere."""
         return name in self.objects
 
     def remove(self, name: str) -> bool:
@@ -166,7 +140,7 @@ class ActiveCursors(Reference):
             self.leave(self.objects.pop(name))
         return answer
 
-    @also(answers, when=lambda m, cursor: m.order.holds(cursor))
+    @rule("CC-09", when=lambda m, cursor: m.order.holds(cursor))
     def leave(self, cursor: Cursor) -> None:
         """What follows where a cursor was removed."""
         self.order.take_out(cursor)
@@ -177,46 +151,23 @@ class ActiveCursors(Reference):
 
     @rule(
         "CC-07",
-        "What is answered does not depend on when anything else was asked.",
         source="ActiveManagedCursorContainerImpl, which queues changes until it is asked",
-        look="changes that wait in a queue, and the order in which they are applied; answers that are kept",
         when=lambda m: m.version.number > 1,
     )
     def slowest(self) -> Position | None:
-        """The slowest position; none if no cursor has one."""
+        """What is answered does not depend on when anything else was asked."""
         return self.order.slowest()
 
-    @said(
-        absent="Your container leaves cursors without a position out of its size; they count.",
-    )
-    @also(Order.first, absent=lambda m: len(m.tracked))
+    @rule("CC-02")
     def size(self) -> int:
         """How many cursors there are, without position or with one."""
         return len(self.objects)
 
-    @said(
-        one_more=(
-            "Your container expects one read more than the reader's rank; the reader itself is counted in that already."
-        ),
-        one_at_least="Your container expects a read for a reader that is not tracked; there it has to be 0.",
-        of_untracked_as_of_the_last=(
-            "Your container expects the reads of all cursors for a reader that is not tracked; there it has to be 0."
-        ),
-        absent="Your container leaves out the reader itself when it counts who is yet to read; it is counted as well.",
-    )
-    @rule(
-        "RC-04",
-        "The expected reads of an entry that was read start at the reader's rank when the storage answers, itself "
-        "included; 0 where it is not tracked.",
-        source="PIP-430",
-        look="the reader itself; readers that are not active, or have no position; positions of an earlier time",
-        needs="ranks reads",
-        absent=lambda m, rank: rank and rank - 1,
-        one_more=lambda m, rank: rank and rank + 1,
-        one_at_least=lambda m, rank: rank or 1,
-        of_untracked_as_of_the_last=lambda m, rank: rank or len(m.tracked),
-    )
+    @rule("RC-04", source="PIP-430", needs="ranks reads")
     def start(self, rank: int) -> int:
+        """The expected reads of an entry that was read start at the reader's rank when the storage answers, itself
+        included; 0 where it is not tracked.
+        """
         return rank
 
     def count(self, name: str) -> int:
@@ -228,41 +179,14 @@ class ActiveCursors(Reference):
         cursor = self.objects.get(name)
         return None if cursor is None else cursor.number
 
-    @said(
-        absent="Your container leaves cursors without a position out when it is gone through.",
-        replaced_ones_too=(
-            "Who goes through your container also meets cursors that are gone; only those that were not removed may "
-            "be met."
-        ),
-    )
-    @rule(
-        "CC-15",
-        "Going through the cursors meets each that was not removed once, without a position or with one.",
-        source="ActiveManagedCursorContainerImpl",
-        look="cursors without position; removed ones whose nodes are still there",
-        absent=lambda m: sorted(m.objects[name].number for name in m.tracked),
-        replaced_ones_too=lambda m: [*range(1, m.added + 1)],
-    )
+    @rule("CC-15", source="ActiveManagedCursorContainerImpl")
     def listed(self) -> list[int]:
+        """Going through the cursors meets each that was not removed once, without a position or with one."""
         return sorted([cursor.number for cursor in self.objects.values()])
 
     # ---- Caching of added entries
 
-    @said(
-        in_grace_alone=(
-            "Your container caches added entries in the grace time alone; it has to while there is a cursor as well."
-        ),
-        while_one_is_tracked=(
-            "Your container caches added entries only while a cursor has a position; a cursor without one is enough."
-        ),
-        absent="Your container caches every added entry; it needs a cursor, or the grace time.",
-    )
-    @also(
-        Grace.lasts,
-        absent=lambda m: True,
-        in_grace_alone=lambda m: m.grace.lasts(),
-        while_one_is_tracked=lambda m: bool(m.tracked) or m.grace.lasts(),
-    )
+    @rule("EC-58")
     def caches(self) -> bool:
         """Whether an added entry is to be cached."""
         return bool(self.objects) or self.grace.lasts()
@@ -293,24 +217,9 @@ class ActiveCursors(Reference):
             says=f"one of the cursors {listed(sorted(tied))}, {list(at)}, {version}",
         )
 
-    @said(
-        tracked_ones=(
-            "Your container leaves out durable cursors without a position when it is asked for durable ones; they "
-            "count."
-        ),
-        absent="Your container says that there are durable cursors as soon as there is any cursor.",
-    )
-    @rule(
-        "CC-13",
-        "There are durable cursors while one of those that were added and not removed is durable.",
-        source="ManagedCursorContainerImpl",
-        look="a counter that a repeated add, or the removal of another kind, takes out of step",
-        needs="durables",
-        absent=lambda m: bool(m.objects),
-        tracked_ones=lambda m: any(m.objects[name].durable for name in m.tracked),
-    )
+    @rule("CC-13", source="ManagedCursorContainerImpl", needs="durables")
     def has_durable(self) -> bool:
-        """Whether there is a durable cursor."""
+        """There are durable cursors while one of those that were added and not removed is durable."""
         return any(cursor.durable for cursor in self.objects.values())
 
     def seen(self) -> tuple[()]:

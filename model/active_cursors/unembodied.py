@@ -27,20 +27,17 @@ UNEMBODIED: tuple[Rule, ...] = (
         "CC-P14",
         "Slowest position and ranks are those of a sorted list of positions.",
         source="properties of the containers",
-        look="whatever orders the cursors",
     ),
     law(
         "CC-P15",
         "The slowest position never decreases while cursors only move forward and none is added.",
         source="properties of the containers",
-        look="a cursor that was lost sight of, and comes up again",
         needs="null_updates",
     ),
     law(
         "CC-P16",
         "A tracked cursor's rank is at least 1, that of the last one the number of tracked cursors.",
         source="properties of the containers",
-        look="counters that are not brought up to date",
         needs="ranks",
     ),
     informative(

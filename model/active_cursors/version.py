@@ -11,16 +11,9 @@ class Version(Part):
     def __init__(self) -> None:
         self.number = 0
 
-    @rule(
-        "CC-12",
-        "The version grows by one with every add, removal, and update of a cursor that has or gets a position.",
-        source="ManagedCursorContainerImpl",
-        look="updates of names that are not there; updates to the same position, which count",
-        needs="versions",
-        when=lambda v: True,
-    )
+    @rule("CC-12", source="ManagedCursorContainerImpl", needs="versions")
     def updated(self) -> None:
-        """A cursor was updated that has a position, or gets one."""
+        """The version grows by one with every add, removal, and update of a cursor that has or gets a position."""
         self.number += 1
 
     def added(self) -> None:

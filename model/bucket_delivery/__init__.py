@@ -1,7 +1,5 @@
-"""The reference model of contract ``bucket-delivery``: its profiles, with all known wrong ways declared."""
+"""The reference models of contract ``bucket-delivery``, by profile."""
 
-from broker_tck.model.bucket_delivery import wrong_maintenance, wrong_ways
 from broker_tck.model.bucket_delivery.profiles import PROFILES
-from broker_tck.model.parts import timer_ways
 
-__all__ = ["PROFILES", "timer_ways", "wrong_maintenance", "wrong_ways"]
+__all__ = ["PROFILES"]

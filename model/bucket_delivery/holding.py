@@ -14,8 +14,7 @@ from broker_tck.model.bucket_delivery.ranges import Placed
 from broker_tck.model.bucket_delivery.snapshots import Snapshots
 from broker_tck.model.bucket_delivery.timer import Timer
 from broker_tck.model.parts.tick import Tick
-from broker_tck.model.rules import Part, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Part, rule
 
 LAST = 2**63 - 1
 """The last time that there is."""
@@ -73,23 +72,7 @@ class Holding(Part):
 
     # ---- Adding
 
-    @said(
-        absent="Your tracker takes messages that are due, or have no time; it has to refuse them.",
-        unless_it_is_held="Your tracker takes a message that is due if it holds it already; it has to refuse it.",
-        equality_accepted=(
-            "Your tracker takes a message whose time is exactly the cut-off; that one is due, and has to be refused."
-        ),
-        one_more_refused=(
-            "Your tracker refuses a message that is due one millisecond after the cut-off; it has to take it."
-        ),
-    )
-    @also(
-        Held.refused,
-        absent=lambda t, position, at: False,
-        unless_it_is_held=lambda t, position, at: at <= t.cutoff() and not t.contains(*position),
-        equality_accepted=lambda t, position, at: at < t.cutoff(),
-        one_more_refused=lambda t, position, at: at <= t.cutoff() + 1,
-    )
+    @rule("BD-04")
     def refuses(self, position: Position, at: int) -> bool:
         """Whether a message is refused, by its time alone."""
         return at < 0 or at <= self.cutoff()
@@ -106,10 +89,7 @@ class Holding(Part):
             self.added()
         return True
 
-    @said(
-        absent="An add that was accepted leaves your tracker's timer as it is; it has to bring it up to date.",
-    )
-    @also(Timer.fire_at_once, when=lambda t: t.timer.target != t.next_time(), absent=lambda t: None)
+    @rule("BD-42", when=lambda t: t.timer.target != t.next_time())
     def added(self) -> None:
         """A message was accepted."""
         self.update_timer()
@@ -131,30 +111,11 @@ class Holding(Part):
 
     # ---- What is due
 
-    @said(
-        of_the_shared_queue=(
-            "Your tracker does not look at its growing bucket when it is asked for what is available."
-        ),
-        whatever_is_held=(
-            "Your tracker says that a message is available where the first index in memory is due, although it holds "
-            "nothing."
-        ),
-        absent=(
-            "Your tracker says that a message is available as soon as one is held; the first index in memory has to "
-            "be due."
-        ),
-    )
-    @rule(
-        "BD-18",
-        "A message is available if something is held and the first index in memory is due; where there is none in "
-        "memory, the time of delivery is the last that there is.",
-        source="BucketDelayedDeliveryTracker, PR 26080",
-        look="both queues, either of which may be empty; a count above zero with nothing in memory",
-        absent=lambda t: t.held.count() > 0,
-        of_the_shared_queue=lambda t: bool(t.shared) and t.held.count() > 0 and t.shared[0][0] <= t.cutoff(),
-        whatever_is_held=lambda t: t.next_time() <= t.cutoff(),
-    )
+    @rule("BD-18", source="BucketDelayedDeliveryTracker, PR 26080")
     def available(self) -> bool:
+        """A message is available if something is held and the first index in memory is due; where there is none in
+        memory, the time of delivery is the last that there is.
+        """
         return self.held.count() > 0 and self.next_time() <= self.cutoff()
 
     def next_time(self) -> int:
@@ -169,13 +130,7 @@ class Holding(Part):
             self.found_nothing()
         return available
 
-    @said(
-        absent=(
-            "Where nothing is available, the question leaves your tracker's timer as it is; it has to bring it up to "
-            "date."
-        ),
-    )
-    @also(Timer.fire_at_once, when=lambda t: t.timer.target != t.next_time(), absent=lambda t: None)
+    @rule("BD-42", when=lambda t: t.timer.target != t.next_time())
     def found_nothing(self) -> None:
         """Nothing is available."""
         self.update_timer()
@@ -185,19 +140,9 @@ class Holding(Part):
         for index in self.mutable.due(self.cutoff()):
             heappush(self.shared, index)
 
-    @said(
-        absent="Your tracker asks for a pause; all deliveries never pause.",
-    )
-    @rule(
-        "BD-10",
-        "All deliveries never pause.",
-        source="BucketDelayedDeliveryTracker",
-        look="a test for a fixed delay that was taken over from the tracker in memory",
-        when=lambda t: t.held.count() > 0,
-        absent=lambda t: t.held.count() > 0,
-    )
+    @rule("BD-10", source="BucketDelayedDeliveryTracker", when=lambda t: t.held.count() > 0)
     def pause(self) -> bool:
-        """Whether all deliveries should pause."""
+        """All deliveries never pause."""
         return False
 
     def reset_tick(self, tick: int) -> None:

@@ -9,12 +9,11 @@ from typing import Any
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Range, Segment
 from broker_tck.model.bucket_delivery.durable import OK
-from broker_tck.model.bucket_delivery.promise import Promise, all_of, settled
+from broker_tck.model.bucket_delivery.promise import Promise, all_of
 from broker_tck.model.bucket_delivery.ranges import Piece
 from broker_tck.model.bucket_delivery.reading import Reading
 from broker_tck.model.bucket_delivery.selection import Selection
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 
 
 class Maintaining(Reading):
@@ -30,27 +29,14 @@ class Maintaining(Reading):
         self.retired: list[Bucket] = []
         """Buckets that are no longer placed, whose snapshots or keys could not be deleted."""
 
-    @said(
-        at_the_limit="Your tracker trims or merges at the limit of buckets; there have to be more.",
-        absent="Your tracker never has too many buckets; beyond the limit a seal has to start a trim and a merge.",
-    )
-    @rule(
-        "BD-26",
-        "A seal that makes more buckets than the limit starts a chain, unless one is under way: a trim, and if there "
-        "are still too many then, one merge.",
-        source="BucketDelayedDeliveryTracker",
-        look="the limit itself, which is not too many; a limit of 0 or less, which is none",
-        needs="maintenance",
-        absent=lambda t: False,
-        at_the_limit=lambda t: 0 < t.config.max_buckets <= len(t.placed.pieces),
-    )
+    @rule("BD-26", source="BucketDelayedDeliveryTracker", needs="maintenance")
     def too_many(self) -> bool:
+        """A seal that makes more buckets than the limit starts a chain, unless one is under way: a trim, and if there
+        are still too many then, one merge.
+        """
         return 0 < self.config.max_buckets < len(self.placed.pieces)
 
-    @said(
-        absent="Your tracker starts a chain of a trim and a merge while another is under way.",
-    )
-    @also(too_many, absent=lambda t: False)
+    @rule("BD-26")
     def busy(self) -> bool:
         """Whether a chain is under way."""
         return self.chain is not None and not self.chain.settled
@@ -62,25 +48,11 @@ class Maintaining(Reading):
 
     # ---- Trim
 
-    @said(
-        up_to_that_ledger="Your tracker trims a bucket that has the ledger of the mark-delete position.",
-        those_that_reach_it="Your tracker trims a bucket that reaches over the mark-delete position.",
-        absent=(
-            "Your tracker trims nothing; buckets wholly below the mark-delete position's ledger have to be deleted."
-        ),
-    )
-    @rule(
-        "BD-30",
-        "A trim deletes the buckets all of whose ledgers are below the mark-delete position's, one after another; the "
-        "first failure ends the chain.",
-        source="BucketDelayedDeliveryTracker, PRs 26240, 26309",
-        look="a bucket that reaches into the mark-delete ledger; what follows a failure; a creation under way",
-        needs="maintenance",
-        absent=lambda t, ledgers: False,
-        up_to_that_ledger=lambda t, ledgers: t.is_orphan(ledgers[1] - 1),
-        those_that_reach_it=lambda t, ledgers: t.is_orphan(ledgers[0]),
-    )
+    @rule("BD-30", source="BucketDelayedDeliveryTracker, PRs 26240, 26309", needs="maintenance")
     def is_trimmed_at(self, ledgers: Range) -> bool:
+        """A trim deletes the buckets all of whose ledgers are below the mark-delete position's, one after another; the
+        first failure ends the chain.
+        """
         return self.is_orphan(ledgers[1])
 
     def victims(self) -> list[Piece]:
@@ -95,10 +67,7 @@ class Maintaining(Reading):
         victim, *others = victims
         self.stored(victim.bucket).then(lambda _: self.trim_one(victim, others, chain))
 
-    @said(
-        absent="A trim of your tracker deletes a bucket that is not stored yet; it has to wait for that.",
-    )
-    @also(is_trimmed_at, absent=lambda t, victim: settled(True))
+    @rule("BD-30")
     def stored(self, victim: Bucket) -> Promise:
         """What a trim waits for before it deletes a bucket."""
         return victim.created
@@ -119,26 +88,17 @@ class Maintaining(Reading):
 
         self.snapshots.delete(victim.bucket).then(done)
 
-    @said(
-        absent="A trim of your tracker deletes a bucket that is gone by then, or no longer to be trimmed.",
-    )
-    @also(is_trimmed_at, absent=lambda t, victim: True)
+    @rule("BD-30")
     def is_still_victim(self, victim: Bucket) -> bool:
         """Whether a bucket is still to be trimmed, now that it is stored and those before it are trimmed."""
         return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
 
-    @said(
-        absent="A trim of your tracker goes on after a deletion that failed; the first failure ends the chain.",
-    )
-    @also(is_trimmed_at, absent=lambda t, deleted: True)
+    @rule("BD-30")
     def goes_on_trimming(self, deleted: bool) -> bool:
         """Whether a trim goes on after a deletion."""
         return deleted
 
-    @said(
-        absent="Your tracker still holds the messages of a bucket that it has trimmed.",
-    )
-    @also(is_trimmed_at, when=lambda t, victim: True, absent=lambda t, victim: t.take_away(victim.bucket))
+    @rule("BD-30")
     def trimmed(self, victim: Piece) -> None:
         """A bucket of orphans was deleted."""
         bucket = victim.bucket
@@ -174,20 +134,11 @@ class Maintaining(Reading):
         read = all_of([self.snapshots.read(source, *self.to_merge(source)) for source in sources])
         read.then(lambda answers: self.commit(sources, answers, chain))
 
-    @said(
-        absent="A merge of your tracker reads only the segments that are not loaded; it has to read them all.",
-    )
-    @rule(
-        "BD-28",
-        "A merge reads all segments of its sources, puts a bucket of them over their range, and deletes them when that "
-        "one's snapshot and key are stored.",
-        source="BucketDelayedDeliveryTracker, PR 26251",
-        look="segments that are loaded already; a merged snapshot that cannot be stored; what a crash leaves",
-        needs="maintenance",
-        absent=lambda t, source: (source.current + 1, source.last),
-    )
+    @rule("BD-28", source="BucketDelayedDeliveryTracker, PR 26251", needs="maintenance")
     def to_merge(self, source: Bucket) -> tuple[int, int]:
-        """The first and the last segment that a merge reads."""
+        """A merge reads all segments of its sources, puts a bucket of them over their range, and deletes them when that
+        one's snapshot and key are stored.
+        """
         return 1, source.last
 
     def commit(self, sources: Sequence[Bucket], answers: list[tuple[int, list[Segment]]], chain: Promise) -> None:
@@ -202,25 +153,12 @@ class Maintaining(Reading):
         self.held.merged(merged, [*sources])
         merged.created.then(lambda stored: self.merged(merged, sources, stored, chain))
 
-    @said(
-        one_after_the_other=(
-            "A merge of your tracker puts its sources one behind the other; their messages have to be in the order "
-            "of their times."
-        ),
-    )
-    @also(
-        to_merge,
-        when=lambda t, *sources: True,
-        one_after_the_other=lambda t, *sources: chain_of(*sources),
-    )
+    @rule("BD-28")
     def merged_indexes(self, *sources: Iterable[Index]) -> Iterable[Index]:
         """The indexes of all sources, each of which has its own in order."""
         return merge(*sources)
 
-    @said(
-        absent="A merge of your tracker goes on although its sources are gone, or another bucket lies among them.",
-    )
-    @also(Reading.keeps_in_memory, absent=lambda t, sources: True)
+    @rule("BD-47")
     def can_commit(self, sources: Sequence[Bucket]) -> bool:
         """Whether the sources are still there, and nothing but them lies in their range."""
         there = self.placed.meeting((sources[0].ledgers[0], sources[-1].ledgers[1]))
@@ -235,13 +173,7 @@ class Maintaining(Reading):
         deleted = all_of([self.delete(source) for source in sources])
         deleted.then(lambda outcomes: self.end_merge(sources, chain))
 
-    @said(
-        absent=(
-            "A merge of your tracker deletes its sources although the merged bucket has no key; it could not be "
-            "recovered."
-        ),
-    )
-    @also(to_merge, absent=lambda t, merged: True)
+    @rule("BD-28")
     def replaces_sources(self, merged: Bucket) -> bool:
         """Whether a merged bucket can be recovered, so that its sources can go."""
         return merged.keyed
@@ -265,16 +197,11 @@ class Maintaining(Reading):
 
     # ---- Clear
 
-    @rule(
-        "BD-31",
-        "A clear forgets every message at once, and deletes each snapshot as soon as it is stored. What is under way "
-        "changes nothing any more; the timer is left alone.",
-        source="BucketDelayedDeliveryTracker, PRs 19801, 26401",
-        look="a load or a merge under way; a creation that ends or fails later; what is added while snapshots go",
-        when=lambda t: True,
-    )
+    @rule("BD-31", source="BucketDelayedDeliveryTracker, PRs 19801, 26401")
     def clear(self) -> None:
-        """Forget every message, and delete every snapshot."""
+        """A clear forgets every message at once, and deletes each snapshot as soon as it is stored. What is under way
+        changes nothing any more; the timer is left alone.
+        """
         buckets = [*self.placed.buckets(), *self.retired]
         self.retired = []
         self.placed.pieces = []

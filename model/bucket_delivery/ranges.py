@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Range
 from broker_tck.model.rules import Part, rule
-from broker_tck.model.said import said
 
 Cut = tuple[int, int]
 """Where a range begins or ends: a ledger, and 0 for just before it, 1 for just behind it."""
@@ -45,21 +44,9 @@ class Placed(Part):
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
 
-    @said(
-        where_it_begins=(
-            "A sealed bucket of your tracker lies over its first ledger alone; it has to lie over all of its range."
-        ),
-        absent="The sealed buckets of your tracker lie over no ledger; each has to lie over all of its range.",
-    )
-    @rule(
-        "BD-03",
-        "A sealed bucket lies over all ledgers of its range, also those of which it holds nothing.",
-        source="BucketDelayedDeliveryTracker",
-        look="a ledger between two others; the first and the last one of a range",
-        absent=lambda p, ledger: None,
-        where_it_begins=lambda p, ledger: next((b.bucket for b in p.pieces if b.low[0] == ledger), None),
-    )
+    @rule("BD-03", source="BucketDelayedDeliveryTracker")
     def over(self, ledger: int) -> Bucket | None:
+        """A sealed bucket lies over all ledgers of its range, also those of which it holds nothing."""
         cut = ledger, 0
         for p in self.pieces:
             if p.low <= cut < p.high:

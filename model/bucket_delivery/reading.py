@@ -8,12 +8,9 @@ from typing import Any
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Position, Segment
 from broker_tck.model.bucket_delivery.durable import NOT_PERSISTED, OK
-from broker_tck.model.bucket_delivery.index import Held
 from broker_tck.model.bucket_delivery.promise import Promise, settled
 from broker_tck.model.bucket_delivery.sealing import Sealing
-from broker_tck.model.bucket_delivery.timer import Timer
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 
 NONE_LEFT: tuple[int, list[Segment]] = (OK, [])
 """What the load of a segment behind the last one comes to."""
@@ -37,10 +34,7 @@ class Reading(Sealing):
         self.gave()
         return sorted({*given})
 
-    @said(
-        absent="A get leaves your tracker's timer as it is; it has to bring it up to date.",
-    )
-    @also(Timer.fire_at_once, when=lambda t: t.timer.target is not None or t.held.count() > 0, absent=lambda t: None)
+    @rule("BD-42", when=lambda t: t.timer.target is not None or t.held.count() > 0)
     def gave(self) -> None:
         """Messages were handed out, if there were any."""
         self.update_timer()
@@ -59,18 +53,7 @@ class Reading(Sealing):
                 given.append(position)
         return given
 
-    @said(
-        before_its_next_segment=(
-            "Your tracker hands out the last message of a segment before the next segment is loaded; it has to wait "
-            "for that."
-        ),
-        absent="Your tracker takes out an index whether it is due or not; it has to wait until it is.",
-    )
-    @also(
-        Held.hands_out,
-        absent=lambda t, index, cutoff: True,
-        before_its_next_segment=lambda t, index, cutoff: index[0] <= cutoff or t.is_orphan(index[1]),
-    )
+    @rule("BD-19")
     def comes_out(self, index: Index, cutoff: int) -> bool:
         """Whether the first index leaves the queue: it is due, or an orphan, and the next segment is loaded."""
         orphan = self.is_orphan(index[1])
@@ -79,39 +62,17 @@ class Reading(Sealing):
             return False
         return bucket is None or self.goes_on(bucket, index)
 
-    @said(
-        absent="Your tracker hands out messages of ledgers below the mark-delete position; they are dropped.",
-        the_ledger_itself=(
-            "Your tracker drops messages of the ledger of the mark-delete position itself; only those of ledgers "
-            "below it are orphans."
-        ),
-    )
-    @rule(
-        "BD-22",
-        "Messages of ledgers below that of the mark-delete position are orphans: they are dropped, and not handed out.",
-        source="BucketDelayedDeliveryTracker, PR 25984",
-        look="the mark-delete ledger itself, whose messages are none",
-        absent=lambda t, ledger: False,
-        the_ledger_itself=lambda t, ledger: t.durable.first_live is not None and ledger <= t.durable.first_live,
-    )
+    @rule("BD-22", source="BucketDelayedDeliveryTracker, PR 25984")
     def is_orphan(self, ledger: int) -> bool:
+        """Messages of ledgers below that of the mark-delete position are orphans: they are dropped, and not handed out."""
         first_live = self.durable.first_live
         return first_live is not None and ledger < first_live
 
     # ---- Loading
 
-    @said(
-        absent="Your tracker does not load the next segment where one ends; it has to before the last message leaves.",
-    )
-    @rule(
-        "BD-29",
-        "Where a segment ends, the next one is loaded before its last message leaves the queue, as an orphan too.",
-        source="follows from BD-02; PR 26280",
-        look="a segment of orphans before one that is alive",
-        absent=lambda t, index, orphan: None,
-    )
+    @rule("BD-29", source="follows from BD-02; PR 26280")
     def ending(self, index: Index, orphan: bool) -> Bucket | None:
-        """The bucket of which an index is the last one that is loaded."""
+        """Where a segment ends, the next one is loaded before its last message leaves the queue, as an orphan too."""
         bucket = self.tails.get(self.boundary(index))
         return bucket if bucket and self.placed.has(bucket) else None
 
@@ -146,14 +107,12 @@ class Reading(Sealing):
 
     @rule(
         "BD-46",
-        "A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, changes nothing.",
         source="follows from BD-02; no report upstream is known",
-        look="a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away",
         needs="calls_under_way",
         when=lambda t, bucket, index, segments: not t.placed.has(bucket),
     )
     def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
-        """A segment has come, or there is none left. It is of no use where the bucket is placed no longer."""
+        """A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, changes nothing."""
         if not self.placed.has(bucket):
             return
         self.tails.pop(self.boundary(index), None)
@@ -163,32 +122,17 @@ class Reading(Sealing):
         else:
             self.used_up(bucket)
 
-    @said(
-        absent="Your tracker keeps a bucket of which nothing is left; it has to delete it.",
-    )
-    @rule(
-        "BD-21",
-        "A bucket is deleted when the last message of its last segment is due and next to leave the queue.",
-        source="BucketDelayedDeliveryTracker",
-        look="a bucket that is deleted while messages of it are in memory alone, or never",
-        when=lambda t, bucket: True,
-        absent=lambda t, bucket: None,
-    )
+    @rule("BD-21", source="BucketDelayedDeliveryTracker")
     def used_up(self, bucket: Bucket) -> None:
-        """Nothing is left of a bucket but what is in memory."""
+        """A bucket is deleted when the last message of its last segment is due and next to leave the queue."""
         self.take_out(bucket)
         self.delete(bucket)
 
-    @rule(
-        "BD-20",
-        "A segment that cannot be loaded is asked for again; where its snapshot is not there, the bucket is dropped, "
-        "and what it has left is held no longer.",
-        source="ImmutableBucket, PR 19577; the second part follows from BD-45",
-        look="a boundary that is forgotten; a segment that is skipped; a snapshot that another tracker has deleted",
-        when=lambda t, bucket, outcome: True,
-    )
+    @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45")
     def not_loaded(self, bucket: Bucket, outcome: int) -> None:
-        """A segment has not come."""
+        """A segment that cannot be loaded is asked for again; where its snapshot is not there, the bucket is dropped,
+        and what it has left is held no longer.
+        """
         if outcome != NOT_PERSISTED and self.placed.has(bucket):
             self.held.forget(bucket.held_behind(bucket.current))
             self.take_away(bucket)

@@ -8,9 +8,7 @@ from typing import Any
 
 from broker_tck.model.bucket_delivery.bucket import Bucket, Index, Range, Segment
 from broker_tck.model.bucket_delivery.holding import Holding
-from broker_tck.model.bucket_delivery.snapshots import Snapshots
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 
 
 class Sealing(Holding):
@@ -28,18 +26,9 @@ class Sealing(Holding):
         """Whether a sealed bucket lies over a ledger after a seal, which may have led to a merge."""
         return self.placed.over(ledger) is not None
 
-    @said(
-        absent="Your tracker's growing bucket grows across a sealed one; it has to be sealed before.",
-    )
-    @rule(
-        "BD-41",
-        "The growing bucket does not grow across a sealed one: it is sealed before, however little it holds.",
-        source="follows from BD-02; no report upstream is known",
-        look="a late message after a recovery, or after a clear: a range that begins below sealed buckets",
-        absent=lambda t, ledger: False,
-    )
+    @rule("BD-41", source="follows from BD-02; no report upstream is known")
     def crosses(self, ledger: int) -> bool:
-        """Whether a sealed bucket lies between the growing one and a ledger."""
+        """The growing bucket does not grow across a sealed one: it is sealed before, however little it holds."""
         grown = self.mutable.ledgers
         return grown is not None and grown[1] < ledger and bool(self.placed.meeting((grown[1], ledger)))
 
@@ -56,30 +45,16 @@ class Sealing(Holding):
         self.held.sealed(bucket)
         self.after_seal()
 
-    @said(
-        absent="Your tracker seals a range that meets a sealed bucket; what it holds has to be kept in memory.",
-    )
-    @rule(
-        "BD-47",
-        "A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot.",
-        source="follows from BD-02; no report upstream is known",
-        look="a bucket that another one is placed over: nobody loads what it has left",
-        needs="maintenance",
-        absent=lambda t, ledgers: False,
-    )
+    @rule("BD-47", source="follows from BD-02; no report upstream is known", needs="maintenance")
     def keeps_in_memory(self, ledgers: Range) -> bool:
+        """A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot."""
         return bool(self.placed.meeting(ledgers))
 
-    @rule(
-        "BD-11",
-        "What is held of the growing bucket is sealed and stored, its first segment is loaded, and from then on it "
-        "lies over its range.",
-        source="BucketDelayedDeliveryTracker",
-        look="what is in memory after a seal; an index from before a refusal, which a recovery takes for one of now",
-        when=lambda t, ledgers, segments: True,
-    )
+    @rule("BD-11", source="BucketDelayedDeliveryTracker")
     def place(self, ledgers: Range, segments: Sequence[Segment]) -> Bucket:
-        """Place a bucket of some segments, load its first one, and have it stored."""
+        """What is held of the growing bucket is sealed and stored, its first segment is loaded, and from then on it
+        lies over its range.
+        """
         bucket = Bucket(ledgers)
         bucket.about = [self.snapshots.about(segment) for segment in segments]
         bucket.size = sum(map(len, segments))
@@ -90,12 +65,7 @@ class Sealing(Holding):
         bucket.created.then(lambda stored: self.wake())
         return bucket
 
-    @said(
-        absent=(
-            "A seal of your tracker stores indexes of messages that are held no longer; it has to store what is held."
-        ),
-    )
-    @also(place, absent=lambda t, indexes: indexes)
+    @rule("BD-11")
     def worth_storing(self, indexes: Sequence[Index]) -> Sequence[Index]:
         """The indexes that are held, each for its own time."""
         return [index for index in indexes if self.held.hands_out(index, None)]
@@ -114,26 +84,13 @@ class Sealing(Holding):
         for index in indexes:
             heappush(self.shared, index)
 
-    @said(
-        absent=(
-            "The end of a creation, or of a merge, leaves your tracker's timer as it is; it has to fire it if "
-            "something is due."
-        ),
-    )
-    @rule(
-        "BD-24",
-        "The end of a creation, or of a merge, fires the timer if something is due: it may have waited for that.",
-        source="follows from BD-42; PR 26239",
-        look="a boundary that is due while its bucket is being stored or merged",
-        when=lambda t: t.available(),
-        absent=lambda t: None,
-    )
+    @rule("BD-24", source="follows from BD-42; PR 26239", when=lambda t: t.available())
     def wake(self) -> None:
-        """What a boundary has waited for has come."""
+        """The end of a creation, or of a merge, fires the timer if something is due: it may have waited for that."""
         if self.available():
             self.timer.fire_at_once()
 
-    @also(Snapshots.number_of, when=lambda t, bucket, segments: t.placed.has(bucket))
+    @rule("BD-16", when=lambda t, bucket, segments: t.placed.has(bucket))
     def not_stored(self, bucket: Bucket, segments: Sequence[Segment]) -> None:
         """A bucket could not be stored: if it is still there, what it holds is kept in memory."""
         bucket.current = bucket.last

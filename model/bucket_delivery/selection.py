@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from broker_tck.model.bucket_delivery.bucket import Bucket
-from broker_tck.model.rules import Part, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Part, rule
 
 MOST_MERGED = 4
 """So many buckets become one at most."""
@@ -42,41 +41,23 @@ class Selection(Part):
                 soonest, chosen = next_time, window
         return chosen
 
-    @said(
-        two_segments_needed="Your tracker merges only buckets with two segments that are not loaded; one is enough.",
-    )
     @rule(
         "BD-27",
-        "Up to four neighbours are merged, each of which has a segment that is not loaded: the fewest messages decide, "
-        "then the next time, which has to be sooner than that of the choice before.",
         source="BucketDelayedDeliveryTracker, PR 26242",
-        look="the time of the next segment, not of the one behind it; one unloaded segment; windows of three and two",
         needs="maintenance",
         when=lambda s, bucket: bucket.unloaded == 0,
-        two_segments_needed=lambda s, bucket: bucket.unloaded > 1,
     )
     def is_eligible(self, bucket: Bucket) -> bool:
-        """Whether a bucket can be merged."""
+        """Up to four neighbours are merged, each of which has a segment that is not loaded: the fewest messages decide,
+        then the next time, which has to be sooner than that of the choice before.
+        """
         return bucket.unloaded > 0
 
-    @said(
-        absent="Your tracker chooses what to merge without the time of the next segment.",
-        of_what_is_loaded="Your tracker chooses what to merge by the segments that are loaded; the next ones decide.",
-    )
-    @also(
-        is_eligible,
-        absent=lambda s, bucket: 0,
-        of_what_is_loaded=lambda s, bucket: bucket.about[bucket.current - 1].first_time,
-    )
+    @rule("BD-27")
     def next_time(self, bucket: Bucket) -> int:
         return bucket.about[bucket.current].first_time
 
-    @said(
-        two="Your tracker merges two buckets at a time; it has to merge up to four.",
-        three="Your tracker merges three buckets at most; it may be four.",
-        absent="Your tracker merges nothing; up to four neighbours have to be merged.",
-    )
-    @also(is_eligible, absent=lambda s, n: 0, two=lambda s, n: min(2, n), three=lambda s, n: min(3, n))
+    @rule("BD-27")
     def widest(self, n: int) -> int:
         """How many are merged at most, of n."""
         return min(MOST_MERGED, n)

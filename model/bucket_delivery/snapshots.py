@@ -9,8 +9,7 @@ from typing import Any
 from broker_tck.model.bucket_delivery.bucket import About, Bucket, Range, Segment, Snapshot
 from broker_tck.model.bucket_delivery.durable import BAD_VERSION, NOT_PERSISTED, OK, Call, Durable
 from broker_tck.model.bucket_delivery.promise import Promise, settled
-from broker_tck.model.rules import Part, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Part, rule
 
 ATTEMPTS = 4
 """So often a call is made at most."""
@@ -47,29 +46,11 @@ class Snapshots(Part):
 
     # ---- Calls
 
-    @said(
-        absent=(
-            "Your tracker does not make a call to the storage again that was not persisted; four times in all is right."
-        ),
-        three_attempts="Your tracker makes a call to the storage three times in all; four times is right.",
-        whatever_fails=(
-            "Your tracker makes every call to the storage that failed again; only one that was not persisted is made "
-            "again."
-        ),
-        once_more="Your tracker makes a call to the storage five times in all; four times is right.",
-    )
-    @rule(
-        "BD-15",
-        "A call to the storage that was not persisted is made again at once, four times in all; any other failure is "
-        "final.",
-        source="ImmutableBucket, PR 19577",
-        look="the number of attempts; failures of another kind",
-        absent=lambda s, outcome, attempts: False,
-        three_attempts=lambda s, outcome, attempts: outcome == NOT_PERSISTED and attempts < ATTEMPTS - 1,
-        whatever_fails=lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
-        once_more=lambda s, outcome, attempts: outcome == NOT_PERSISTED and attempts <= ATTEMPTS,
-    )
+    @rule("BD-15", source="ImmutableBucket, PR 19577")
     def retried(self, outcome: int, attempts: int) -> bool:
+        """A call to the storage that was not persisted is made again at once, four times in all; any other failure is
+        final.
+        """
         return outcome == NOT_PERSISTED and attempts < ATTEMPTS
 
     def call(
@@ -101,37 +82,9 @@ class Snapshots(Part):
 
     # ---- Snapshots
 
-    @said(
-        first_time_of_all=(
-            "A snapshot of your tracker has 0 for the first time of a segment; it has to say when its first message "
-            "is due."
-        ),
-        of_its_first_ledger=(
-            "A snapshot of your tracker tells the positions of a segment's first ledger alone; it has to tell them all."
-        ),
-        without_its_last=(
-            "A snapshot of your tracker leaves out the last position of a segment; it has to tell them all."
-        ),
-        absent=(
-            "A snapshot of your tracker says nothing of its segments; it has to say which positions they have, and "
-            "their times."
-        ),
-    )
-    @rule(
-        "BD-13",
-        "A snapshot says of each segment which positions it has, and its first and last time.",
-        source="the snapshot's format, PR 19706",
-        look="a first or last time that is another segment's; positions of the segment alone",
-        absent=lambda s, segment: About(0, 0, frozenset()),
-        first_time_of_all=lambda s, segment: About(0, segment[-1][0], frozenset(index[1:] for index in segment)),
-        of_its_first_ledger=lambda s, segment: About(
-            segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment if index[1] == segment[0][1])
-        ),
-        without_its_last=lambda s, segment: About(
-            segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment[:-1])
-        ),
-    )
+    @rule("BD-13", source="the snapshot's format, PR 19706")
     def about(self, segment: Segment) -> About:
+        """A snapshot says of each segment which positions it has, and its first and last time."""
         return About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment))
 
     def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:
@@ -188,19 +141,9 @@ class Snapshots(Part):
         self.call(f"delete:{number}", partial(self.durable.delete, number), done, self.retried)
         return deleted
 
-    @said(
-        absent="Your tracker deletes another bucket's snapshot in place of one that could not be stored.",
-    )
-    @rule(
-        "BD-16",
-        "A bucket that could not be stored is kept in memory, in no bucket; it has no snapshot that could be deleted.",
-        source="BucketDelayedDeliveryTracker, PR 19577",
-        look="segments behind the first; which snapshot is deleted in its place: that of another bucket, same range",
-        needs="calls_under_way",
-        absent=lambda s, bucket: s.durable.keys.get(bucket.ledgers) if bucket.id is None else bucket.id,
-    )
+    @rule("BD-16", source="BucketDelayedDeliveryTracker, PR 19577", needs="calls_under_way")
     def number_of(self, bucket: Bucket) -> int | None:
-        """The number of a bucket's snapshot, if it has one."""
+        """A bucket that could not be stored is kept in memory, in no bucket; it has no snapshot that could be deleted."""
         return bucket.id
 
     def is_deleted_without_snapshot(self, bucket: Bucket) -> bool:
@@ -215,44 +158,20 @@ class Snapshots(Part):
 
     # ---- Keys
 
-    @said(
-        three_attempts=(
-            "Your tracker makes a key update that meets a bad version three times in all; four times is right."
-        ),
-        whatever_fails=(
-            "Your tracker makes every key update that failed again; only one that met a bad version is made again."
-        ),
-        absent="Your tracker does not make a key update again that meets a bad version; four times in all is right.",
-    )
-    @rule(
-        "BD-17",
-        "The key of a bucket is put once its snapshot is stored, unless it was cleared, and removed once that is "
-        "deleted, if it still leads there. Key updates come one after another; one that meets a bad version is made "
-        "again, four times in all, and one that fails otherwise is not.",
-        source="ImmutableBucket, PRs 19901, 22802, 26401",
-        look="what a crash leaves between both; two buckets of the same range; a failure that is final",
-        absent=lambda s, outcome, attempts: False,
-        three_attempts=lambda s, outcome, attempts: outcome == BAD_VERSION and attempts < ATTEMPTS - 1,
-        whatever_fails=lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
-    )
+    @rule("BD-17", source="ImmutableBucket, PRs 19901, 22802, 26401")
     def updated_again(self, outcome: int, attempts: int) -> bool:
+        """The key of a bucket is put once its snapshot is stored, unless it was cleared, and removed once that is
+        deleted, if it still leads there. Key updates come one after another; one that meets a bad version is made
+        again, four times in all, and one that fails otherwise is not.
+        """
         return outcome == BAD_VERSION and attempts < ATTEMPTS
 
-    @said(
-        absent="Your tracker puts the key of a bucket that was cleared; it may not.",
-    )
-    @also(updated_again, absent=lambda s, bucket: True)
+    @rule("BD-17")
     def puts_key(self, bucket: Bucket) -> bool:
         """Whether the key of a bucket that was stored is put."""
         return not bucket.given_up
 
-    @said(
-        absent=(
-            "Your tracker removes a key that leads to another snapshot by then; it may only where it still leads to "
-            "the deleted one."
-        ),
-    )
-    @also(updated_again, absent=lambda s, bucket: True)
+    @rule("BD-17")
     def has_key(self, bucket: Bucket) -> bool:
         """Whether the key of a bucket leads to its snapshot."""
         return self.durable.keys.get(bucket.ledgers) == bucket.id

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from broker_tck.model.parts import timer
 from broker_tck.model.rules import rule
-from broker_tck.model.said import said
 
 
 class Timer(timer.Timer):
@@ -19,24 +18,11 @@ class Timer(timer.Timer):
     def ran(self) -> None:
         self.fired()
 
-    @said(
-        beside_what_is_armed=(
-            "The end of a load arms your tracker's timer beside what is armed already; it has to take its place."
-        ),
-        absent="The end of a load leaves your tracker's timer as it is; it has to have it fire at once.",
-    )
-    @rule(
-        "BD-42",
-        "An add that was accepted, an answer that nothing is available, and a get bring the timer up to date; a "
-        "refusal and a repeated add do not. The end of a load has it fire at once, in place of whatever was armed.",
-        source="BucketDelayedDeliveryTracker; AbstractDelayedDeliveryTracker, PR 26012",
-        look="the first message in memory: its time is what the timer is armed for; a second timeout beside it",
-        when=lambda t: True,
-        absent=lambda t: None,
-        beside_what_is_armed=lambda t: t.arm_at(t.now),
-    )
+    @rule("BD-42", source="BucketDelayedDeliveryTracker; AbstractDelayedDeliveryTracker, PR 26012")
     def fire_at_once(self) -> None:
-        """Arm for this moment."""
+        """An add that was accepted, an answer that nothing is available, and a get bring the timer up to date; a
+        refusal and a repeated add do not. The end of a load has it fire at once, in place of whatever was armed.
+        """
         self.cancel()
         self.aim_at_nothing()
         self.arm_at(self.now)

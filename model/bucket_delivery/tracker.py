@@ -10,8 +10,7 @@ from broker_tck.model.bucket_delivery.maintaining import Maintaining
 from broker_tck.model.bucket_delivery.promise import settled
 from broker_tck.model.bucket_delivery.ranges import Piece, piece_of
 from broker_tck.model.reference import Fault
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 
 FAULTS = {
     NOT_PERSISTED: "BucketSnapshotPersistenceException",
@@ -54,24 +53,14 @@ class Tracker(Maintaining):
             useless += self.place_recovered(bucket)
         return useless
 
-    @said(
-        absent=(
-            "A recovery of your tracker takes buckets in the order of the keys; of those that meet, the one that "
-            "begins first is placed."
-        ),
-    )
-    @rule(
-        "BD-34",
-        "Of recovered buckets whose ranges meet, the one that begins first is placed, or the longer one; the others "
-        "are deleted. The order of the keys does not matter.",
-        source="BucketDelayedDeliveryTracker, PR 25990",
-        look="what a crash in the middle of a merge leaves: the merged bucket and its sources, in any order",
-        absent=lambda t, keys: keys,
-    )
+    @rule("BD-34", source="BucketDelayedDeliveryTracker, PR 25990")
     def in_order(self, keys: Sequence[Range]) -> Sequence[Range]:
+        """Of recovered buckets whose ranges meet, the one that begins first is placed, or the longer one; the others
+        are deleted. The order of the keys does not matter.
+        """
         return sorted(keys, key=lambda ledgers: (ledgers[0], -ledgers[1]))
 
-    @also(in_order, when=lambda t, bucket: bool(t.placed.meeting(bucket.ledgers)))
+    @rule("BD-34", when=lambda t, bucket: bool(t.placed.meeting(bucket.ledgers)))
     def place_recovered(self, bucket: Bucket) -> list[Piece]:
         """Place a bucket, if it does not meet another one; answers with what is of no use any more."""
         if self.placed.meeting(bucket.ledgers):
@@ -95,62 +84,25 @@ class Tracker(Maintaining):
         outcome, loaded = self.snapshots.read(bucket, bucket.current, bucket.current).outcome
         return outcome, loaded[0] if outcome == OK else []
 
-    @said(
-        strictly_before="A recovery of your tracker loads a segment whose messages are all due; it has to skip it.",
-        by_their_first_times=(
-            "A recovery of your tracker skips segments that begin before the cut-off; all messages of a skipped one "
-            "have to be due."
-        ),
-        absent=(
-            "A recovery of your tracker skips no segments; those all of whose messages are due are read again by the "
-            "dispatcher."
-        ),
-    )
-    @rule(
-        "BD-39",
-        "A recovery skips the leading segments all of whose messages are due: these are read again by the dispatcher. "
-        "Of a bucket with nothing else, nothing is left.",
-        source="ImmutableBucket",
-        look="a segment that ends at the cut-off; messages of skipped segments, which are not held",
-        absent=lambda t, about: 1,
-        strictly_before=lambda t, about: 1 + sum(each.last_time < t.cutoff() for each in about),
-        by_their_first_times=lambda t, about: 1 + sum(each.first_time <= t.cutoff() for each in about),
-    )
+    @rule("BD-39", source="ImmutableBucket")
     def first_segment(self, about: Sequence[About]) -> int:
-        """The number of the first segment that is recovered."""
+        """A recovery skips the leading segments all of whose messages are due: these are read again by the dispatcher.
+        Of a bucket with nothing else, nothing is left.
+        """
         return 1 + sum(each.last_time <= self.cutoff() for each in about)
 
-    @said(
-        absent=(
-            "A recovery of your tracker fails where a snapshot is not there; it has to drop that bucket and its key."
-        ),
-    )
-    @rule(
-        "BD-36",
-        "A bucket whose snapshot is not there, or cannot be read, is dropped, and its key removed.",
-        source="BucketDelayedDeliveryTracker",
-        look="a crash between the deletion of a snapshot and that of its key",
-        absent=lambda t, outcome: True,
-    )
+    @rule("BD-36", source="BucketDelayedDeliveryTracker")
     def fails_recovery(self, outcome: int) -> bool:
+        """A bucket whose snapshot is not there, or cannot be read, is dropped, and its key removed."""
         return outcome == NOT_PERSISTED
 
-    @said(
-        absent=(
-            "A recovery of your tracker goes on where a snapshot cannot be read that may be there; it has to fail as "
-            "a whole."
-        ),
-    )
     @rule(
         "BD-35",
-        "A recovery that cannot read a snapshot, which may be there, fails as a whole and deletes nothing.",
         source="BucketDelayedDeliveryTracker, PR 22735",
-        look="four failures in a row, while other buckets can be read",
         when=lambda t, read: any(outcome == NOT_PERSISTED for outcome, _ in read.values()),
-        absent=lambda t, read: None,
     )
     def raise_failures(self, read: dict[Piece, tuple[int, Segment]]) -> None:
-        """Raise the first failure that a recovery does not survive."""
+        """A recovery that cannot read a snapshot, which may be there, fails as a whole and deletes nothing."""
         for piece in self.listed(read):
             outcome, _ = read[piece]
             if outcome != OK and self.fails_recovery(outcome):
@@ -160,56 +112,26 @@ class Tracker(Maintaining):
         """The order in which recovered buckets are gone through."""
         return pieces
 
-    @rule(
-        "BD-32",
-        "A close cancels the timer and stores nothing. It has ended when all calls that change something have; what is "
-        "read comes to nothing.",
-        source="BucketDelayedDeliveryTracker, PR 26053",
-        look="deletions under way, which another tracker could meet; a timeout that stays armed",
-        when=lambda t: True,
-    )
+    @rule("BD-32", source="BucketDelayedDeliveryTracker, PR 26053", when=lambda t: True)
     def close(self) -> bool:
-        """End; answers whether all calls that change something have ended."""
+        """A close cancels the timer and stores nothing. It has ended when all calls that change something have; what is
+        read comes to nothing.
+        """
         self.timer.close()
         self.snapshots.close()
         self.left = [*self.placed.buckets()]
         return self.has_closed()
 
-    @said(
-        with_its_creations=(
-            "A close of your tracker ends when its snapshots are created; it has to wait for all calls that change "
-            "something."
-        ),
-        absent="A close of your tracker ends at once; it has to wait for all calls that change something.",
-        without_keys=(
-            "A close of your tracker does not wait for the cursor's properties to be put and removed; it has to wait "
-            "for all calls that change something."
-        ),
-    )
-    @also(
-        close,
-        absent=lambda t: True,
-        with_its_creations=lambda t: all(bucket.created.settled for bucket in t.left),
-        without_keys=lambda t: all(call.updates_key for call in t.durable.calls.waiting if call.owner is t.snapshots),
-    )
+    @rule("BD-32")
     def has_closed(self) -> bool:
         """Whether nothing is under way that changes what is durable."""
         return not any(call.owner is self.snapshots for call in self.durable.calls.waiting)
 
-    @said(
-        absent="A recovery of your tracker loads nothing; of each bucket one segment has to be loaded.",
-    )
-    @rule(
-        "BD-37",
-        "Of each recovered bucket one segment is loaded, and what is in it and behind it is held, wherever the cursor "
-        "stands.",
-        source="BucketDelayedDeliveryTracker",
-        look="the count after a recovery; segments that were skipped; messages below the mark-delete position",
-        when=lambda t, read: bool(read),
-        absent=lambda t, read: [],
-    )
+    @rule("BD-37", source="BucketDelayedDeliveryTracker", when=lambda t, read: bool(read))
     def take_over(self, read: dict[Piece, tuple[int, Segment]]) -> list[Piece]:
-        """Load the segments that were read; answers with the buckets of which nothing is left."""
+        """Of each recovered bucket one segment is loaded, and what is in it and behind it is held, wherever the cursor
+        stands.
+        """
         useless: list[Piece] = []
         for piece in self.listed(read):
             if segment := read[piece][1]:

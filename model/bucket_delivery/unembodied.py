@@ -15,7 +15,6 @@ UNEMBODIED: tuple[Rule, ...] = (
         "BD-02",
         "Nothing is stuck: what is due and not under way is handed out, or a call is made that leads there.",
         source="follows from BD-41, BD-46 and BD-47; issues 26239, 26280",
-        look="a bucket that nobody loads on: one that was placed over, or whose boundary was lost",
     ),
     informative(
         "BD-14",
@@ -57,7 +56,6 @@ UNEMBODIED: tuple[Rule, ...] = (
         "BD-44",
         "No message is handed out before its time, or more than a tick before it where delivery is not strict.",
         source="follows from BD-19",
-        look="an index from before a refusal, for a position that was accepted for a later time",
     ),
     informative(
         "BD-45",

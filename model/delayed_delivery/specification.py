@@ -19,8 +19,7 @@ from broker_tck.model.delayed_delivery.memory import MemoryEstimate
 from broker_tck.model.delayed_delivery.unembodied import UNEMBODIED
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
-from broker_tck.model.rules import Rule, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Rule, rule
 
 
 class Config(Protocol):
@@ -60,52 +59,14 @@ class DelayedDelivery(Reference):
 
     # ---- Adding
 
-    @said(
-        absent="Your tracker takes messages that are due already, or have no time; it has to refuse them.",
-        equality_accepted=(
-            "Your tracker takes a message whose time is exactly the cut-off; that one is due, and has to be refused."
-        ),
-        only_the_past=(
-            "Your tracker refuses only what is not after now; it has to refuse all that is not after the cut-off."
-        ),
-        by_the_bucket="Your tracker refuses a message by the time of its bucket; its own time decides.",
-        one_more_refused=(
-            "Your tracker refuses a message that is due one millisecond after the cut-off; it has to take it."
-        ),
-    )
-    @rule(
-        "DD-09",
-        "A time that is negative or not after the cut-off is refused.",
-        source="AbstractDelayedDeliveryTracker; InMemoryDelayedDeliveryTracker, PR 5498",
-        look="equality: the cut-off itself is refused, one millisecond later is accepted",
-        absent=lambda m, at: False,
-        equality_accepted=lambda m, at: at < 0 or at < m.buckets.cutoff(m.timer.now),
-        by_the_bucket=lambda m, at: at < 0 or m.buckets.due(m.buckets.key(at), m.timer.now),
-        only_the_past=lambda m, at: at <= m.timer.now,
-        one_more_refused=lambda m, at: at <= m.buckets.cutoff(m.timer.now) + 1,
-    )
+    @rule("DD-09", source="AbstractDelayedDeliveryTracker; InMemoryDelayedDeliveryTracker, PR 5498")
     def refuses(self, at: int) -> bool:
+        """A time that is negative or not after the cut-off is refused."""
         return at < 0 or at <= self.buckets.cutoff(self.timer.now)
 
-    @said(
-        absent=(
-            "Your tracker looks at the fixed delay with the time of the bucket; it has to with the time as it was"
-            " given."
-        ),
-        cut_to_the_tick=(
-            "Your tracker looks at the fixed delay with the time cut to a whole tick; it has to with the time as it "
-            "was given."
-        ),
-    )
-    @rule(
-        "DD-10",
-        "An accepted add brings the timer up to date, then looks at the fixed delay with the time as it was given.",
-        source="InMemoryDelayedDeliveryTracker",
-        look="what runs after the insertion, and in which order",
-        absent=lambda m, at: m.buckets.key(at),
-        cut_to_the_tick=lambda m, at: at - at % max(m.buckets.tick, 1),
-    )
+    @rule("DD-10", source="InMemoryDelayedDeliveryTracker")
     def compared(self, at: int) -> int:
+        """An accepted add brings the timer up to date, then looks at the fixed delay with the time as it was given."""
         return at
 
     def add(self, ledger: int, entry: int, at: int) -> bool:
@@ -121,7 +82,7 @@ class DelayedDelivery(Reference):
         self.memory_estimate.grew = True
         return self.index.insert(position, key)
 
-    @also(compared, when=lambda m, new, at: True)
+    @rule("DD-10")
     def added(self, new: bool, at: int) -> None:
         """What follows where a message was taken, ``new`` or once more."""
         self.update_timer()
@@ -144,39 +105,14 @@ class DelayedDelivery(Reference):
 
     # ---- Handing out
 
-    @said(
-        absent="Your tracker says that nothing is available while its first bucket is due.",
-        anything_held=(
-            "Your tracker says that a message is available as soon as one is held; its bucket has to be due."
-        ),
-        nothing_far_ahead=(
-            "Your tracker says that nothing is available until its last bucket is due; the first one decides."
-        ),
-    )
-    @rule(
-        "DD-19",
-        "A message is available while the first bucket is due; where none is, the question brings the timer up to "
-        "date.",
-        source="AbstractDelayedDeliveryTracker, PR 10078",
-        look="the timer after a firing that found nothing to hand out",
-        absent=lambda m: False,
-        anything_held=lambda m: bool(m.index.held),
-        nothing_far_ahead=lambda m: bool(m.index.held) and m.buckets.due(max(m.index.held), m.timer.now),
-    )
+    @rule("DD-19", source="AbstractDelayedDeliveryTracker, PR 10078")
     def available(self) -> bool:
+        """A message is available while the first bucket is due; where none is, the question brings the timer up to
+        date.
+        """
         return bool(self.index.held) and self.buckets.due(self.index.first(), self.timer.now)
 
-    @said(
-        absent=(
-            "Where nothing is available, the question leaves your tracker's timer as it is; it has to bring it up"
-            " to date."
-        ),
-        a_yes_as_well=(
-            "The question for what is available moves your tracker's timer even where the answer is yes; then it has "
-            "to leave it alone."
-        ),
-    )
-    @also(available, absent=lambda m, available: False, a_yes_as_well=lambda m, available: True)
+    @rule("DD-19")
     def has_updates_timer(self, available: bool) -> bool:
         return not available
 
@@ -199,7 +135,7 @@ class DelayedDelivery(Reference):
         """The keys of the buckets that are due, in order."""
         return [*takewhile(lambda key: self.buckets.due(key, self.timer.now), sorted(self.index.held))]
 
-    @also(Index.taken, when=lambda m, taken: True)
+    @rule("DD-20")
     def left(self, taken: list[tuple[int, Copy]]) -> None:
         """What follows where messages have left, or could have."""
         self.restart(taken)
@@ -211,40 +147,14 @@ class DelayedDelivery(Reference):
 
     # ---- Pausing
 
-    @said(
-        absent=(
-            "Your tracker never asks for a pause; it has to while the delay is fixed, `lookahead` messages are "
-            "held and none is available."
-        ),
-        more_than_lookahead="Your tracker asks for a pause one message too late; `lookahead` messages are enough.",
-        fixed_or_not="Your tracker asks for a pause though the delay is not fixed.",
-        without_lookahead_too="Your tracker asks for a pause although `lookahead` is 0, which turns detection off.",
-        half_the_lookahead=(
-            "Your tracker asks for a pause at half of `lookahead` messages; it has to wait for all of them."
-        ),
-        counts_buckets="Your tracker compares the number of buckets with `lookahead`; it has to count messages.",
-    )
-    @rule(
-        "DD-17",
-        "All deliveries pause while detection is on, the delay is fixed, at least `lookahead` messages are held and "
-        "none is available; availability is asked last.",
-        source="InMemoryDelayedDeliveryTracker, PRs 16609, 17907",
-        look="equality with the lookahead; the timer update behind the question for availability",
-        absent=lambda m: False,
-        more_than_lookahead=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and m.count() > m.lookahead,
-        fixed_or_not=lambda m: m.lookahead > 0 and m.count() >= m.lookahead,
-        without_lookahead_too=lambda m: m.fixed_delay.fixed and m.count() >= m.lookahead,
-        half_the_lookahead=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and m.count() >= (m.lookahead + 1) // 2,
-        counts_buckets=lambda m: m.lookahead > 0 and m.fixed_delay.fixed and len(m.index.held) >= m.lookahead,
-    )
+    @rule("DD-17", source="InMemoryDelayedDeliveryTracker, PRs 16609, 17907")
     def wants_pause(self) -> bool:
+        """All deliveries pause while detection is on, the delay is fixed, at least `lookahead` messages are held and
+        none is available; availability is asked last.
+        """
         return self.lookahead > 0 and self.fixed_delay.fixed and self.count() >= self.lookahead
 
-    @said(
-        absent="Your tracker asks for what is available even where it wants no pause; that is asked last.",
-        never="Your tracker asks for a pause while a message is available; then nothing may pause.",
-    )
-    @also(wants_pause, absent=lambda m, wanted: True, never=lambda m, wanted: False)
+    @rule("DD-17")
     def asks_availability(self, wanted: bool) -> bool:
         return wanted
 
@@ -290,20 +200,12 @@ class DelayedDelivery(Reference):
         self.index.clear()
         self.fixed_delay.cleared()
 
-    @said(
-        absent="Your tracker cannot be closed twice; a second close has to do nothing.",
-    )
-    @rule(
-        "DD-32",
-        "Close disarms the timer, and may be repeated; what is seen of the index after it is not specified.",
-        source="AbstractDelayedDeliveryTracker, PR 18000",
-        look="a timeout that outlives its tracker; what a second close lets go of once more",
-        absent=lambda m: m.closed,
-    )
+    @rule("DD-32", source="AbstractDelayedDeliveryTracker, PR 18000")
     def refuses_close(self) -> bool:
+        """Close disarms the timer, and may be repeated; what is seen of the index after it is not specified."""
         return False
 
-    @also(refuses_close, when=lambda m: m.timer.timeout is not None)
+    @rule("DD-32", when=lambda m: m.timer.timeout is not None)
     def close(self) -> None:
         """End. No operation follows but a second close."""
         if self.refuses_close():

@@ -10,13 +10,11 @@ UNEMBODIED: tuple[Rule, ...] = (
         "With an unchanged tick, a message becomes available in [at, at + P - 1] in strict mode, else in "
         "[at - tick, at - tick + P - 1].",
         source="follows from DD-04 to DD-06",
-        look="rounding of the key together with the test whether a bucket is due",
     ),
     law(
         "DD-08",
         "A message that was handed out, offered again with its own time and no smaller tick, is refused.",
         source="follows from DD-05, DD-06 and DD-09; PR 26188, issue 25996",
-        look="a bucket that is due before all that it may hold is due",
     ),
     informative(
         "DD-18",
@@ -47,7 +45,6 @@ UNEMBODIED: tuple[Rule, ...] = (
         "DD-34",
         "While a message is held, the first bucket is due now or a timeout is armed.",
         source="follows from DD-21 to DD-24 and DD-33; issue 25996",
-        look="a timer update that returns without arming, or one that believes a cancelled timeout to be armed",
     ),
     informative(
         "DD-36",

@@ -1,6 +1,5 @@
-"""The reference model of contract ``entry-cache``: its profiles, with all known wrong ways declared."""
+"""The reference models of contract ``entry-cache``, by profile."""
 
-from broker_tck.model.entry_cache import wrong_passes, wrong_reads, wrong_ways
 from broker_tck.model.entry_cache.profiles import PROFILES
 
-__all__ = ["PROFILES", "wrong_passes", "wrong_reads", "wrong_ways"]
+__all__ = ["PROFILES"]

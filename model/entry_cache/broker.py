@@ -7,11 +7,9 @@ from typing import Any
 
 from broker_tck.model.entry_cache.caches import Caches, Config
 from broker_tck.model.entry_cache.entries import Cached, Removed, add
-from broker_tck.model.entry_cache.manager import Manager
 from broker_tck.model.entry_cache.passes import Passes
 from broker_tck.model.reference import Fault
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 
 Stops = Callable[[Cached, Removed], bool]
 """Whether a pass ends before an entry, by what is removed already."""
@@ -30,21 +28,9 @@ class Broker(Caches):
 
     # ---- A pass
 
-    @said(
-        absent="Your cache has a queue for each topic; there is one for all.",
-        the_largest_cache_first=(
-            "Your cache evicts from the largest topic first; it has to take the head of the one queue."
-        ),
-    )
-    @rule(
-        "EC-23",
-        "The queue is one for all caches: a pass looks at its head, whichever topic that is of.",
-        source="RangeCacheRemovalQueue, PR 24363",
-        look="a queue of each topic's own",
-        absent=lambda m: next((e for c in m.caches for e in m.store.queue if e.cache is c), m.store.queue[0]),
-        the_largest_cache_first=lambda m: max(m.store.queue, key=lambda e: e.cache.size),
-    )
+    @rule("EC-23", source="RangeCacheRemovalQueue, PR 24363")
     def head(self) -> Cached:
+        """The queue is one for all caches: a pass looks at its head, whichever topic that is of."""
         return self.store.queue[0]
 
     def take_from_head(self, stops: Stops, keeps: Keeps) -> Removed:
@@ -61,13 +47,11 @@ class Broker(Caches):
 
     @rule(
         "EC-03",
-        "A blank head does not stop a pass.",
         source="RangeCacheRemovalQueue, PR 24363",
-        look="the order of the tests: whether the entry is there comes before its age",
         when=lambda m, head, removed, stops, keeps, first_round: head.blank,
     )
     def visit(self, head: Cached, removed: Removed, stops: Stops, keeps: Keeps, first_round: bool) -> bool:
-        """Drop the head, requeue or remove it, unless the pass stops before it; answers whether it goes on."""
+        """A blank head does not stop a pass."""
         if head.blank:
             self.drop_blank(head, removed)
             return True
@@ -80,15 +64,9 @@ class Broker(Caches):
             add(removed, self.store.remove(head))
         return True
 
-    @rule(
-        "EC-02",
-        "An entry that has left its cache stays in the queue; a pass that meets it drops it, and counts nothing.",
-        source="RangeCacheRemovalQueue, PR 24363",
-        look="a blank head that is counted, or taken for what was removed",
-        when=lambda m, blank, removed: True,
-    )
+    @rule("EC-02", source="RangeCacheRemovalQueue, PR 24363")
     def drop_blank(self, blank: Cached, removed: Removed) -> None:
-        """A pass meets an entry that has left its cache."""
+        """An entry that has left its cache stays in the queue; a pass that meets it drops it, and counts nothing."""
         self.store.queue.remove(blank)
 
     def requeue(self, entry: Cached) -> None:
@@ -122,19 +100,9 @@ class Broker(Caches):
             lambda head, removed: passes.stops_size_pass(head, removed, asked), self.kept_in_size_pass
         )
 
-    @said(
-        absent="A size pass of your cache asks an entry's age; only a time pass does.",
-        young_ones_are_kept="A size pass of your cache keeps what was inserted just now; it may not look at ages.",
-    )
-    @rule(
-        "EC-33",
-        "A size pass asks no entry's age.",
-        source="RangeCacheRemovalQueue, PR 24623",
-        look="expired entries that lose their protection, young ones that are spared",
-        absent=lambda m, entry: m.passes.should_requeue(entry) and entry.stamp >= m.now - m.config.ttl,
-        young_ones_are_kept=lambda m, entry: m.passes.should_requeue(entry) or entry.stamp >= m.now,
-    )
+    @rule("EC-33", source="RangeCacheRemovalQueue, PR 24623")
     def keeps_in_size_pass(self, entry: Cached) -> bool:
+        """A size pass asks no entry's age."""
         return self.passes.should_requeue(entry)
 
     def kept_in_size_pass(self, entry: Cached, first_round: bool) -> bool:
@@ -161,26 +129,20 @@ class Broker(Caches):
             self.manager.count_pass()
             self.size_pass(asked)
 
-    @said(
-        absent="The scheduled run of your cache does nothing; it has to be a time pass, then a size pass.",
-    )
     @rule(
         "EC-38",
-        "A scheduled run is a time pass, then a size pass if the trigger is still passed.",
         source="RangeEntryCacheManagerImpl.doCacheEviction",
-        look="the order: what time removes need not be asked for again",
         needs="manager",
         when=lambda m: any(entry.stamp < m.now - m.config.ttl for entry in m.store.queue),
-        absent=lambda m: None,
     )
     def run(self) -> None:
-        """The scheduled run."""
+        """A scheduled run is a time pass, then a size pass if the trigger is still passed."""
         self.time_pass(self.now - self.config.ttl)
         self.relieve()
 
     # ---- What is set, and what is told
 
-    @also(Manager.keeps_nothing, when=lambda m, size: m.store.total > size)
+    @rule("EC-19", when=lambda m, size: m.store.total > size)
     def resize(self, size: int) -> None:
         """Set the largest size."""
         self.manager.max_size = size

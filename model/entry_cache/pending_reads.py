@@ -5,8 +5,7 @@ from __future__ import annotations
 from broker_tck.model.entry_cache.entries import Cache
 from broker_tck.model.entry_cache.readers import Reader, Request, Run
 from broker_tck.model.parts.calls import CallsUnderWay
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 
 WAITS, COMPLETES, FAILS, RAISES = range(4)
 """What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
@@ -27,52 +26,14 @@ class PendingReads(CallsUnderWay[Request]):
 
     # ---- Reads that run already are joined
 
-    @said(
-        absent="Your cache never joins a read that runs already; it has to where they overlap.",
-        the_same_only="Your cache joins only a read of the same range; it has to join whatever overlaps.",
-        those_with_all_of_it=(
-            "A read of your cache joins only a running one that covers all of it; it has to join wherever they overlap."
-        ),
-        none_that_begins_before=(
-            "A read of your cache does not join a running one that begins before it and ends inside it; it has to "
-            "join wherever they overlap."
-        ),
-        none_that_ends_behind=(
-            "A read of your cache does not join a running one that begins inside it and ends behind it; it has to "
-            "join wherever they overlap."
-        ),
-        none_inside=(
-            "A read of your cache does not join a running one that lies inside it; it has to join wherever they "
-            "overlap."
-        ),
-    )
-    @rule(
-        "EC-50",
-        "A read joins those that run already in whatever part they overlap. What they leave of it is read as any other "
-        "part of a ledger: out of the cache, then from the storage.",
-        source="PendingReadsManager, PR 17241",
-        look="the same range, a larger one, one that begins before, ends behind or lies inside; several of them",
-        needs="reads",
-        absent=lambda p, request, first, last: False,
-        the_same_only=lambda p, request, first, last: (request.first, request.last) == (first, last),
-        those_with_all_of_it=lambda p, request, first, last: request.first <= first and last <= request.last,
-        none_that_begins_before=lambda p, request, first, last: (
-            (request.first <= first and last <= request.last) or first <= request.first <= last
-        ),
-        none_that_ends_behind=lambda p, request, first, last: (
-            (request.first <= first and last <= request.last) or first <= request.last <= last
-        ),
-        none_inside=lambda p, request, first, last: (
-            request.first <= last and first <= request.last and not (first < request.first and request.last < last)
-        ),
-    )
+    @rule("EC-50", source="PendingReadsManager, PR 17241", needs="reads")
     def joins(self, request: Request, first: int, last: int) -> bool:
+        """A read joins those that run already in whatever part they overlap. What they leave of it is read as any other
+        part of a ledger: out of the cache, then from the storage.
+        """
         return request.first <= last and first <= request.last
 
-    @said(
-        absent="A read of your cache joins reads of another cache; it may only join those of its own.",
-    )
-    @also(joins, absent=lambda p, request, reader, disabled: request.ledger == reader.ledger)
+    @rule("EC-50")
     def of_its_cache(self, request: Request, reader: Reader, disabled: bool) -> bool:
         """Whether a read is one of the same cache and ledger. What a disabled cache reads cannot be joined."""
         return request.ledger == reader.ledger and request.cache is reader.cache and not disabled
@@ -118,29 +79,14 @@ class PendingReads(CallsUnderWay[Request]):
 
     # ---- The storage fails
 
-    @said(
-        absent="After a failure your cache still has reads of that ledger running; it has to forget them.",
-        at_any_failure="Your cache forgets running reads after too many requests; that failure alone leaves them.",
-    )
-    @rule(
-        "EC-54",
-        "A storage read that fails, but for too many requests, has all running reads of its ledger forgotten; one that "
-        "raises takes the cached entries of the ledger along; one whose handle was closed is made once more.",
-        source="RangeEntryCacheImpl, 2026",
-        look="reads that join what was asked of a broken ledger; which failures these are; a second try, and no third",
-        needs="reads",
-        absent=lambda p, kind: False,
-        at_any_failure=lambda p, kind: True,
-    )
+    @rule("EC-54", source="RangeEntryCacheImpl, 2026", needs="reads")
     def forgets_at(self, kind: int) -> bool:
-        """Whether a failure has the running reads of the ledger forgotten."""
+        """A storage read that fails, but for too many requests, has all running reads of its ledger forgotten; one that
+        raises takes the cached entries of the ledger along; one whose handle was closed is made once more.
+        """
         return kind != BUSY
 
-    @said(
-        absent="Your cache gives up where a handle was closed; the read is made once more.",
-        every_time="Your cache makes a read whose handle was closed again and again; it may once more only.",
-    )
-    @also(forgets_at, absent=lambda p, request: False, every_time=lambda p, request: True)
+    @rule("EC-54")
     def reopens(self, request: Request) -> bool:
         """Whether a read whose handle was closed is made once more."""
         return not request.reopened

@@ -15,7 +15,6 @@ from broker_tck.model.entry_cache.readers import Reader, Run
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.entry_cache.store import Store
 from broker_tck.model.rules import Rule, informative, rule
-from broker_tck.model.said import said
 
 
 class NoCounts(ReadCounts):
@@ -151,25 +150,9 @@ class CachedAlone(Store):
 class RefusingManager(Manager):
     """A manager who refuses what is too much."""
 
-    @said(
-        beyond_the_largest=(
-            "Your cache still takes an insertion when its largest size is reached; it has to refuse it."
-        ),
-        up_to_the_trigger=(
-            "Your cache refuses an insertion when the trigger is passed; only the largest size is a reason."
-        ),
-        absent="Your cache takes every insertion; it has to refuse it while the largest size is reached.",
-    )
-    @rule(
-        "EC-62",
-        "An insertion has a pass made if the trigger is passed, and is refused while the largest size is reached.",
-        source="RangeEntryCacheManagerImpl.hasSpaceInCache",
-        look="the comparison; whether the pass is ordered before the entry is refused",
-        absent=lambda m, total: True,
-        beyond_the_largest=lambda m, total: m.max_size is None or total <= m.max_size,
-        up_to_the_trigger=lambda m, total: not m.triggers(total),
-    )
+    @rule("EC-62", source="RangeEntryCacheManagerImpl.hasSpaceInCache")
     def has_space(self, total: int) -> bool:
+        """An insertion has a pass made if the trigger is passed, and is refused while the largest size is reached."""
         return self.max_size is None or total < self.max_size
 
 
@@ -202,26 +185,11 @@ class Legacy(BeforePip430):
         ),
     )
 
-    @said(
-        all_of_them=(
-            "A pass of your cache takes from all topics; it may only from the largest ones, which together hold half "
-            "of all bytes."
-        ),
-        absent=(
-            "Only the largest cache gives up entries in your cache; those that together hold half of all bytes have to."
-        ),
-    )
-    @rule(
-        "EC-60",
-        "The largest caches that together hold half of all bytes give up theirs, each in proportion to its size; of "
-        "equal ones those first whose names come first.",
-        source="EntryCacheDefaultEvictionPolicy",
-        look="the order by size; the half; how the shares are rounded",
-        absent=lambda m, caches, asked: [(cache, asked) for cache in caches[:1]],
-        all_of_them=lambda m, caches, asked: m.shares(caches, asked),
-    )
+    @rule("EC-60", source="EntryCacheDefaultEvictionPolicy")
     def taken_from(self, caches: list[Cache], asked: int) -> list[tuple[Cache, int]]:
-        """The caches that a size pass takes from, by size, and the bytes that each is asked for."""
+        """The largest caches that together hold half of all bytes give up theirs, each in proportion to its size; of
+        equal ones those first whose names come first.
+        """
         goal, taken = sum(cache.size for cache in caches) // 2, 0
         for number, cache in enumerate(caches, 1):
             taken += cache.size
@@ -235,32 +203,14 @@ class Legacy(BeforePip430):
         total = sum(cache.size for cache in caches)
         return [(cache, asked * cache.size // total) for cache in caches if total]
 
-    @said(
-        the_highest_first="Your cache evicts its highest positions first; the lowest go first.",
-        absent="Your cache evicts in the order of insertion; the lowest positions go first.",
-    )
-    @rule(
-        "EC-61",
-        "A cache evicts its lowest positions first, until so many bytes are gone at least.",
-        source="RangeCache.evictLeastAccessedEntries, before PR 24363",
-        look="the order of insertion instead of that of positions",
-        absent=lambda m, entries: entries,
-        the_highest_first=lambda m, entries: sorted(entries, key=lambda e: e.position, reverse=True),
-    )
+    @rule("EC-61", source="RangeCache.evictLeastAccessedEntries, before PR 24363")
     def victims(self, entries: list[Cached]) -> list[Cached]:
+        """A cache evicts its lowest positions first, until so many bytes are gone at least."""
         return sorted(entries, key=lambda entry: entry.position)
 
-    @said(
-        absent="Your cache asks the age of entries behind the first that is young; it has to end there.",
-    )
-    @rule(
-        "EC-63",
-        "The age of entries is asked from the lowest position on, up to the first that is young.",
-        source="RangeCache.evictLEntriesBeforeTimestamp, before PR 24363",
-        look="old entries behind a young one",
-        absent=lambda m, entry, threshold: False,
-    )
+    @rule("EC-63", source="RangeCache.evictLEntriesBeforeTimestamp, before PR 24363")
     def stops_at_young(self, entry: Cached, threshold: int) -> bool:
+        """The age of entries is asked from the lowest position on, up to the first that is young."""
         return not self.passes.expired(entry, threshold)
 
     def insert_and_order(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from broker_tck.model.active_cursors.specification import ActiveCursors
 from broker_tck.model.entry_cache import read_limit, topics
 from broker_tck.model.entry_cache.answers import Answers
 from broker_tck.model.entry_cache.entries import Cached, Count
 from broker_tck.model.entry_cache.ledgers import size_of
-from broker_tck.model.entry_cache.pending_reads import BROKEN, CLOSED, COMPLETES, FAILS, RAISES, PendingReads
+from broker_tck.model.entry_cache.pending_reads import BROKEN, CLOSED, COMPLETES, FAILS, RAISES
 from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import SINGLE, Reader, Request, Returned, Run, lefts, runs
 from broker_tck.model.entry_cache.topics import Topics
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 
 
 class Config(topics.Config, read_limit.Config, Protocol):
@@ -94,16 +92,7 @@ class Reading(Topics):
             else:
                 self.ask(Request(reader, part))
 
-    @said(
-        absent=(
-            "What running reads leave of a read, your cache asks the storage for; it has to look into the cache first."
-        ),
-    )
-    @also(
-        PendingReads.joins,
-        when=lambda m, reader, part: reader.cache.has_some(reader.ledger, *part),
-        absent=lambda m, reader, part: m.ask(Request(reader, part)),
-    )
+    @rule("EC-50", when=lambda m, reader, part: reader.cache.has_some(reader.ledger, *part))
     def read_left(self, reader: Reader, part: Run) -> None:
         """Read what others leave: out of the cache too, which matters where the reader had passed it over."""
         self.perform(reader.part(part))
@@ -136,17 +125,15 @@ class Reading(Topics):
 
     @rule(
         "EC-53",
-        "A storage read that has come can no longer be joined, before the first of its listeners is told.",
         source="PendingReadsManager, PR 23958",
-        look="a listener that reads the same again before it returns",
         needs="reads",
         when=lambda m, request: any(reader.again for reader, *_ in request.listeners),
     )
     def settle(self, request: Request) -> None:
-        """A storage read has come, or failed."""
+        """A storage read that has come can no longer be joined, before the first of its listeners is told."""
         self.pending_reads.forget(request)
 
-    @also(ActiveCursors.start, when=lambda m, request: request.creator.cursor != SINGLE)
+    @rule("RC-04", when=lambda m, request: request.creator.cursor != SINGLE)
     def started(self, request: Request) -> int:
         """Ask for the start value, now that the storage answers; a disabled cache has no use for it."""
         if self.manager.keeps_nothing(request.cache):
@@ -155,12 +142,12 @@ class Reading(Topics):
         self.evaluated += sum(reader.cursor != SINGLE for reader in readers)
         return sum(self.start_of(reader) for reader in readers)
 
-    @also(Answers.populates, when=lambda m, request, start: start > 0 and request.first < request.last)
+    @rule("EC-47", when=lambda m, request, start: start > 0 and request.first < request.last)
     def counts_from(self, request: Request, start: int) -> dict[int, Count | None]:
         """The counts of the entries that have come: each has one of its own."""
         return {entry: self.read_counts.new(start) for entry in request.entries}
 
-    @also(Answers.in_part, when=lambda m, request, counts: len(request.listeners) > 1)
+    @rule("EC-51", when=lambda m, request, counts: len(request.listeners) > 1)
     def deliver(self, request: Request, counts: dict[int, Count | None]) -> None:
         """Give every listener its part, in the order in which they came."""
         for reader, first, last in [*request.listeners]:
@@ -186,16 +173,7 @@ class Reading(Topics):
             reader.failed = True
             self.part_came(reader)
 
-    @said(
-        absent=(
-            "A storage read that raises leaves the cached entries of its ledger in your cache; they have to go along."
-        ),
-    )
-    @also(
-        PendingReads.forgets_at,
-        when=lambda m, request: any(ledger == request.ledger for ledger, _ in request.cache.entries),
-        absent=lambda m, request: m.not_come(request, BROKEN),
-    )
+    @rule("EC-54", when=lambda m, request: any(ledger == request.ledger for ledger, _ in request.cache.entries))
     def raised(self, request: Request) -> None:
         """The storage raises an exception instead of taking a request."""
         self.drop_ledger(request.cache, request.ledger)
@@ -203,16 +181,9 @@ class Reading(Topics):
 
     # ---- Readers are answered
 
-    @rule(
-        "EC-48",
-        "The entry in the cache and the one that is returned share a count, so that the reader's release lowers it.",
-        source="RangeEntryCacheImpl, PR 24623",
-        look="a count of its own on either side; one count for several entries",
-        needs="reads",
-        when=lambda m, reader, cached: cached.counter,
-    )
+    @rule("EC-48", source="RangeEntryCacheImpl, PR 24623", needs="reads", when=lambda m, reader, cached: cached.counter)
     def take_cached(self, reader: Reader, cached: Cached) -> None:
-        """A reader has an entry out of the cache."""
+        """The entry in the cache and the one that is returned share a count, so that the reader's release lowers it."""
         self.hand_over(reader, cached.position[1], cached.counter)
 
     def hand_over(self, reader: Reader, number: int, count: Count | None) -> None:
@@ -240,13 +211,7 @@ class Reading(Topics):
         else:
             self.give_up(reader)
 
-    @said(
-        absent=(
-            "A read of your cache fails when a missing part of it fails; then all of it has to be read from the "
-            "storage."
-        ),
-    )
-    @also(Answers.missing, when=lambda m, reader: True, absent=lambda m, reader: m.give_up(reader))
+    @rule("EC-45")
     def read_again(self, reader: Reader) -> None:
         """A missing part has failed: what was obtained is released, and all is read from the storage."""
         self.discard(reader.take_all())
@@ -294,14 +259,12 @@ class Reading(Topics):
 
     @rule(
         "RC-07",
-        "An entry that was read and discarded counts as read as well.",
         source="EntryImpl, PR 24623",
-        look="reads that fail in another part, and release what they had",
         needs="reads",
         when=lambda m, entries: any(entry.count for entry in entries),
     )
     def discard(self, entries: list[Returned]) -> None:
-        """Let go of what is not answered with."""
+        """An entry that was read and discarded counts as read as well."""
         for entry in entries:
             self.free_returned(entry)
 

@@ -9,8 +9,7 @@ from collections import deque
 
 from broker_tck.model.entry_cache.entries import Cached, Removed, add
 from broker_tck.model.reference import Fault
-from broker_tck.model.rules import Part, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Part, rule
 
 
 class Store(Part):
@@ -35,15 +34,9 @@ class Store(Part):
         self.accept(entry)
         return True
 
-    @rule(
-        "EC-04",
-        "A new entry goes to the tail of the queue with the time of its insertion, and its size is added.",
-        source="RangeCache, PR 24363",
-        look="where in the queue an entry is put; which time it is given",
-        when=lambda s, entry: s.queue,
-    )
+    @rule("EC-04", source="RangeCache, PR 24363", when=lambda s, entry: s.queue)
     def accept(self, entry: Cached) -> None:
-        """Take an entry in."""
+        """A new entry goes to the tail of the queue with the time of its insertion, and its size is added."""
         self.map(entry)
         self.enqueue(entry)
         self.count_in(entry)
@@ -69,32 +62,9 @@ class Store(Part):
         entry.cache.size += size
         self.total += size
 
-    @said(
-        the_time="An insertion that your cache refuses still gives the old entry a new time; it has to stay as it is.",
-        the_count=(
-            "An insertion that your cache refuses still gives the old entry a new read count; it has to stay as it is."
-        ),
-        the_access=(
-            "An insertion that your cache refuses still has the old entry no longer accessed; it has to stay as it is."
-        ),
-        the_requeueings=(
-            "An insertion that your cache refuses still has the old entry's requeueings forgotten; it has to stay as "
-            "it is."
-        ),
-    )
-    @rule(
-        "EC-05",
-        "Where a position is cached already, the insertion is refused, and the old entry stays as it is.",
-        source="RangeCache, put-if-absent",
-        look="a put that replaces; counters that are raised before it is known; a fresh place in the queue",
-        when=lambda s: True,
-        the_time=lambda s: ("stamp",),
-        the_count=lambda s: ("counter",),
-        the_access=lambda s: ("accessed",),
-        the_requeueings=lambda s: ("requeued",),
-    )
+    @rule("EC-05", source="RangeCache, put-if-absent")
     def taken_over(self) -> tuple[str, ...]:
-        """What the entry that is there takes over from one that is refused."""
+        """Where a position is cached already, the insertion is refused, and the old entry stays as it is."""
         return ()
 
     def take_over(self, there: Cached, refused: Cached) -> None:
@@ -104,62 +74,24 @@ class Store(Part):
 
     # ---- Ways out
 
-    @said(
-        twice="Your cache lets go of a removed entry twice; once is right.",
-        absent="Your cache never lets go of an entry that it removed.",
-        of_a_freed_value_too=(
-            "Your cache lets go of a value that is freed already when it removes it; it may let go once only."
-        ),
-    )
-    @rule(
-        "EC-12",
-        "An entry is removed once: its size as it was inserted is taken off, and the cache lets go of it once.",
-        source="RangeCacheEntryWrapper, PRs 10480, 22789, 23955",
-        look="two ways out that both count; a reference that is not given back, or given back twice",
-        absent=lambda s, entry: 0,
-        twice=lambda s, entry: 2 * (entry.count > 0),
-        of_a_freed_value_too=lambda s, entry: 1,
-    )
+    @rule("EC-12", source="RangeCacheEntryWrapper, PRs 10480, 22789, 23955")
     def gives_back(self, entry: Cached) -> int:
-        """How many references the cache gives back: its own, unless somebody did so that should not have."""
+        """An entry is removed once: its size as it was inserted is taken off, and the cache lets go of it once."""
         return 1 if entry.count else 0
 
-    @said(
-        the_size_that_it_has_now=(
-            "Your cache takes off the size that an entry has now; it has to be the size as it was inserted."
-        ),
-        absent=(
-            "Your cache counts nothing for a removed entry whose value is freed already; its size as it was inserted "
-            "has to be taken off."
-        ),
-    )
-    @also(
-        gives_back,
-        absent=lambda s, entry: [1, entry.size] if entry.count else [0, 0],
-        the_size_that_it_has_now=lambda s, entry: [1, entry.size if entry.count else 0],
-    )
+    @rule("EC-12")
     def counted(self, entry: Cached) -> Removed:
         """What a removed entry counts as, whatever became of its value."""
         return [1, entry.size]
 
-    @said(
-        absent="Your cache tells what has left it among what is not to be evicted.",
-        unless_it_was_freed=(
-            "Your cache tells an entry that has left among what is not to be evicted, while a reader still holds it."
-        ),
-    )
     @rule(
         "EC-26",
-        "What has left its cache is not told among what is not to be evicted.",
         source="RangeCacheRemovalQueue.getNonEvictableSize",
-        look="every way out of the cache, and whether the place in the queue is blank afterwards",
         needs="pinned",
         when=lambda s, entry: entry.reads is None or entry.reads > 0,
-        absent=lambda s, entry: False,
-        unless_it_was_freed=lambda s, entry: entry.count > 0,
     )
     def blanks(self, entry: Cached) -> bool:
-        """Whether the place of an entry in the queue is blank once it is removed."""
+        """What has left its cache is not told among what is not to be evicted."""
         return True
 
     def remove(self, entry: Cached) -> Removed:
@@ -180,15 +112,9 @@ class Store(Part):
             add(removed, self.remove(entry))
         return removed
 
-    @rule(
-        "EC-13",
-        "A value that a reader holds stays valid when it leaves the cache, and is freed when the last holder lets go.",
-        source="RangeCache, reference counts",
-        look="a removal that frees what others hold",
-        when=lambda s, entry: entry.count > 1,
-    )
+    @rule("EC-13", source="RangeCache, reference counts", when=lambda s, entry: entry.count > 1)
     def let_go(self, entry: Cached) -> None:
-        """The cache lets go of a value."""
+        """A value that a reader holds stays valid when it leaves the cache, and is freed when the last holder lets go."""
         self.release(entry, self.gives_back(entry))
 
     def release(self, entry: Cached, times: int) -> None:
@@ -200,15 +126,9 @@ class Store(Part):
 
     # ---- Another turn
 
-    @rule(
-        "EC-22",
-        "A requeued entry goes to the tail with the time of now, no longer accessed, and requeued once more.",
-        source="RangeCacheRemovalQueue, PR 24623",
-        look="each of the four; a time that is not renewed lets a pass go round",
-        when=lambda s, entry, now: True,
-    )
+    @rule("EC-22", source="RangeCacheRemovalQueue, PR 24623")
     def requeue(self, entry: Cached, now: int) -> None:
-        """Give an entry that has left the head of the queue another turn."""
+        """A requeued entry goes to the tail with the time of now, no longer accessed, and requeued once more."""
         entry.requeued += 1
         entry.stamp = now
         entry.accessed = False

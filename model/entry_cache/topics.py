@@ -9,11 +9,9 @@ from broker_tck.model.entry_cache.broker import Broker
 from broker_tck.model.entry_cache.cursors import Cursors
 from broker_tck.model.entry_cache.entries import Cache, Position, Removed
 from broker_tck.model.entry_cache.ledgers import Ledgers, size_of
-from broker_tck.model.entry_cache.lookup import Lookup
 from broker_tck.model.entry_cache.pending_reads import PendingReads
 from broker_tck.model.entry_cache.readers import SINGLE, Reader
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 
 FIRST_OF_CROWD = 10
 """The name of the first cursor of a crowd: the names before it are those of single ones."""
@@ -84,14 +82,12 @@ class Topics(Broker):
 
     @rule(
         "RC-11",
-        "A cursor that comes, moves or leaves does not change the counts of what is cached.",
         source="PIP-430",
-        look="counts that are corrected; only the time and the limit of requeueing take such entries away",
         needs="reads",
         when=lambda m, topic, before: any(entry.counter for entry in m.caches[topic].entries.values()),
     )
     def moved(self, topic: int, before: Position | None) -> None:
-        """What a cursor's move, or a cursor that leaves, does to the cache."""
+        """A cursor that comes, moves or leaves does not change the counts of what is cached."""
         cursors = self.cursors[topic]
         now = cursors.slowest(before)
         if not cursors.moves_invalidate() or now == before:
@@ -101,29 +97,14 @@ class Topics(Broker):
         else:
             self.invalidate_all(topic)
 
-    @said(
-        absent=(
-            "Your cache keeps its entries when the last cursor leaves; where reads are not counted, all have to go."
-        ),
-    )
-    @also(Cursors.slowest, when=lambda m, topic: m.caches[topic].entries, absent=lambda m, topic: None)
+    @rule("EC-57", when=lambda m, topic: m.caches[topic].entries)
     def invalidate_all(self, topic: int) -> None:
         """The last cursor has left."""
         self.clear(topic)
 
-    @said(
-        absent="A read of a single entry populates your cache; it expects no reads.",
-    )
-    @rule(
-        "EC-49",
-        "A read of a single entry expects no reads: it never populates the cache.",
-        source="RangeEntryCacheImpl",
-        look="the constant that it passes; a hit marks the entry and shares its count, as any other",
-        needs="reads",
-        absent=lambda m, reader: 1 if reader.cursor == SINGLE else m.start_by_cursor(reader),
-    )
+    @rule("EC-49", source="RangeEntryCacheImpl", needs="reads")
     def start_of(self, reader: Reader) -> int:
-        """What the expected reads of an entry start with, for this reader, now."""
+        """A read of a single entry expects no reads: it never populates the cache."""
         return 0 if reader.cursor == SINGLE else self.start_by_cursor(reader)
 
     def start_by_cursor(self, reader: Reader) -> int:
@@ -141,14 +122,7 @@ class Topics(Broker):
         self.drop(cache, ledger)
         self.forget_dropped(cache, ledger)
 
-    @said(
-        absent="Your cache still joins reads of a ledger that was dropped; they can no longer be joined.",
-    )
-    @also(
-        Lookup.of_ledger,
-        when=lambda m, cache, ledger: m.pending_reads.runs(cache, ledger),
-        absent=lambda m, cache, ledger: None,
-    )
+    @rule("EC-15", when=lambda m, cache, ledger: m.pending_reads.runs(cache, ledger))
     def forget_dropped(self, cache: Cache, ledger: int) -> None:
         """Reads of a ledger that is dropped can no longer be joined."""
         self.pending_reads.forget_ledger(cache, ledger)
@@ -158,27 +132,14 @@ class Topics(Broker):
         self.forget_cleared(self.caches[cache])
         return self.empty(self.caches[cache])
 
-    @said(
-        absent="A clear of your cache leaves the reads that run; they can no longer be joined.",
-    )
-    @also(Broker.empty, when=lambda m, cache: m.pending_reads.runs(cache), absent=lambda m, cache: None)
+    @rule("EC-16", when=lambda m, cache: m.pending_reads.runs(cache))
     def forget_cleared(self, cache: Cache) -> None:
         """Reads of a cache that is emptied can no longer be joined."""
         self.pending_reads.forget_all(cache)
 
-    @said(
-        absent="Your cache keeps the entries of a topic that was closed; they have to go.",
-    )
-    @rule(
-        "EC-18",
-        "A topic that is closed clears its cache; what is inserted into it later counts, and leaves by the queue.",
-        source="RangeEntryCacheManagerImpl.removeEntryCache",
-        look="entries of a cache that no name leads to any more",
-        when=lambda m, cache: cache.entries,
-        absent=lambda m, cache: None,
-    )
+    @rule("EC-18", source="RangeEntryCacheManagerImpl.removeEntryCache", when=lambda m, cache: cache.entries)
     def close(self, cache: Cache) -> None:
-        """The topic of a cache is closed."""
+        """A topic that is closed clears its cache; what is inserted into it later counts, and leaves by the queue."""
         self.store.remove_all([*cache.entries.values()])
         self.pending_reads.forget_all(cache)
 

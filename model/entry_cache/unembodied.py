@@ -9,7 +9,6 @@ OF_READS: tuple[Rule, ...] = (
         "EC-P17",
         "What is left of the limit of reads in flight is never below 0, and is all of it when nobody reads.",
         source="follows from EC-55",
-        look="permits that are given back twice, or never: after failures, with the last entry, from the queue",
         needs="reads",
     ),
     informative(
@@ -42,37 +41,31 @@ OF_CACHES: tuple[Rule, ...] = (
         "EC-01",
         "A cache's size is the sum of its entries' sizes, and the broker's that of all caches.",
         source="RangeEntryCacheManagerImpl, PR 24623",
-        look="counters that are kept beside the entries, on every way out of the cache",
     ),
     law(
         "EC-P3",
         "Each cached value has a reference, and none has one that is neither cached nor held by a reader.",
         source="follows from EC-04, EC-12 and EC-13",
-        look="every way into the cache, refusals too, and every way out of it",
     ),
     law(
         "EC-P4",
         "A time pass removes nothing that is as young as its threshold.",
         source="follows from EC-20 and EC-21",
-        look="the comparison; entries behind an old one",
     ),
     law(
         "EC-P6",
         "A size pass that removes less than it was asked for leaves nothing cached.",
         source="follows from EC-32 and EC-34",
-        look="what is protected: it is only removed later",
     ),
     law(
         "EC-P7",
         "A size pass removes less than one entry more than it was asked for.",
         source="follows from EC-32",
-        look="the comparison of what is removed with what was asked for",
     ),
     law(
         "EC-P12",
         "A read count is the reads expected of what was stored, one more by each increment and less by each read.",
         source="follows from RC-01 and RC-08",
-        look="who else writes the count",
     ),
     informative(
         "EC-07",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from broker_tck.model.negative_acks.buckets import Position
-from broker_tck.model.rules import Part, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Part, rule
 
 REQUEST = 1_000
 """Ids that a request has at most."""
@@ -25,41 +24,19 @@ class Calls(Part):
         self.inner: list[Inner] = []
         self.failing = False
 
-    @said(
-        absent="Your tracker calls back though nothing is due; it has to call nothing.",
-    )
-    @rule(
-        "NA-25",
-        "A firing that finds nothing due calls nothing.",
-        source="NegativeAcksTracker, PR 20750; client-cpp, PR 6480",
-        look="the callback, or a request, with no ids",
-        absent=lambda c, ids: True,
-    )
+    @rule("NA-25", source="NegativeAcksTracker, PR 20750; client-cpp, PR 6480")
     def emits(self, ids: list[Position]) -> bool:
+        """A firing that finds nothing due calls nothing."""
         return bool(ids)
 
-    @said(
-        absent=(
-            "Where a request fails, your tracker leaves its timer unsettled; it has to settle it before anything "
-            "is called."
-        ),
-    )
-    @rule(
-        "NA-35",
-        "The timer is settled, and every lock let go, before anything is called: a request that fails loses its set "
-        "and nothing else, and a callback may nack or close; what it was given is requested all the same.",
-        source="NegativeAcksTracker, PRs 15312, 23651",
-        look="the order of re-arming and calling; an exception that leaves a timer pending for ever",
-        needs="failing_requests",
-        absent=lambda c, failed: not failed,
-    )
+    @rule("NA-35", source="NegativeAcksTracker, PRs 15312, 23651", needs="failing_requests")
     def settles(self, failed: bool) -> bool:
+        """The timer is settled, and every lock let go, before anything is called: a request that fails loses its set
+        and nothing else, and a callback may nack or close; what it was given is requested all the same.
+        """
         return True
 
-    @said(
-        absent="Your tracker calls back before it has settled its timer; a callback may nack or close.",
-    )
-    @also(settles, when=lambda c: bool(c.inner), absent=lambda c: True)
+    @rule("NA-35", when=lambda c: bool(c.inner))
     def calls_first(self) -> bool:
         return False
 
@@ -69,22 +46,11 @@ class Calls(Part):
         for operation in inner:
             operation.on(tracker)
 
-    @said(
-        absent="Your tracker requests all ids at once; a request has 1,000 at most.",
-        an_empty_one="Your tracker makes a request for nothing.",
-        one_more="Your tracker puts 1,001 ids into a request; 1,000 is the most.",
-    )
-    @rule(
-        "NA-33",
-        "The callback is given the whole set once. Then it is requested, at most 1,000 ids at a time, in as few "
-        "requests as can be.",
-        source="ConsumerImpl.redeliverUnacknowledgedMessages",
-        look="how the ids are cut; exact multiples of 1,000",
-        absent=lambda c, ids: [len(ids)],
-        one_more=lambda c, ids: c.cut(ids, REQUEST + 1),
-        an_empty_one=lambda c, ids: [*c.cut(ids, REQUEST), *[0] * (len(ids) % REQUEST == 0)],
-    )
+    @rule("NA-33", source="ConsumerImpl.redeliverUnacknowledgedMessages")
     def requests(self, ids: list[Position]) -> list[int]:
+        """The callback is given the whole set once. Then it is requested, at most 1,000 ids at a time, in as few
+        requests as can be.
+        """
         return self.cut(ids, REQUEST)
 
     @staticmethod

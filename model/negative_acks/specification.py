@@ -19,8 +19,7 @@ from broker_tck.model.negative_acks.delays import DelayConfig, Delays
 from broker_tck.model.negative_acks.timer import NackTimer
 from broker_tck.model.negative_acks.unembodied import UNEMBODIED
 from broker_tck.model.reference import Fault, Reference
-from broker_tck.model.rules import Rule, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Rule, rule
 
 Emission = list[object]
 """The time of a firing in milliseconds, the ids handed to the callback in order, and the requests that went out."""
@@ -93,63 +92,22 @@ class NegativeAcks(Reference):
         if self.buckets.hold(self.buckets.item(ledger, entry, batch_index), key, chunks):
             self.arm(self.clock.now + self.first_wait(delay))
 
-    @said(
-        absent="Your tracker takes nacks after it was closed; it has to ignore them.",
-    )
-    @rule(
-        "NA-41",
-        "Close is final: what is added after it is ignored.",
-        source="NegativeAcksTracker; the specification adds it",
-        look="a flag that says that the tracker is closed",
-        absent=lambda m: False,
-    )
+    @rule("NA-41", source="NegativeAcksTracker; the specification adds it")
     def ignores_after_close(self) -> bool:
+        """Close is final: what is added after it is ignored."""
         return self.closed
 
     # ---- When the timer is to fire
 
-    @said(
-        absent="Your tracker's timer runs before anything is nacked; it has to be idle until then.",
-    )
-    @also(NackTimer.arms_from_idle, when=lambda m: True, absent=lambda m: m.clock.now + m.delays.interval())
+    @rule("NA-22")
     def deadline_at_start(self) -> int | None:
         return None
 
-    @said(
-        absent="Your tracker arms its idle timer for the bucket; it has to wait for the whole delay.",
-        polled="Your tracker polls; an idle timer has to be armed for the whole delay.",
-    )
-    @also(
-        NackTimer.arms_from_idle,
-        absent=lambda m, delay: max(m.buckets.key(m.clock.reading() + delay) - m.clock.reading(), 0) * MS // m.SCALE,
-        polled=lambda m, delay: m.delays.interval(),
-    )
+    @rule("NA-22")
     def first_wait(self, delay: int) -> int:
         return delay * MS // self.SCALE
 
-    @said(
-        absent="Your tracker does not arm its timer for the first bucket that is left after a firing.",
-        of_the_last_bucket=(
-            "After a firing your tracker arms its timer for the last bucket that is left; it has to be the first."
-        ),
-        a_poll_later=(
-            "After a firing your tracker arms its timer for its next poll; it has to arm it for the first bucket "
-            "that is left."
-        ),
-        only_after_an_emission=(
-            "Your tracker arms its timer again only after a firing that emitted something; it has to while anything "
-            "is left."
-        ),
-    )
-    @also(
-        NackTimer.arms_from_idle,
-        absent=lambda m, before: None,
-        of_the_last_bucket=lambda m, before: m.clock.until(max(m.buckets.held)) if m.buckets.held else None,
-        a_poll_later=lambda m, before: m.clock.now + m.delays.interval() if before else None,
-        only_after_an_emission=lambda m, before: (
-            m.clock.until(min(m.buckets.held)) if m.buckets.held and len(m.buckets.held) < before else None
-        ),
-    )
+    @rule("NA-22")
     def deadline_after_firing(self, before: int) -> int | None:
         """``before`` is how many buckets there were at the start of the firing."""
         return self.clock.until(min(self.buckets.held)) if self.buckets.held else None
@@ -212,13 +170,11 @@ class NegativeAcks(Reference):
 
     @rule(
         "NA-40",
-        "Close cancels the timer, drops all items, and calls nothing.",
         source="NegativeAcksTracker, PR 12469; client-cpp, PR 188",
-        look="a timer that outlives its tracker; items that are emitted by it",
         when=lambda m: m.timer.deadline is not None or bool(m.buckets.held),
     )
     def close(self) -> None:
-        """End."""
+        """Close cancels the timer, drops all items, and calls nothing."""
         self.buckets.clear()
         self.timer.close()
         self.closed = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from broker_tck.model.rules import Part, rule
-from broker_tck.model.said import said
 
 
 class NackTimer(Part):
@@ -15,45 +14,25 @@ class NackTimer(Part):
         self.unsettled = False
         self.cancelled = False
 
-    @said(
-        absent="A nack does not arm your tracker's idle timer; it has to.",
-    )
-    @rule(
-        "NA-22",
-        "An idle timer is armed for the whole delay, not for the bucket; after a firing it is armed for the first "
-        "bucket that is left, or not at all.",
-        source="NegativeAcksTracker, PR 23600",
-        look="a timer that polls; one that stays armed, or unarmed, after a firing",
-        absent=lambda t: False,
-    )
+    @rule("NA-22", source="NegativeAcksTracker, PR 23600")
     def arms_from_idle(self) -> bool:
+        """An idle timer is armed for the whole delay, not for the bucket; after a firing it is armed for the first
+        bucket that is left, or not at all.
+        """
         return not self.unsettled
 
-    @said(
-        absent="A nack that is due sooner leaves your tracker's timer as it is; it has to arm it again.",
-    )
-    @rule(
-        "NA-23",
-        "An item that is due before the timer's deadline re-arms it.",
-        source="the specification adds it; see B-26",
-        look="the check whether a timer is pending, without a look at its deadline",
-        absent=lambda t, deadline: False,
-    )
+    @rule("NA-23", source="the specification adds it; see B-26")
     def is_sooner(self, deadline: int) -> bool:
+        """An item that is due before the timer's deadline re-arms it."""
         return self.deadline is not None and deadline < self.deadline
 
-    @said(
-        absent="Every nack postpones your tracker's timer; a pending deadline has to stay.",
-    )
     @rule(
         "NA-24",
-        "A nack never postpones a pending deadline.",
         source="client-cpp, since PR 266; forbidden by the specification",
-        look="a countdown that every nack restarts",
         when=lambda t, deadline: t.deadline is not None and deadline > t.deadline,
-        absent=lambda t, deadline: True,
     )
     def restarts(self, deadline: int) -> bool:
+        """A nack never postpones a pending deadline."""
         return False
 
     def arm_for(self, deadline: int) -> None:
@@ -95,15 +74,7 @@ class NackTimer(Part):
         self.deadline = None
         self.unsettled = False
 
-    @said(
-        absent="A timeout that was cancelled, and fires all the same, has your tracker emit; it has to do nothing.",
-    )
-    @rule(
-        "NA-42",
-        "A firing that comes too late, its timeout cancelled, does nothing.",
-        source="NegativeAcksTracker; client-cpp, PRs 6272, 362",
-        look="a firing that was on its way when the tracker was closed, or its timer re-armed",
-        absent=lambda t: t.cancelled,
-    )
+    @rule("NA-42", source="NegativeAcksTracker; client-cpp, PRs 6272, 362")
     def heeds_cancelled(self) -> bool:
+        """A firing that comes too late, its timeout cancelled, does nothing."""
         return False

@@ -1,8 +1,5 @@
-"""The reference model of contract ``topic-delivery``: its profiles, with all known wrong ways declared."""
+"""The reference models of contract ``topic-delivery``, by profile."""
 
-from broker_tck.model.delayed_delivery import wrong_ways as ways_of_one
-from broker_tck.model.parts import timer_ways
-from broker_tck.model.topic_delivery import wrong_ways
 from broker_tck.model.topic_delivery.profiles import PROFILES
 
-__all__ = ["PROFILES", "timer_ways", "ways_of_one", "wrong_ways"]
+__all__ = ["PROFILES"]

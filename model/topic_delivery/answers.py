@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from broker_tck.model.delayed_delivery.index import Position
-from broker_tck.model.rules import also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import rule
 from broker_tck.model.topic_delivery.shared_index import SharedIndex
 from broker_tck.model.topic_delivery.view import SubscriptionView
 
@@ -14,31 +13,9 @@ class Answers(SharedIndex):
 
     # ---- Adding
 
-    @said(
-        equality_accepted=(
-            "Your tracker takes a message whose time is exactly the cut-off; that one is due, and has to be refused."
-        ),
-        absent="Your tracker takes messages that are due already; it has to refuse them.",
-        only_the_past=(
-            "Your tracker refuses only what is not after now; it has to refuse all that is not after the cut-off."
-        ),
-        one_more_refused=(
-            "Your tracker refuses a message that is due one millisecond after the cut-off; it has to take it."
-        ),
-        by_the_bucket="Your tracker refuses a message by the time of its bucket; its own time decides.",
-    )
-    @rule(
-        "TD-06",
-        "A time that is negative or not after the cut-off is refused; that ends the fixed delay of this view alone.",
-        source="InMemoryTopicDelayedDeliveryTrackerManager",
-        look="equality: the cut-off itself is refused, one millisecond later is accepted",
-        absent=lambda m, view, at: False,
-        equality_accepted=lambda m, view, at: at < 0 or at < m.cutoff(view),
-        only_the_past=lambda m, view, at: at <= m.timer.now,
-        one_more_refused=lambda m, view, at: at <= m.cutoff(view) + 1,
-        by_the_bucket=lambda m, view, at: at < 0 or m.is_due(m.buckets.key(at), view),
-    )
+    @rule("TD-06", source="InMemoryTopicDelayedDeliveryTrackerManager")
     def refuses(self, view: SubscriptionView, at: int) -> bool:
+        """A time that is negative or not after the cut-off is refused; that ends the fixed delay of this view alone."""
         return at < 0 or at <= self.cutoff(view)
 
     def cutoff(self, view: SubscriptionView) -> int:
@@ -86,27 +63,9 @@ class Answers(SharedIndex):
         """Whether a bucket is due for a view."""
         return self.buckets.due(key, self.timer.now)
 
-    @said(
-        seen_or_not="Your tracker says that a message is available to a view that does not see it.",
-        in_the_first_bucket_alone="Your tracker looks for an available message in the first bucket alone.",
-        due_or_not=(
-            "Your tracker says that a message is available to a view as soon as it sees one; its bucket has to be due."
-        ),
-        absent="Your tracker says that nothing is available to a view while a bucket that is due holds what it sees.",
-    )
-    @rule(
-        "TD-10",
-        "A message is available to a view while a bucket that is due holds a copy that the view sees.",
-        source="PIP-448: the semantics for users stay identical; T-09",
-        look="a first bucket in which only others see anything",
-        absent=lambda m, view: False,
-        seen_or_not=lambda m, view: any(m.is_due(key, view) for key in m.index.held),
-        in_the_first_bucket_alone=lambda m, view: any(
-            m.is_due(key, view) and key == min(m.index.held) for key, _ in m.seen_by(view)
-        ),
-        due_or_not=lambda m, view: bool(m.seen_by(view)),
-    )
+    @rule("TD-10", source="PIP-448: the semantics for users stay identical; T-09")
     def is_available(self, view: SubscriptionView) -> bool:
+        """A message is available to a view while a bucket that is due holds a copy that the view sees."""
         return self.sees_due(view)
 
     def sees_due(self, view: SubscriptionView) -> bool:
@@ -141,19 +100,9 @@ class Answers(SharedIndex):
 
     # ---- Counting and pausing
 
-    @said(
-        absent="Your tracker tells a view the number of all messages; it has to count what that view sees.",
-        only_what_is_due="Your tracker counts for a view what is due alone; it has to count all that the view sees.",
-    )
-    @rule(
-        "TD-11",
-        "The number of delayed messages of a view is the number of copies that it sees.",
-        source="PIP-448: no change of metrics",
-        look="a total of the topic in place of the view's own",
-        absent=lambda m, view: m.index.count(),
-        only_what_is_due=lambda m, view: sum(m.is_due(key, view) for key, _ in m.seen_by(view)),
-    )
+    @rule("TD-11", source="PIP-448: no change of metrics")
     def count_of(self, view: SubscriptionView) -> int:
+        """The number of delayed messages of a view is the number of copies that it sees."""
         return len(self.seen_by(view))
 
     def count(self, handle: str) -> int | None:
@@ -161,45 +110,14 @@ class Answers(SharedIndex):
         view = self.view(handle)
         return None if view is None else self.count_of(view)
 
-    @said(
-        more_than_lookahead=(
-            "A view of your tracker asks for a pause one message too late; `lookahead` messages are enough."
-        ),
-        fixed_or_not="A view of your tracker asks for a pause though its delay is not fixed.",
-        without_lookahead_too=(
-            "A view of your tracker asks for a pause although `lookahead` is 0, which means that it never does."
-        ),
-        counts_all=(
-            "A view of your tracker asks for a pause by the number of all messages; it has to go by what it sees."
-        ),
-        fixed_for_all=(
-            "A view of your tracker asks for a pause only if the delay of every view is fixed; its own delay decides."
-        ),
-        absent=(
-            "A view of your tracker never asks for a pause; it has to while its delay is fixed, it sees `lookahead` "
-            "messages and none is available."
-        ),
-    )
-    @rule(
-        "TD-12",
-        "A view pauses while it looks ahead, its own delay is fixed, it sees at least `lookahead` messages and none is "
-        "available to it.",
-        source="PIP-448: the semantics for users stay identical; T-08, T-09",
-        look="a fixed delay, a count or an availability that is the topic's",
-        absent=lambda m, view: False,
-        more_than_lookahead=lambda m, view: m.looks_ahead(view) and m.count_of(view) > m.lookahead,
-        fixed_or_not=lambda m, view: m.lookahead > 0 and m.count_of(view) >= m.lookahead,
-        without_lookahead_too=lambda m, view: view.fixed_delay.fixed and m.count_of(view) >= m.lookahead,
-        counts_all=lambda m, view: m.looks_ahead(view) and m.index.count() >= m.lookahead,
-        fixed_for_all=lambda m, view: m.all_fixed() and m.looks_ahead(view) and m.count_of(view) >= m.lookahead,
-    )
+    @rule("TD-12", source="PIP-448: the semantics for users stay identical; T-08, T-09")
     def wants_pause(self, view: SubscriptionView) -> bool:
+        """A view pauses while it looks ahead, its own delay is fixed, it sees at least `lookahead` messages and none is
+        available to it.
+        """
         return self.looks_ahead(view) and self.count_of(view) >= self.lookahead
 
-    @said(
-        absent="A view of your tracker asks for a pause while a message is available to it; then it may not.",
-    )
-    @also(wants_pause, absent=lambda m, view: True)
+    @rule("TD-12")
     def may_pause(self, view: SubscriptionView) -> bool:
         return not self.is_available(view)
 

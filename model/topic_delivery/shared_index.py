@@ -11,7 +11,6 @@ from broker_tck.model.delayed_delivery.memory import MemoryEstimate
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import Fault, Reference
 from broker_tck.model.rules import rule
-from broker_tck.model.said import said
 from broker_tck.model.topic_delivery.pruner import Pruner
 from broker_tck.model.topic_delivery.registry import Registry
 from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
@@ -89,34 +88,11 @@ class SharedIndex(Reference):
 
     # ---- The timer
 
-    @said(
-        absent="Your tracker's timer aims at the first bucket though a firing has told of it.",
-        the_first_to_come=(
-            "Your tracker's timer leaves out a bucket whose moment has passed; it has to aim at the next millisecond."
-        ),
-        the_last=(
-            "Your tracker's timer aims at the last bucket; it has to aim at the first of which no firing has told."
-        ),
-        the_first_that_is_not_due=(
-            "Your tracker's timer leaves out buckets that are due; it has to aim at the first of which no firing has "
-            "told, due or not."
-        ),
-    )
-    @rule(
-        "TD-17",
-        "The timer aims at the first bucket of which no firing has told yet, and at nothing where there is none; where "
-        "that bucket's moment has passed, at the next millisecond.",
-        source="InMemoryTopicDelayedDeliveryTrackerManager; T-03, T-04, T-05",
-        look="a bucket that is due, and is held for a slow view: it hides those that come later; one whose moment "
-        "passes while its firing is put off (DD-22)",
-        absent=lambda m: m.buckets.wake(m.index.first()),
-        the_last=lambda m: m.buckets.wake(max(m.index.held)),
-        the_first_that_is_not_due=lambda m: m.buckets.wake(
-            min([k for k in m.index.held if not m.buckets.due(k, m.timer.now)] or m.index.held)
-        ),
-        the_first_to_come=lambda m: min([w for w in m.moments() if w > m.timer.now] or m.moments()),
-    )
+    @rule("TD-17", source="InMemoryTopicDelayedDeliveryTrackerManager; T-03, T-04, T-05")
     def aim(self) -> int:
+        """The timer aims at the first bucket of which no firing has told yet, and at nothing where there is none; where
+        that bucket's moment has passed, at the next millisecond.
+        """
         moments = self.moments()
         first = min([moment for moment in moments if not self.was_told(moment)] or moments)
         told_or_armed = self.was_told(first) or first == self.timer.target

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Undefined
-from broker_tck.model.rules import Rule, also, rule
-from broker_tck.model.said import said
+from broker_tck.model.rules import Rule, rule
 from broker_tck.model.topic_delivery.answers import Answers
 from broker_tck.model.topic_delivery.shared_index import CLOSED
 from broker_tck.model.topic_delivery.unembodied import UNEMBODIED
@@ -41,15 +40,9 @@ class TopicDelivery(Answers):
         if left:
             self.left(left)
 
-    @rule(
-        "TD-28",
-        "With a view goes what only it saw; with the last one everything goes, and the timer is disarmed.",
-        source="InMemoryTopicDelayedDeliveryTrackerManager, unregister",
-        look="copies, memory or a timeout that outlive the view that wanted them",
-        when=lambda m, view: m.index.held,
-    )
+    @rule("TD-28", source="InMemoryTopicDelayedDeliveryTrackerManager, unregister", when=lambda m, view: m.index.held)
     def left(self, view: SubscriptionView) -> None:
-        """A view has left."""
+        """With a view goes what only it saw; with the last one everything goes, and the timer is disarmed."""
         self.settle(self.seen_by(view))
 
     def shutdown(self) -> None:
@@ -70,16 +63,7 @@ class TopicDelivery(Answers):
         view.move((ledger, entry))
         self.settle([placed for placed in before if not view.sees(placed)])
 
-    @said(
-        for_all="A clear of one view clears your tracker for all; the others have to keep what they see.",
-        and_the_timer="A clear moves your tracker's timer; it has to leave it alone.",
-    )
-    @also(
-        SubscriptionView.was_cleared,
-        when=lambda m, view: m.seen_by(view),
-        for_all=lambda m, view: [m.clear_for(each) for each in m.registry.registered.values()],
-        and_the_timer=lambda m, view: (m.clear_for(view), m.update_timer()),
-    )
+    @rule("TD-13", when=lambda m, view: m.seen_by(view))
     def forget_for(self, view: SubscriptionView) -> None:
         """A view forgets every message."""
         self.clear_for(view)
@@ -99,21 +83,13 @@ class TopicDelivery(Answers):
         if view is not None:
             self.forget_for(view)
 
-    @said(
-        the_timer_is_left_alone="A new tick leaves your tracker's timer as it is; it has to bring it up to date.",
-        absent="Your tracker ignores a new tick; that of any view is the topic's.",
-    )
     @rule(
         "TD-14",
-        "A new tick, told by any view, is the topic's; the timer is brought up to date.",
         source="InMemoryTopicDelayedDeliveryTrackerManager, resetTickTime",
-        look="the views that did not tell it; a timeout that was armed with the old tick",
         when=lambda m, tick: tick != m.buckets.tick,
-        absent=lambda m, tick: None,
-        the_timer_is_left_alone=lambda m, tick: m.retick(tick),
     )
     def change_tick(self, tick: int) -> None:
-        """Change the tick of the topic."""
+        """A new tick, told by any view, is the topic's; the timer is brought up to date."""
         if tick != self.buckets.tick:
             self.retick(tick)
             self.update_timer()
@@ -148,43 +124,14 @@ class TopicDelivery(Answers):
         took = [[v.handle, self.hand_out(v, reads[v.handle])] for v in asked if reads.get(v.handle, -1) >= 0]
         return [self.timer.now, [view.handle for view in asked], *([took] if took else [])]
 
-    @said(
-        absent=(
-            "A firing of your tracker asks every view to read; it has to ask those to which a message is available."
-        ),
-        nobody=(
-            "A firing of your tracker asks no dispatcher to read; it has to ask those to which a message is available."
-        ),
-        whoever_sees_anything=(
-            "A firing of your tracker asks the dispatcher of every view that sees a message to read; the message has "
-            "to be due."
-        ),
-    )
-    @rule(
-        "TD-19",
-        "A firing asks the dispatchers of those views to read to which a message is available, and no others.",
-        source="InMemoryTopicDelayedDeliveryTrackerManager, the timer's callback",
-        look="views that have acknowledged everything that is due",
-        absent=lambda m, view: True,
-        nobody=lambda m, view: False,
-        whoever_sees_anything=lambda m, view: bool(m.seen_by(view)),
-    )
+    @rule("TD-19", source="InMemoryTopicDelayedDeliveryTrackerManager, the timer's callback")
     def is_asked(self, view: SubscriptionView) -> bool:
+        """A firing asks the dispatchers of those views to read to which a message is available, and no others."""
         return self.sees_due(view)
 
-    @said(
-        absent="A firing leaves your tracker's timer as it is; it has to bring it up to date.",
-    )
-    @rule(
-        "TD-18",
-        "A firing brings the timer up to date, so that what comes later needs no call.",
-        source="InMemoryTopicDelayedDeliveryTrackerManager; T-03",
-        look="two messages for two times, and nothing else: the second one",
-        when=lambda m, asked: m.index.held,
-        absent=lambda m, asked: None,
-    )
+    @rule("TD-18", source="InMemoryTopicDelayedDeliveryTrackerManager; T-03", when=lambda m, asked: m.index.held)
     def rearm(self, asked: int) -> None:
-        """What a firing that asks so many views does then, before they read."""
+        """A firing brings the timer up to date, so that what comes later needs no call."""
         self.update_timer()
 
     def reads(self, handle: str, most: int) -> None:

@@ -28,7 +28,6 @@ UNEMBODIED: tuple[Rule, ...] = (
         "With an unchanged tick no view is handed a message before its time, or more than a tick before it where "
         "delivery is not strict.",
         source="PIP-448: the semantics for users stay identical; T-06, T-07",
-        look="a bucket whose start is compared with the cut-off, where its end should be",
     ),
     informative(
         "TD-05",
@@ -59,31 +58,26 @@ UNEMBODIED: tuple[Rule, ...] = (
         "What is held does not grow with the number of views: there are no more copies than pairs of a position and a "
         "time that were accepted.",
         source="PIP-448, Goals",
-        look="a copy for each view",
     ),
     law(
         "TD-34",
         "With one view, and without mark-delete positions, every answer is that of delayed delivery.",
         source="PIP-448: the semantics for users stay identical",
-        look="where the shared index does otherwise than a tracker of one subscription",
     ),
     law(
         "TD-35",
         "While a message is held and no view has one available, a timeout is armed; a view to which one becomes "
         "available is asked to read, or a timeout is armed.",
         source="follows from TD-14, TD-17 and TD-18; T-03, T-04",
-        look="a call or a firing after which nobody brings the timer up to date",
     ),
     law(
         "TD-36",
         "A position that every view has passed is not held.",
         source="follows from TD-15 and TD-20; PIP-448, High Level Design",
-        look="a prune that is put off, or that nothing sets off",
     ),
     law(
         "TD-37",
         "Nothing is lost: what a view has added, and was neither handed nor has acknowledged or cleared, it counts.",
         source="PIP-448, High Level Design; T-12, T-13",
-        look="a prune, or the leaving of another view, that takes along what somebody waits for",
     ),
 )

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import deviations_of
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import base_of, imported
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.ways import called
+from broker_tck.properties.mistakes.book import deviations_of
 
 
 class Deviation(NamedTuple):

@@ -11,8 +11,8 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.profiles import find_here, module_named
+from broker_tck.properties.engine.registry import CONTRACTS
 
 KIT = "broker_tck"
 MOST = 8

@@ -18,10 +18,10 @@ from broker_tck.properties.engine.answers import (
     message_of,
     plain,
 )
+from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.choices import Choices
-from broker_tck.properties.engine.contract import Step, Variation
+from broker_tck.properties.engine.contract import Contract, Step, Variation
 from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.isolation.blackbox import BOX
 
 RESULT = "result"
 HANG = "Hang"
@@ -42,6 +42,11 @@ class Difference(NamedTuple):
     observed: str | int
     expected: Any
     seen: Any
+
+
+def observable(contract: Contract, difference: Difference) -> str:
+    """The name of what differed."""
+    return RESULT if difference.observed == RESULT else [*contract.observables][int(difference.observed)]
 
 
 class Look(Operation, frozen=True, tag="look"):
@@ -74,7 +79,7 @@ def named(error: BaseException) -> dict[str, str]:
 def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
     """Perform an operation on both sides and compare. Anything that a subject raises is an outcome.
 
-    With ``glimpse``, it is not looked at what is dear to ask.
+    With ``glimpse``, it is not looked at what is expensive to ask.
     """
     try:
         want = operation.on(model)
@@ -175,7 +180,7 @@ def first_difference(
 ) -> tuple[int, Difference] | None:
     """Replay operations on both sides up to the first difference; None: there is none.
 
-    With ``glimpse``, it is looked at what is dear to ask when all is done, and not before.
+    With ``glimpse``, it is looked at what is expensive to ask when all is done, and not before.
     """
     done = -1
     try:
@@ -197,15 +202,15 @@ def answered(operation: Operation, model: Any, rig: Any, glimpse: bool = False) 
 
 
 def replay_differs(
-    operations: Sequence[Operation], model: Callable[[], Any], rig: Callable[[], Any], dear: bool
+    operations: Sequence[Operation], model: Callable[[], Any], rig: Callable[[], Any], expensive: bool
 ) -> tuple[int, Difference] | None:
     """Replay a trace up to the first difference; None: there is none.
 
-    It is looked at everything after each operation. Where something is ``dear`` to ask, walks do not ask it each
+    It is looked at everything after each operation. Where something is ``expensive`` to ask, walks do not ask it each
     time; and a subject may go wrong where it was not asked. So a trace that does not fail is replayed once more so.
     """
     found = first_difference(operations, model(), rig())
-    return first_difference(operations, model(), rig(), glimpse=True) if dear and not found else found
+    return first_difference(operations, model(), rig(), glimpse=True) if expensive and not found else found
 
 
 def no_answer(error: str, message: str) -> Difference:

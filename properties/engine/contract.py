@@ -39,7 +39,7 @@ class Maker(NamedTuple):
     make: Callable[[], Operation]
 
 
-class Blame(NamedTuple):
+class Fallback(NamedTuple):
     """The rule to name where no wrong way explains a difference: a row of a contract's table."""
 
     rule: str
@@ -125,7 +125,7 @@ class Names(Protocol):
 
 @dataclass(frozen=True)
 class Scenario:
-    """Scripts of calls whose steps may come in any order, see :mod:`~broker_tck.properties.engine.interleaving`."""
+    """Scripts of calls whose steps may come in any order, see :mod:`~broker_tck.properties.search.interleaving`."""
 
     name: str
     sentence: str
@@ -189,8 +189,8 @@ class Contract:
     """What :meth:`Reference.seen` shows, in order: a name each, with a sentence that says what it is."""
     laws: tuple[Law, ...]
     variations: tuple[Variation, ...]
-    blame_table: tuple[Blame, ...]
-    """What :meth:`blame` goes by: the first row that fits. The last one fits everything."""
+    fallbacks: tuple[Fallback, ...]
+    """What :meth:`fallback_rule` goes by: the first row that fits. The last one fits everything."""
     edges: Edges = NOTHING_TO_SAY
     """What is to be said of the numbers that it takes, so that walks can draw them at their edges."""
     ebb: Callable[[Any, Choices, Any], Iterator[Operation]] | None = None
@@ -212,8 +212,8 @@ class Contract:
     """
     lives: tuple[Life, ...] = ()
     """Narrower ways to make its traces."""
-    dear: bool = False
-    """Whether some observables are dear to ask. Walks look at them now and then, and at the end: see
+    expensive: bool = False
+    """Whether some observables are expensive to ask. Walks look at them now and then, and at the end: see
     :meth:`Reference.glimpsed`, which the rig has as well."""
     wordy: bool = False
     """Whether its observables take many words: where a trace is told, each is told again only when it changes."""
@@ -282,9 +282,11 @@ class Contract:
         """How everything is taken out in the midst of a walk, likewise."""
         return until_ended(self.ebb(model, choices, capabilities), model, capabilities) if self.ebb else iter(())
 
-    def blame(self, operations: Sequence[Operation], observed: str, expected: Any = None, seen: Any = None) -> str:
+    def fallback_rule(
+        self, operations: Sequence[Operation], observed: str, expected: Any = None, seen: Any = None
+    ) -> str:
         """The rule to name for a difference that no wrong way explains, at the end of a trace."""
-        return next(row.rule for row in self.blame_table if row.fits(operations, observed, expected, seen))
+        return next(row.rule for row in self.fallbacks if row.fits(operations, observed, expected, seen))
 
     @property
     def default(self) -> str:

@@ -16,9 +16,10 @@ from typing import Any
 
 from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import deviations_of, replaced
+from broker_tck.model.rules import replaced
+from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.ways import way_named
-from broker_tck.properties.isolation.blackbox import BOX
+from broker_tck.properties.mistakes.book import deviations_of
 
 KEPT, ACCEPTED = "+", "~"
 

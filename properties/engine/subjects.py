@@ -19,13 +19,13 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import KINDS, released
 from broker_tck.model.reference import Reference
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.candidates import is_module, only_a_module
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.wanted import refusal
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.isolation.blackbox import BOX
 
 if TYPE_CHECKING:
     from broker_tck.implementations.mutants.mutant import Mutant
@@ -34,7 +34,7 @@ GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
 RELEASED = "pulsar-VERSION/CLASS"
 """How a class of a release is named."""
-LISTED = "`broker-tck mutants --list` names them"
+LISTED = "`broker-tck prove --list` names them"
 
 
 class Unmade:
@@ -83,6 +83,10 @@ class Subject:
             rig = Unmade(error)
         BOX.made(rig)
         return rig
+
+    def fresh(self, config: Any) -> Any:
+        """A fresh subject on a rig, with the capabilities that it declares."""
+        return self.rig(config, self.capabilities)
 
     @property
     def forks(self) -> bool:

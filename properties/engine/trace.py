@@ -22,13 +22,12 @@ import msgspec
 
 from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
-from broker_tck.properties.contracts import CONTRACTS
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.malformed import malformed
 from broker_tck.properties.engine.operation import TIME, Operation, by_tag, clock_of, kinds_of, marked
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import contract_named
-from broker_tck.properties.engine.wanted import refusal
+from broker_tck.properties.engine.wanted import malformed, refusal
 from broker_tck.properties.engine.written import in_order, operation_text, plain_text, short
 from broker_tck.properties.errors import BadInput
 

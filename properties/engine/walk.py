@@ -11,12 +11,12 @@ from typing import Any
 
 from broker_tck.implementations.interface import NOT_ANSWERED, Hang
 from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.check import HANG, Difference, Look, check, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.engine.contract import Contract, Maker
+from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation, bulk
-from broker_tck.properties.isolation.blackbox import BOX
-from broker_tck.properties.isolation.limit import Limit
 
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
@@ -26,7 +26,7 @@ EBBING = 5
 """In one walk of so many everything is taken out now and then, and the walk goes on."""
 MOST_EBBS = 3
 LOOKED = 16
-"""After one operation of so many it is looked at what is dear to ask."""
+"""After one operation of so many it is looked at what is expensive to ask."""
 COLLECTED = 100_000, 20, 100
 """The thresholds of the garbage collector during a walk, which makes many objects and few cycles."""
 
@@ -122,10 +122,10 @@ def walk(
             rig = subject(config, capabilities)
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
-            glimpse, dear = False, contract.dear
+            glimpse, expensive = False, contract.expensive
             for operation in BOX.marked(made, operations):
                 operations.append(operation)
-                if dear:
+                if expensive:
                     glimpse = len(operations) % LOOKED > 0
                 if difference := check(operation, reference, rig, glimpse):
                     break

@@ -1,13 +1,10 @@
-"""What a field has to be, in words made of its type: ``a whole number from 1 to 64``, ``one capital letter``.
-
-Where a type has a description, as one with a pattern must, that is the words.
-"""
+"""What is wrong with a record, and what a field has to be, in words made of its type: ``a whole number from 1``."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -24,6 +21,8 @@ PLAIN: dict[type[inspect.Type], str] = {
     inspect.DictType: "an object",
 }
 """What a value of a type without bounds has to be."""
+TRUNCATED = "truncated"
+"""What msgspec says of a line that ends too soon has this word."""
 
 
 def refusal(
@@ -87,3 +86,50 @@ def bounds(kind: inspect.IntType | inspect.FloatType) -> str:
     if kind.le is None:
         return least
     return f" from {kind.ge} to {kind.le}" if kind.ge is not None else f"{least} and up to {kind.le}"
+
+
+# ---- Text that is no JSON
+
+
+class Constant(str):
+    """``NaN`` or an infinity, which many programs write and JSON does not have."""
+
+    __slots__ = ()
+
+
+def malformed(line: str, error: Exception) -> str:
+    """Why a line is no JSON, in words; ``error`` is what msgspec says of it."""
+    if line.lstrip()[:1] not in ("{", "["):
+        return "text, not JSON; a trace file has one JSON object a line"
+    if isinstance(error, RecursionError):
+        return "not a trace: nested too deep"
+    for path, constant in constants(line):
+        return f"{place(path)}{constant} is no value of JSON"
+    return f"not JSON ({error})" + ("; is the file cut off?" if TRUNCATED in str(error) else "")
+
+
+def constants(line: str) -> Iterator[tuple[tuple[Any, ...], Constant]]:
+    """The constants in a line, and where they are; none where the line has another fault."""
+    try:
+        yield from within(json.loads(line, parse_constant=Constant), ())
+    except (ValueError, RecursionError):
+        return
+
+
+def within(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Constant]]:
+    """The constants in a value that is at a path."""
+    if isinstance(value, Constant):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from within(part, (*path, key))
+
+
+def place(path: tuple[Any, ...]) -> str:
+    """Where in a trace a path leads: to a step, counted from 1, or a field of the configuration."""
+    match path:
+        case ("steps", int(number), *_):
+            return f"step {number + 1}: "
+        case ("config", str(name), *_):
+            return f"config: {name}: "
+    return ""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from broker_tck.implementations.naming import asked_back, unknown
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import AS_SPECIFIED, Way, deviations_of, known_ways, replaced, rules_of, ways_of
+from broker_tck.model.rules import replaced, rules_of
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way, deviations_of, known_ways, ways_of
 
 
 def way_named(
@@ -30,6 +32,10 @@ def way_named(
     if len(fitting) > 1:
         there = ", ".join(repr(called(way, by_clause=True)) for way in fitting)
         raise ValueError(f"{wanted!r} is one of several ways of {number}; say which: {there}")
+    if not fitting and (renamed := [way for way in ways if way.was and plain(wanted) in former_spellings(way)]):
+        fitting = renamed[:1]
+        name = next(name for name, way in names_of(ways).items() if way is fitting[0])
+        logging.getLogger(__name__).warning("broker-tck: %s: %r is now called %r", number, wanted, name)
     if not fitting:
         raise ValueError(why_not(model, profile, number, wanted, profiles))
     (way,) = fitting
@@ -84,6 +90,12 @@ def spellings(way: Way) -> set[str]:
     """How a way may be written: as a rule lists it, as a profile has it, and as a finding tells it; each as plain."""
     name = called(way)
     return {plain(name), plain(called(way, by_clause=True)), plain(f"{name} ({way.clause})")}
+
+
+def former_spellings(way: Way) -> set[str]:
+    """How a way might be written by its former name."""
+    clause, _, name = way.was.rpartition(": ")
+    return {plain(name), plain(way.was), plain(f"{name} ({clause})")}
 
 
 def plain(text: str) -> str:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
 
+from broker_tck.properties.engine.check import RESULT
+from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import TIME, Operation, marked
+from broker_tck.properties.engine.units import Unit, number_text
+
+WIDEST = 96
 
 
 def words_of(operation: Operation, clock: int | None) -> list[tuple[str, str]]:
@@ -66,3 +72,52 @@ def in_order(words: Sequence[str], kind: type[Operation]) -> list[str]:
 def default_text(field: msgspec.structs.FieldInfo) -> str | None:
     """What stands for a field that is not given; None: it has to be."""
     return None if field.required else plain_text(field.default)
+
+
+# ---- Values
+
+
+def cut(text: str) -> str:
+    """A text that is not too long."""
+    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+
+
+def unit_of(contract: Contract, operation: Operation, name: str) -> Unit:
+    """What is counted by an operation's result, or by an observable."""
+    return operation.unit if name == RESULT else contract.units.get(name, "")
+
+
+def value_text(value: Any, clock: int | None, unit: Unit = "") -> str:
+    """A value with its unit, times counted from the clock; a number or a list no longer than it can be read."""
+    text = whole_text(value, clock, unit)
+    return text if isinstance(value, str | dict) else cut(text)
+
+
+def whole_text(value: Any, clock: int | None, unit: Unit = "") -> str:
+    """A value with its unit, times counted from the clock."""
+    if isinstance(value, dict) and "error" in value:
+        return f"{value['error']}: {value['message']}" if value.get("message") else str(value["error"])
+    if isinstance(value, str):
+        return value
+    return list_text(value, clock, unit) if isinstance(value, list) else scalar(value, clock, unit)
+
+
+def list_text(values: Sequence[Any], clock: int | None, unit: Unit) -> str:
+    """A list; where its places have units of their own, each with that."""
+    plain_places = not any(isinstance(value, list) for value in values)
+    units: Sequence[Unit] = [unit] * len(values)
+    if isinstance(unit, tuple) and plain_places:
+        units = unit if len(unit) == len(values) else [""] * len(values)
+    told = [whole_text(value, clock, of) for value, of in zip_longest(values, units)]
+    between = ", " if any(" " in text and not text.startswith("[") for text in told) else " "
+    return f"[{between.join(told)}]"
+
+
+def scalar(value: Any, clock: int | None, unit: Unit = "") -> str:
+    """A number or a flag."""
+    if type(value) is int:
+        return number_text(value, clock, unit if isinstance(unit, str) else "")
+    try:
+        return plain_text(value)
+    except (TypeError, OverflowError, msgspec.MsgspecError):
+        return repr(value)

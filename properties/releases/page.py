@@ -8,7 +8,7 @@ from typing import Any
 
 from broker_tck.implementations.jvm.releases import INSTEAD, Release
 from broker_tck.implementations.released import KINDS
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question
 from broker_tck.properties.verdict import BROKEN, CONFORMS, at_most
 

@@ -17,10 +17,10 @@ from typing import Any
 from broker_tck.implementations.jvm.jars import folder
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.released import KINDS, made
-from broker_tck.properties.contracts import CONTRACTS
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared
-from broker_tck.properties.isolation.pool import as_they_end
-from broker_tck.properties.worth.deviating import broken_rules
+from broker_tck.properties.explain.deviating import broken_rules
+from broker_tck.properties.search.isolation.pool import as_they_end
 
 CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--isolated", "--json", "--examples", "0")
 UNKNOWN = "no verdict"

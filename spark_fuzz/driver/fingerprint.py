@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 
 PACKAGES = ("model", "implementations", "properties", "spark_fuzz")
 """The parts of the kit that decide what a walk does and finds."""
@@ -47,7 +47,7 @@ def kit_version() -> str:
 def kit_digest() -> str:
     """A digest of the kit's code."""
     folders = [Path(importlib.import_module(f"{KIT}.{name}").__path__[0]) for name in PACKAGES]
-    return digest(file for folder in folders for file in below(folder, folder.name, ".py"))
+    return digest(file for folder in folders for end in (".py", ".class") for file in below(folder, folder.name, end))
 
 
 def subject_digest(subject: Subject) -> str:

@@ -6,7 +6,7 @@ import msgspec
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.rulebook import rulebook
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, libraries, python_version, subject_digests, versions
 
 FORMAT = 2

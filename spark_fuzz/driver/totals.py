@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from broker_tck.properties.engine.run import residual
+from broker_tck.properties.search.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.store.rows import FIGURE, NEW_FINDINGS, NEW_STATES, ROUND, RULE, UNFINISHED
@@ -82,9 +82,12 @@ class Totals:
         totals = self.lanes[lane]
         if totals.figures["failing"]:
             return []
-        seen = {*+totals.met, *facts.replaced(self.manifest.contract, lane.profile)}
+        counts, replaced = (
+            facts.met(self.manifest.contract, lane.profile, totals.met),
+            facts.replaced(self.manifest.contract, lane.profile),
+        )
         required = facts.required(self.manifest.contract, lane.subject, lane.profile)
-        return [number for number in required if number not in seen]
+        return [number for number in required if not counts.get(number, number in replaced)]
 
     def seconds_of(self, rounds: int) -> float:
         """How long so many rounds take, if others take as long as those so far."""

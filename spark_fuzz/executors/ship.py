@@ -20,7 +20,7 @@ from broker_tck.implementations.jvm.jars import FOLDER as JARS
 from broker_tck.implementations.jvm.jars import SHIPPED
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.driver.fingerprint import FILES, KIT, PACKAGES, below, digest, libraries, source_of
 
 FOLDER = "shipped"

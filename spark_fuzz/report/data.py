@@ -8,8 +8,8 @@ from math import ceil
 from statistics import median
 
 from broker_tck.model.rules import Rule
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import residual
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.search.run import residual
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.report.figures import TELLING, Curve, Figures, rate
@@ -174,7 +174,17 @@ def lanes_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], fo
         broken, replaced = {e.place.rule: e.walks for e in mine}, facts.replaced(manifest.contract, name[1])
         rules = []
         for rule in facts.required(manifest.contract, *name):
-            count, shares = met.get((*name, rule), 0), heat.get((*name, rule), [0.0])
+            parts = [(*name, part) for part in facts.names(manifest.contract, name[1], rule)]
+            keys = parts if any(part in met for part in parts) else [(*name, rule)]
+            count = min(met.get(key, 0) for key in keys)
+            shares = least([heat.get(key, [0.0]) for key in keys])
             rules.append(RuleFigures(known[rule], count, rule in replaced, broken.get(rule, 0), shares))
         lanes.append(Lane(name, **own, curve=curves.get(name, Curve([0], [0], None)), rules=rules, entries=mine))
     return lanes
+
+
+def least(rows: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """The least share in each column; None if no walk was counted there."""
+    width = max(map(len, rows))
+    columns = ([row[i] if i < len(row) else 0.0 for row in rows] for i in range(width))
+    return [None if None in column else min(share for share in column if share is not None) for column in columns]

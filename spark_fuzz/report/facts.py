@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 
-from broker_tck.properties.contracts import CONTRACTS
-from broker_tck.properties.engine.run import Run
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.unloaded import resolve_unloaded
-from broker_tck.properties.worth.exercised import deviating
+from broker_tck.properties.search.exercised import by_rule, deviating, names_of
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.properties.search.run import Run
 
 
 @cache
@@ -22,6 +23,16 @@ def required(contract: str, subject: str, profile: str) -> tuple[str, ...]:
 def replaced(contract: str, profile: str) -> frozenset[str]:
     """The rules of which a profile has another clause: its deviations have a check of their own."""
     return deviating(CONTRACTS[contract].model(profile))
+
+
+def met(contract: str, profile: str, counts: Mapping[str, int]) -> dict[str, int]:
+    """How often each rule was met, by the counts of its clauses."""
+    return by_rule(CONTRACTS[contract].model(profile), counts)
+
+
+def names(contract: str, profile: str, number: str) -> Sequence[str]:
+    """The names under which a rule is counted: those of its clauses, or its number."""
+    return names_of(CONTRACTS[contract].model(profile)).get(number, [number])
 
 
 def declaration(contract: str, subject: str) -> Subject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from broker_tck.properties.findings.story import story
+from broker_tck.properties.report.finding import story
 from broker_tck.spark_fuzz.report.data import Lane, Report, report_of
 from broker_tck.spark_fuzz.report.grouping import Entry, Place
 from broker_tck.spark_fuzz.report.rendering import rendered

@@ -7,7 +7,7 @@ from inspect import getmembers, isfunction
 from pathlib import Path
 from typing import Any
 
-from broker_tck.properties.findings.story import config_text
+from broker_tck.properties.report.finding import config_text
 from broker_tck.spark_fuzz.report import words
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
-from broker_tck.properties.findings.document import Document, read
+from broker_tck.properties.report.finding import FindingResult, read
 from broker_tck.spark_fuzz.report.grouping import Entry, Shape
 from broker_tck.spark_fuzz.report.words import clipped, visible
 from broker_tck.spark_fuzz.store.rows import Key
@@ -38,7 +38,7 @@ class Story:
     """A finding as its document tells it, with those of its lines that are shown."""
 
     shape: Shape
-    found: Document
+    found: FindingResult
     lines: Sequence[Line]
 
     @property

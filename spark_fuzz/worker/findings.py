@@ -11,11 +11,10 @@ from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.operation import shape
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.findings.fatal import UNREPEATED, find_fatal
-from broker_tck.properties.findings.finding import Finding, find, find_breach, unreduced
-from broker_tck.properties.isolation.guard import Limits
+from broker_tck.properties.explain.finding import Finding, find_breach, find_in, unreduced
+from broker_tck.properties.explain.guarding import UNREPEATED, find_fatal
+from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.spark_fuzz.store.rows import FINDING, Row
 
 NOT_REDUCED = "It was not reduced: traces near it end the subject's process."
@@ -33,8 +32,7 @@ class Finder:
     def of_failing(self, failed: Walk) -> Row:
         """The row of a walk that failed, made in the subject's process."""
         subject = self.subject
-        diagnoser = Diagnoser(subject.contract, self.model, subject.rig, subject.capabilities)
-        finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
+        finding = find_in(subject, self.model, failed)
         return row_of(finding) if finding else self.as_it_is(failed, UNREPEATED)
 
     def of_breach(self, done: Walk, number: str, text: str) -> Row:
@@ -44,11 +42,11 @@ class Finder:
 
     def of_fatal(self, failed: Walk) -> Row:
         """The row of a walk that was not answered: each replay has a process of its own."""
-        return row_of(*find_fatal(self.subject, self.model, failed, self.limits, self.parent))
+        return row_of(find_fatal(self.subject, self.model, failed, self.limits, self.parent))
 
     def as_it_is(self, failed: Walk, why: str = NOT_REDUCED, rule: str = "") -> Row:
         """The row of a walk that failed and was not reduced."""
-        return row_of(unreduced(self.subject, self.model.PROFILE, failed, rule), why)
+        return row_of(unreduced(self.subject, self.model.PROFILE, failed, rule, why))
 
     def breach_as_it_is(self, done: Walk, number: str, text: str) -> Row:
         """The row of a walk that breaks a law and was not reduced."""
@@ -57,16 +55,16 @@ class Finder:
         return self.as_it_is(broken, f"{number} does not hold: {text}", number)
 
 
-def row_of(finding: Finding, note: str = "") -> Row:
+def row_of(finding: Finding) -> Row:
     """A finding as a row. Its text is its document as JSON."""
     return Row(
         FINDING,
         finding.subject,
         finding.profile,
         ",".join(finding.diagnosis.rules),
-        note or f"{shape(finding.operations)} [{finding.observed}]",
+        finding.note or f"{shape(finding.operations)} [{finding.observed}]",
         1,
         str(finding.seed),
         len(finding.operations),
-        msgspec.json.encode(document(finding, note)).decode(),
+        msgspec.json.encode(finding_result(finding)).decode(),
     )

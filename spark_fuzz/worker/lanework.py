@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from broker_tck.properties.engine.run import State
 from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.search.run import State
 from broker_tck.spark_fuzz.store.rows import Row
 
 MOST_FAILING = 24

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import msgspec
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.isolation.guard import Orphaned
+from broker_tck.properties.search.isolation.guard import Orphaned
 from broker_tck.spark_fuzz.driver.manifest import Code, Manifest, code_here
 from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, UNFIT, Row, trouble
 from broker_tck.spark_fuzz.worker.shard import shard_rows

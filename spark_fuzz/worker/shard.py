@@ -11,13 +11,13 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.walk import walk_seed
-from broker_tck.properties.findings.fatal import does_in_bulk, limits_of, seed_of, walk_of, written_down
-from broker_tck.properties.findings.finding import kind
-from broker_tck.properties.isolation.guard import MIB, End, Tell, guarded
-from broker_tck.properties.isolation.system import size_of
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.search.failing import kind
+from broker_tck.properties.search.isolation.apart import does_in_bulk, limits_of, seed_of, walk_of, written_down
+from broker_tck.properties.search.isolation.guard import MIB, End, Tell, guarded
+from broker_tck.properties.search.isolation.system import size_of
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.store.rows import FIGURE, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import Finder
@@ -78,8 +78,8 @@ class LaneWalker:
         began, run = perf_counter(), Run(self.subject, self.model.PROFILE, self.seed)
         (done,) = checked(run, range(self.number, self.number + 1), COUNTED, judged=COUNTED)
         failing = None
-        if run.failing or run.complaints:
-            failing = Failing(done, [(law, text) for _, law, text in run.complaints])
+        if run.failing or run.breaches:
+            failing = Failing(done, [(law, text) for _, law, text in run.breaches])
         return Part(run.operations, run.counted, run.met, run.met_in, run.states, perf_counter() - began, failing)
 
     def found(self, failing: Failing) -> Lanework:

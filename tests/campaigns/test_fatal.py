@@ -15,8 +15,8 @@ from campaigns.cluster import PROCESSES, Command, Ended
 from campaigns.conftest import Start
 from campaigns.resident import STARTS
 
-from broker_tck.properties.engine.run import Run, checked
 from broker_tck.properties.engine.subjects import resolve
+from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.store.tables import Store
 from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_seed

@@ -31,7 +31,8 @@ from campaigns.fake_store import (
     tiny,
 )
 
-from broker_tck.properties.engine.run import residual
+from broker_tck.properties.search.run import residual
+from broker_tck.properties.verdict import at_most
 from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.report.advice import Step, steps
 from broker_tck.spark_fuzz.report.compare import GONE, NEW, STILL, compare, compare_html, compare_text
@@ -43,17 +44,7 @@ from broker_tck.spark_fuzz.report.junit import junit_xml
 from broker_tck.spark_fuzz.report.page import report_html
 from broker_tck.spark_fuzz.report.plots import apart, strip
 from broker_tck.spark_fuzz.report.stories import CELL, MOST_STORIES, told
-from broker_tck.spark_fuzz.report.words import (
-    at_most,
-    clipped,
-    counted,
-    duration,
-    listed,
-    moment,
-    one_in,
-    short,
-    visible,
-)
+from broker_tck.spark_fuzz.report.words import clipped, counted, duration, listed, moment, one_in, short, visible
 from broker_tck.spark_fuzz.report.words import share as percent
 from broker_tck.spark_fuzz.worker.findings import row_of
 

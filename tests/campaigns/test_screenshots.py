@@ -16,9 +16,9 @@ from campaigns.fake_store import BUNDLED, campaign, flood, found, rich, tiny
 
 from broker_tck.cli.compare import page as subjects_html
 from broker_tck.properties.engine.subjects import resolve
-from broker_tck.properties.findings.compare import Column, Verdict, compared_rules
-from broker_tck.properties.findings.document import document
-from broker_tck.properties.worth.deviating import deviation
+from broker_tck.properties.explain.deviating import deviation
+from broker_tck.properties.report.compare import Column, Verdict, compared_rules
+from broker_tck.properties.report.made import finding_result
 from broker_tck.spark_fuzz.report.compare import compare_html
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.report.page import report_html
@@ -72,7 +72,7 @@ def subjects() -> str:
     java = resolve("pip-393-java")
     rules = [rule.number for rule in compared_rules(java.contract)]
     broken = {number: deviation(java, "pip-393-java", number, 0) for number in ("NA-16", "NA-23")}
-    traces = {number: document(finding) for number, finding in broken.items() if finding}
+    traces = {number: finding_result(finding) for number, finding in broken.items() if finding}
     columns = []
     for count, name in enumerate(NAMES):
         profile = "pip-393-java" if name != NAMES[-1] else None

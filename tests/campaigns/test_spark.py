@@ -36,7 +36,7 @@ from kit import python
 
 from broker_tck.bench.loopback import Cluster, ConnectServer
 from broker_tck.implementations.jvm.jars import FOLDER as JARS
-from broker_tck.properties.unloaded import resolve_unloaded
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.executors.session import JVM, archive, java
 
 FATAL, RESIDENT, JAVA, PLUGIN = SUBJECTS = (

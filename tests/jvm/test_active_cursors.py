@@ -12,18 +12,17 @@ from jvm.same import subjects
 from msgspec import structs
 
 from broker_tck.implementations.interface import ActiveCursors, Durables, Hang, Ranks, Versions
-from broker_tck.properties.conforming import asked, golden_traces
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.contracts.active_cursors.operations import Config
 from broker_tck.properties.contracts.active_cursors.rig import Cursor
 from broker_tck.properties.engine.check import HANG, record, unanswered
-from broker_tck.properties.engine.replay import on_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
-from broker_tck.properties.findings.diagnose import Diagnoser
-from broker_tck.properties.findings.finding import Finding, find
-from broker_tck.properties.worth.deviating import failing
+from broker_tck.properties.explain.deviating import failing
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import Finding, find
+from broker_tck.properties.search.replay import asked, golden_traces, on_subject
 
 RELEASED = [*subjects("cursor-heap"), *subjects("cursor-tree-set"), *subjects("cursor-list")]
 LINKED = "pulsar-4.2.4/cursor-list"

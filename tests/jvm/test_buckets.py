@@ -12,13 +12,14 @@ from jvm.same import subjects
 from rare_turns import RARE
 
 from broker_tck.implementations.released import tried
-from broker_tck.model.rules import deviations_of
-from broker_tck.properties.conforming import asked, golden_traces
 from broker_tck.properties.engine.check import first_difference
-from broker_tck.properties.engine.replay import on_subject
-from broker_tck.properties.engine.run import Diagnoser, Run, checked, find
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
+from broker_tck.properties.mistakes.book import deviations_of
+from broker_tck.properties.search.replay import asked, golden_traces, on_subject
+from broker_tck.properties.search.run import Run, checked
 
 RELEASED = subjects("bucket")
 PROFILES = {

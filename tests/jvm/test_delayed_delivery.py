@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 from jvm.same import subjects
-from kit import CROWDED
+from kit import CROWDED, run_subject
 
 from broker_tck.implementations.released import tried
-from broker_tck.properties.conforming import asked, golden_traces, witnesses
-from broker_tck.properties.engine.replay import on_subject
-from broker_tck.properties.engine.run import Run, checked, deviations, run_subject
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import Trace
-from broker_tck.properties.worth.deviating import behaves_as, broken_rules
+from broker_tck.properties.explain.checked import Checked, see_deviations
+from broker_tck.properties.explain.deviating import behaves_as, broken_rules
+from broker_tck.properties.search.replay import asked, golden_traces, on_subject, witnesses
+from broker_tck.properties.search.run import Run, checked
 
 RELEASED = subjects("in-memory")
 PROFILES = {
@@ -56,8 +56,8 @@ def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
 def test_every_declared_deviation_is_seen(name: str) -> None:
     """A released tracker shows each deviation that its profile declares, and no other."""
     subject, profile = resolve(name), PROFILES[name]
-    run = Run(subject, profile, seed=0)
-    deviations(run, witnesses(subject, profile))
+    run = Checked(subject, profile, seed=0)
+    see_deviations(run, witnesses(subject, profile))
     seen = {deviation.partition(" ")[0] for deviation, happened in run.deviations.items() if happened}
     assert seen
     assert seen == {*broken_rules(run.subject.contract, run.profile)} - run.subject.out_of_reach
@@ -74,7 +74,7 @@ def test_recorded_traces_are_done_as_recorded(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "profile", "rule"), DEFECTS)
 def test_a_known_defect_is_found_by_its_rule(name: str, profile: str, rule: str) -> None:
-    run = run_subject(resolve(name), profile, seed=0, count=3 * WALKS, most=1)
+    run = run_subject(resolve(name), profile, seed=0, count=3 * WALKS, failing=1)
     assert [finding.diagnosis.rules for finding in run.findings] == [(rule,)]
     assert len(run.findings[0].operations) <= SHORT
 
@@ -90,5 +90,5 @@ def test_against_the_specification_the_defects_of_4_0_show(version: str) -> None
     """Releases 4.0.1 and 4.0.5 fail against the specification, and the kit names the profile that they behave as."""
     subject = resolve(f"pulsar-{version}/in-memory")
     assert behaves_as(subject, seed=0) == subject.profiles[0]
-    run = run_subject(subject, "timebucket-ideal", seed=0, count=WALKS, most=2)
+    run = run_subject(subject, "timebucket-ideal", seed=0, count=WALKS, failing=2)
     assert run.findings

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from jvm.bytecode import Slip, slipped
+from kit import run_subject
 
-from broker_tck.properties.conforming import asked, golden_traces, witnesses
-from broker_tck.properties.engine.replay import on_model, on_subject
-from broker_tck.properties.engine.run import Run, run_subject
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.search.replay import asked, golden_traces, on_model, on_subject
+from broker_tck.properties.search.run import Run
 
 CONFORM = {"4.2.4": "pip-430", "5.0.0-M1": "pip-430", "5.0.1": "pip-430-5.0"}
 TRACES = {"pip-430": 200, "pip-430-5.0": 100}
@@ -59,8 +59,8 @@ def rules(run: Run) -> set[str]:
 def test_release_conforms_to_its_profile(version: str) -> None:
     subject = released(version)
     assert subject.profiles == (CONFORM[version],)
-    run = run_subject(subject, CONFORM[version], seed=0, count=CONFORMING, known=witnesses(subject, CONFORM[version]))
-    assert run.green, (run.findings, run.complaints, run.gone)
+    run = run_subject(subject, CONFORM[version], seed=0, count=CONFORMING)
+    assert run.green, (run.findings, run.breaches, run.gone)
     assert not run.vacuous
 
 
@@ -89,7 +89,7 @@ def test_release_differs_from_another_profile(name: str) -> None:
 @pytest.mark.parametrize("version", FOUND)
 def test_walks_find_what_a_release_does_otherwise_than_specified(version: str) -> None:
     """Walks find the rules that a released cache breaks, each with a short trace."""
-    run = run_subject(released(version), "ideal", seed=0, count=WALKS, most=1)
+    run = run_subject(released(version), "ideal", seed=0, count=WALKS, failing=1)
     assert rules(run) >= FOUND[version]
     assert all(len(finding.operations) <= SHORT for finding in run.findings)
 
@@ -98,6 +98,6 @@ def test_walks_find_what_a_release_does_otherwise_than_specified(version: str) -
 def test_slip_in_one_class_is_found_by_its_rule(name: str, tmp_path: Path) -> None:
     slip, rule = SLIPS[name]
     subject = resolve(f"pulsar-4.2.4/range-cache@{slipped('4.2.4', slip, tmp_path)}")
-    run = run_subject(subject, "pip-430", seed=0, count=WALKS, most=1)
+    run = run_subject(subject, "pip-430", seed=0, count=WALKS, failing=1)
     assert rule in rules(run), run.findings
     assert min(len(finding.operations) for finding in run.findings) <= SHORT

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 from jvm.same import subjects
+from kit import run_subject
 
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.unavailable import NotThere
 from broker_tck.implementations.negative_acks.released import KINDS
 from broker_tck.implementations.released import released
-from broker_tck.properties.conforming import golden_traces
-from broker_tck.properties.engine.run import Run, checked, run_subject
 from broker_tck.properties.engine.subjects import resolve
-from broker_tck.properties.parts import Asked, came_to
+from broker_tck.properties.report.parts import came_to
+from broker_tck.properties.search.replay import golden_traces
+from broker_tck.properties.search.run import Run, checked
 
 RELEASED = subjects("negative-acks")
 PROFILES = {
@@ -59,8 +60,8 @@ def test_a_release_does_as_was_recorded(name: str) -> None:
     """A released tracker of negative acks does what was recorded of its profile."""
     subject = resolve(name)
     assert golden_traces("negative-acks", subject.profiles[0])
-    found = came_to(subject, "golden", Asked(subject.profiles[0]))
-    assert (found.stories, found.said) == ((), ())
+    found = came_to(subject, subject.profiles[0], "golden")[0]
+    assert (found.findings, found.complaints) == ((), ())
 
 
 @pytest.mark.deep
@@ -68,7 +69,7 @@ def test_a_release_does_as_was_recorded(name: str) -> None:
 def test_a_known_defect_is_found_by_its_rule(release: str, rule: str) -> None:
     """Walks find each known defect of a released tracker of negative acks; a short trace names its rule."""
     subject = resolve(f"pulsar-{release}/negative-acks")
-    run = run_subject(subject, f"{PROFILES[release]}+{rule}", seed=0, count=WALKS, most=2)
+    run = run_subject(subject, f"{PROFILES[release]}+{rule}", seed=0, count=WALKS, failing=2)
     named = {number for finding in run.findings for number in finding.diagnosis.rules}
     assert rule in named, [finding.diagnosis for finding in run.findings]
     assert min(len(finding.operations) for finding in run.findings) <= SHORT

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from jvm.compiling import compiled
-from kit import python
+from kit import python, run_subject
 
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.findings.finding import Finding
+from broker_tck.properties.explain.finding import Finding
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[1] / "examples" / "java-tracker" / "src"
@@ -36,7 +35,7 @@ def test_the_example_conforms(name: str, example: Path) -> None:
     subject = resolve(f"pulsar-4.2.4/com.example.{name}@{example}")
     assert subject.profiles == ("timebucket-ideal",)
     run = run_subject(subject, "timebucket-ideal", 0, 60)
-    assert (run.failing, run.complaints) == ([], [])
+    assert (run.failing, run.breaches) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,7 @@ def test_a_tracker_with_another_constructor_is_bad_input(odd: Path) -> None:
 def test_a_class_of_pulsars_own_package_is_a_subject(example: Path) -> None:
     name = "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTrackerFactory"
     run = run_subject(resolve(f"pulsar-4.2.4/{name}"), "timebucket-2026", 0, 20)
-    assert (run.failing, run.complaints) == ([], [])
+    assert (run.failing, run.breaches) == ([], [])
 
 
 def test_a_class_path_that_says_nothing_of_the_subject_is_bad_input(odd: Path, tmp_path: Path) -> None:

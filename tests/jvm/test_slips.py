@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from jvm.bytecode import Slip, slipped
+from kit import run_subject
 
-from broker_tck.properties.engine.run import run_subject
 from broker_tck.properties.engine.subjects import resolve
 
 IN_MEMORY = "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTracker"
@@ -36,7 +36,7 @@ SLIPS = {
 def test_a_slip_is_found_by_its_rule(name: str, tmp_path: Path) -> None:
     slip, rule = SLIPS[name]
     subject = resolve(f"pulsar-4.2.4/in-memory@{slipped('4.2.4', slip, tmp_path)}")
-    run = run_subject(subject, "timebucket-2026", seed=0, count=MOST_WALKS, most=1)
+    run = run_subject(subject, "timebucket-2026", seed=0, count=MOST_WALKS, failing=1)
     told = [(finding.diagnosis.rules, len(finding.operations)) for finding in run.findings]
     assert any(rule in rules and length <= SHORT for rules, length in told), told
     assert all(len(rules) <= MOST_RULES for rules, _ in told), told

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from broker_tck.implementations.interface import ActiveCursors
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.properties.contracts.active_cursors.abstract import abstract
-from broker_tck.properties.contracts.active_cursors.blame import BLAME
 from broker_tck.properties.contracts.active_cursors.edges import EDGES, ebb
+from broker_tck.properties.contracts.active_cursors.fallback import FALLBACKS
 from broker_tck.properties.contracts.active_cursors.generator import drain, draw_config, makers
 from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.active_cursors.life import WHOLE
@@ -79,7 +79,7 @@ ACTIVE_CURSORS = Contract(
     thing="container",
     laws=LAWS,
     variations=VARIATIONS,
-    blame_table=BLAME,
+    fallbacks=FALLBACKS,
     asks=asks,
     lives=(WHOLE,),
 )

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from broker_tck.implementations.interface import BucketDelayedDeliveryTracker
 from broker_tck.model.bucket_delivery import PROFILES
 from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
-from broker_tck.properties.contracts.bucket_delivery.blame import BLAME
 from broker_tck.properties.contracts.bucket_delivery.edges import EDGES
+from broker_tck.properties.contracts.bucket_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.bucket_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.bucket_delivery.names import Names
@@ -67,10 +67,10 @@ BUCKET_DELIVERY = Contract(
     units={"count": "messages", "queues": ("ready", "growing"), "armed": TIME},
     laws=LAWS,
     variations=VARIATIONS,
-    blame_table=BLAME,
+    fallbacks=FALLBACKS,
     rewrites=rewrites,
     names=Names,
     asks=asks,
-    dear=True,
+    expensive=True,
     wordy=True,
 )

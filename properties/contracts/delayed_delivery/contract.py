@@ -5,7 +5,7 @@ from __future__ import annotations
 from broker_tck.implementations.interface import DelayedDeliveryTracker
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
-from broker_tck.properties.contracts.delayed_delivery.blame import BLAME
+from broker_tck.properties.contracts.delayed_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.delayed_delivery.generator import EDGES, drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.delayed_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.delayed_delivery.operations import AnyOperation, Capabilities, Config
@@ -35,5 +35,5 @@ DELAYED_DELIVERY = Contract(
     units={"count": "messages", "armed": TIME},
     laws=LAWS,
     variations=VARIATIONS,
-    blame_table=BLAME,
+    fallbacks=FALLBACKS,
 )

@@ -7,8 +7,8 @@ from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.overlapping import overlapping
 from broker_tck.properties.contracts.entry_cache import overlap, threads
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
-from broker_tck.properties.contracts.entry_cache.blame import BLAME
 from broker_tck.properties.contracts.entry_cache.edges import EDGES
+from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
 from broker_tck.properties.contracts.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.entry_cache.reading_laws import READING_LAWS
@@ -40,7 +40,7 @@ ENTRY_CACHE = Contract(
     thing="cache",
     laws=(*map(overlap.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
     variations=tuple(map(overlap.unless_overlapping, VARIATIONS)),
-    blame_table=BLAME,
+    fallbacks=FALLBACKS,
     rewrites=rewrites,
     scenarios=SCENARIOS,
     wordy=True,

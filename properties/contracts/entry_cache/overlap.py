@@ -19,7 +19,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Step,
 )
 from broker_tck.properties.engine.choices import Choices
-from broker_tck.properties.engine.contract import Blame, Law, Variation
+from broker_tck.properties.engine.contract import Fallback, Law, Variation
 from broker_tck.properties.engine.operation import Operation
 
 REMOVALS = (BeginRemove, BeginInvalidate, BeginTrim, BeginClear)
@@ -95,19 +95,21 @@ def of(*kinds: type[Operation], where: Callable[[Calls], Any] = lambda calls: Tr
     return holds
 
 
-BLAME = (
-    Blame("EC-17", "total", given=overlap),
-    Blame("IL-2", "pinned", given=of(*PASSES, where=lambda calls: not calls.removing)),
-    Blame("IL-2", "pinned", given=of(where=lambda calls: calls.passes and not calls.removing)),
-    Blame("EC-12", given=of(where=lambda calls: calls.puts and calls.removals and calls.removals + calls.passes > 1)),
-    Blame("IL-4", given=of(BeginGet, where=lambda calls: calls.reads_beside_another)),
-    Blame("IL-3", given=of(BeginGet)),
-    Blame("IL-1", given=of(*REMOVALS, where=lambda calls: calls.puts and not (calls.removals or calls.passes))),
-    Blame("EC-12", given=of(*REMOVALS)),
-    Blame("IL-11", given=of(*PASSES, where=lambda calls: calls.passes)),
-    Blame("EC-12", given=of(BeginPut, where=lambda calls: calls.removals > 1)),
-    Blame("IL-1", given=of(BeginPut)),
-    Blame("IL-2", given=overlap),
+FALLBACKS = (
+    Fallback("EC-17", "total", given=overlap),
+    Fallback("IL-2", "pinned", given=of(*PASSES, where=lambda calls: not calls.removing)),
+    Fallback("IL-2", "pinned", given=of(where=lambda calls: calls.passes and not calls.removing)),
+    Fallback(
+        "EC-12", given=of(where=lambda calls: calls.puts and calls.removals and calls.removals + calls.passes > 1)
+    ),
+    Fallback("IL-4", given=of(BeginGet, where=lambda calls: calls.reads_beside_another)),
+    Fallback("IL-3", given=of(BeginGet)),
+    Fallback("IL-1", given=of(*REMOVALS, where=lambda calls: calls.puts and not (calls.removals or calls.passes))),
+    Fallback("EC-12", given=of(*REMOVALS)),
+    Fallback("IL-11", given=of(*PASSES, where=lambda calls: calls.passes)),
+    Fallback("EC-12", given=of(BeginPut, where=lambda calls: calls.removals > 1)),
+    Fallback("IL-1", given=of(BeginPut)),
+    Fallback("IL-2", given=overlap),
 )
 """The rule to name for a difference between the steps of calls: by the call of the last step, and the others."""
 

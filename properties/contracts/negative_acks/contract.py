@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from broker_tck.implementations.interface import NegativeAcksTracker
 from broker_tck.model.negative_acks import PROFILES
 from broker_tck.properties.contracts.negative_acks.abstract import abstract
-from broker_tck.properties.contracts.negative_acks.blame import BLAME
 from broker_tck.properties.contracts.negative_acks.edges import EDGES
+from broker_tck.properties.contracts.negative_acks.fallback import FALLBACKS
 from broker_tck.properties.contracts.negative_acks.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.negative_acks.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.negative_acks.operations import (
@@ -95,6 +95,6 @@ NEGATIVE_ACKS = Contract(
     units={"count": "items", "armed": TIME},
     laws=LAWS,
     variations=VARIATIONS,
-    blame_table=BLAME,
+    fallbacks=FALLBACKS,
     asks=asks,
 )

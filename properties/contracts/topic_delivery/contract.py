@@ -5,8 +5,8 @@ from __future__ import annotations
 from broker_tck.implementations.interface import TopicManager
 from broker_tck.model.topic_delivery import PROFILES
 from broker_tck.properties.contracts.topic_delivery.abstract import abstract
-from broker_tck.properties.contracts.topic_delivery.blame import BLAME
 from broker_tck.properties.contracts.topic_delivery.edges import EDGES
+from broker_tck.properties.contracts.topic_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.topic_delivery.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.topic_delivery.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.topic_delivery.names import Names
@@ -42,9 +42,9 @@ TOPIC_DELIVERY = Contract(
     units={"count": "copies", "memory": "bytes", "armed": TIME, "index": ("buckets", "sets")},
     laws=LAWS,
     variations=VARIATIONS,
-    blame_table=BLAME,
+    fallbacks=FALLBACKS,
     rewrites=rewrites,
     names=Names,
-    dear=True,
+    expensive=True,
     wordy=True,
 )

@@ -1,0 +1,196 @@
+"""``prove``: every known mistake runs as the subject, and must be noticed by its own rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from broker_tck.cli import completion
+from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_option, json_option, seed_option
+from broker_tck.cli.output import one_or_all, print_json, print_table, progress
+from broker_tck.implementations.naming import unknown
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.proving.invariants import invariants_broken, to_break, unproven
+from broker_tck.properties.proving.proofs import Proof, store
+from broker_tck.properties.proving.prove import Mistake, Proved, mistakes, proofs_of, prove_all
+
+PROVE_EXAMPLES = """\b
+Examples:
+  broker-tck prove
+  broker-tck prove --contract negative-acks --list
+  broker-tck prove --mistake duplicate-counted --anew --seed 7
+  broker-tck prove --rule DD-05 --rule DD-06 --json
+"""
+
+
+class Proofs(NamedTuple):
+    """What became of the mistakes of a profile."""
+
+    contract: Contract
+    profile: str
+    proved: list[Proved]
+    broken: dict[str, str]
+    """Each invariant and relation, with a mistake that breaks it."""
+    missing: list[str]
+    """The rules and invariants that nothing proves; empty if only some mistakes were chosen."""
+
+    @property
+    def failed(self) -> list[Proved]:
+        """The mistakes that no walk notices, or not by their own rule."""
+        return [each for each in self.proved if not each.own]
+
+
+@click.command(epilog=PROVE_EXAMPLES)
+@contracts_option
+@click.option(
+    "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
+)
+@click.option("--rule", "rules", multiple=True, metavar="R", help="Only the mistakes in a rule. Repeatable.")
+@click.option(
+    "--mistake",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.mutants,
+    help="One mistake, as --list names it. Repeatable.",
+)
+@seed_option
+@click.option("--anew", is_flag=True, help="Ignore the stored walks and traces, and search for all.")
+@click.option("--list", "listed", is_flag=True, help="Only list the mistakes.")
+@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write the proofs of all contracts.")
+@json_option
+def prove_command(
+    contract_names: tuple[str, ...],
+    profile: str | None,
+    rules: tuple[str, ...],
+    names: tuple[str, ...],
+    seed: int,
+    anew: bool,
+    listed: bool,
+    write: Path | None,
+    as_json: bool,
+) -> int:
+    """Run every known mistake as the subject: a walk must notice it, and its own rule must be named.
+
+    A mistake is a wrong clause of a model, or a broken implementation. The kit stores a failing walk of each, and its
+    reduced trace. It tries both first, and makes up to 10,000 walks if one of them no longer holds. It also looks for a
+    mistake that breaks each invariant.
+
+    Exit status 1 if a mistake is not noticed, if its own rule is not named, or if a rule has no mistake that is
+    noticed.
+    """
+    if write and (contract_names or profile or rules or names or seed or listed):
+        raise BadInput("--write is for all proofs of seed 0; it goes with --anew and --json alone")
+    chosen = {
+        (contract, chosen_profile(contract, profile)): picked(contract, chosen_profile(contract, profile), rules, names)
+        for contract in chosen_contracts(contract_names, profile)
+    }
+    every = [mistake for of in chosen.values() for mistake in of]
+    if not every:
+        raise BadInput(nothing_chosen(rules, names))
+    if listed:
+        print_list(every, as_json)
+        return 0
+    with progress(len(every), "proving", "mistakes") as tell:
+        proved = prove_all(every, seed, anew, lambda done, last: tell(done, last.mistake.rule if last else ""))
+    whole = not (rules or names)
+    broken = invariants_broken([*chosen], seed, anew) if whole else [{} for _ in chosen]
+    results = []
+    for ((contract, of), wanted), laws in zip(chosen.items(), broken, strict=True):
+        mine = [each for each in proved if each.mistake in wanted]
+        missing = unproven(contract, of, mine, laws) if whole else []
+        results.append(Proofs(contract, of, mine, laws, missing))
+    if write:
+        store(write, [proof for each in results for proof in lines(each)])
+    if as_json:
+        print_json(one_or_all([as_document(each) for each in results]))
+    else:
+        for each in results:
+            print_proofs(each)
+    return 1 if any(each.failed or each.missing for each in results) else 0
+
+
+def picked(contract: Contract, profile: str, rules: Sequence[str], names: Sequence[str]) -> list[Mistake]:
+    """The mistakes of a profile in some rules and with some names; all if there are none of either."""
+    wanted = {plain(name) for name in names}
+    found = (each for each in mistakes(contract, profile) if not rules or each.rule in rules)
+    return [each for each in found if not wanted or plain(each.name) in wanted]
+
+
+def plain(name: str) -> str:
+    """A name with spaces for underscores."""
+    return name.replace("_", " ")
+
+
+def nothing_chosen(rules: Sequence[str], names: Sequence[str]) -> str:
+    """Why nothing was chosen."""
+    if names:
+        every = [each.name for contract in chosen_contracts(()) for each in mistakes(contract, contract.default)]
+        return unknown("mistake", names[0], every, told="`broker-tck prove --list` names them")
+    return f"no known mistake is in {', '.join(rules)}"
+
+
+def lines(of: Proofs) -> list[Proof]:
+    """The lines of the file of proofs for one contract."""
+    invariants = to_break(of.contract, of.profile)
+    return [
+        *proofs_of(of.proved),
+        *(Proof(of.contract.name, of.broken.get(name, ""), invariant=name) for name in invariants),
+    ]
+
+
+def print_list(every: Sequence[Mistake], as_json: bool) -> None:
+    """Print mistakes: rule, name, where each was seen, and what it does."""
+    if as_json:
+        print_json({"mistakes": [each._asdict() for each in every]})
+        return
+    print_table("", ["rule", "mistake", "seen", "says"], [(m.rule, m.name, m.seen or "-", m.says) for m in every])
+
+
+def as_document(of: Proofs) -> dict[str, Any]:
+    """What became of the mistakes of a profile, as a JSON object."""
+    return {
+        "contract": of.contract.name,
+        "profile": of.profile,
+        "mistakes": [
+            {
+                "rule": each.mistake.rule,
+                "mistake": each.mistake.name,
+                "noticed": each.proof is not None,
+                "walks": each.walks,
+                "named": each.proof.rules if each.proof else (),
+                "trace": each.proof.trace if each.proof else "",
+                "searched": each.searched,
+            }
+            for each in of.proved
+        ],
+        "invariants": of.broken,
+        "failed": len(of.failed),
+        "unproven": of.missing,
+    }
+
+
+def print_proofs(of: Proofs) -> None:
+    """Print what failed, and how many did not."""
+    rows = [(each.mistake.rule, each.mistake.name, fault(each)) for each in of.failed]
+    if rows:
+        print_table(f"{of.contract.name}, {of.profile}", ["rule", "mistake", ""], rows)
+    noticed, own = len(of.proved) - len(of.failed), sum(each.alone for each in of.proved)
+    searched = sum(each.searched for each in of.proved)
+    click.echo(
+        f"{of.contract.name}, {of.profile}: {noticed} of {len(of.proved)} mistakes proved by their own rule, "
+        f"{own} by it alone; {len(of.broken)} invariants broken"
+    )
+    if searched:
+        click.echo(f"{searched} searched for: no failing walk is stored, or the stored one no longer fails")
+    for number in of.missing:
+        click.echo(f"NOT PROVEN {number}: no known mistake shows that it is checked")
+
+
+def fault(failed: Proved) -> str:
+    """Why a mistake is not proved."""
+    return f"named {', '.join(failed.proof.rules)}" if failed.proof else "not noticed"

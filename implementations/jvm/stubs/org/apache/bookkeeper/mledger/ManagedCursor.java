@@ -1,0 +1,7 @@
+package org.apache.bookkeeper.mledger;
+
+public interface ManagedCursor {
+    String getName();
+
+    boolean isDurable();
+}

@@ -1,0 +1,3 @@
+package org.apache.pulsar.broker;
+
+public class ServiceConfiguration {}

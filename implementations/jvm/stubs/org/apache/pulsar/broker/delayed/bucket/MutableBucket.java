@@ -1,0 +1,5 @@
+package org.apache.pulsar.broker.delayed.bucket;
+
+class MutableBucket {
+    native long size();
+}

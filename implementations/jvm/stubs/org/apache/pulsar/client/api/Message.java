@@ -1,0 +1,7 @@
+package org.apache.pulsar.client.api;
+
+public interface Message {
+    MessageId getMessageId();
+
+    int getRedeliveryCount();
+}

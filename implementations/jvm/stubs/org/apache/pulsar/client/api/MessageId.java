@@ -1,0 +1,3 @@
+package org.apache.pulsar.client.api;
+
+public interface MessageId {}

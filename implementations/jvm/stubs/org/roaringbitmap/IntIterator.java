@@ -1,0 +1,7 @@
+package org.roaringbitmap;
+
+public interface IntIterator {
+    boolean hasNext();
+
+    int next();
+}

@@ -1,0 +1,3 @@
+package org.roaringbitmap;
+
+public interface PeekableIntIterator extends IntIterator {}

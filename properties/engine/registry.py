@@ -1,0 +1,34 @@
+"""The contracts that there are, by name; the first is the default. Each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from broker_tck.properties.engine.contract import Contract
+
+PACKAGE = "broker_tck.properties.contracts"
+NAMES = ("delayed-delivery", "negative-acks", "active-cursors", "entry-cache", "bucket-delivery", "topic-delivery")
+
+
+class Contracts(Mapping[str, Contract]):
+    """Contracts by name; that of some-name is ``SOME_NAME`` in ``some_name.contract``."""
+
+    def __getitem__(self, name: str) -> Contract:
+        if name not in self:
+            raise KeyError(name)
+        word = name.replace("-", "_")
+        contract: Contract = getattr(import_module(f"{PACKAGE}.{word}.contract"), word.upper())
+        return contract
+
+    def __contains__(self, name: object) -> bool:
+        return name in NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+CONTRACTS = Contracts()

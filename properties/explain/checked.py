@@ -1,0 +1,266 @@
+"""Everything that is asked of one subject under one profile, by one function, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from broker_tck.properties.engine.check import unanswered
+from broker_tck.properties.engine.operation import clock_of
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.trace import Trace
+from broker_tck.properties.engine.walk import Walk, walk
+from broker_tck.properties.engine.written import unit_of, value_text
+from broker_tck.properties.explain.deviating import findings_by_rule, gone_in_words, happens
+from broker_tck.properties.explain.diagnose import Diagnoser, back_models
+from broker_tck.properties.explain.failing_walks import Gathered, cheapest, flaky
+from broker_tck.properties.explain.finding import Finding, find, find_breach
+from broker_tck.properties.explain.one_bug import as_one, bugs, told_once, untold, with_laws
+from broker_tck.properties.explain.regressions import Regression, Regressions, in_file, run_regressions
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, deviations_of
+from broker_tck.properties.search.budget import USUAL, Budget
+from broker_tck.properties.search.exercised import unmet
+from broker_tck.properties.search.fitness import see_made
+from broker_tck.properties.search.replay import Disagreement, asked, disagreements, golden_traces, witnesses
+from broker_tck.properties.search.run import Progress, Run, until_all_came_up
+from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
+
+PARTS = ("golden", "walks", "deviations", "machine")
+"""What is asked of a subject besides kept traces: recorded traces, random walks with the laws, whether each deviation
+of the profile happens, and the Hypothesis machine."""
+
+
+@dataclass
+class Checked(Run):
+    """What became of a subject under a profile."""
+
+    findings: list[Finding] = field(default_factory=list)
+    """One for each bug, the best explained first; those of kept traces come before all others."""
+    flaky: list[str] = field(default_factory=list)
+    """What became of walks that did not fail again, a sentence each."""
+    deviations: dict[str, bool] = field(default_factory=dict)
+    """Each declared deviation, and whether it was seen to be one."""
+    golden_steps: int = 0
+    golden_agreed: int = 0
+    disagreements: list[Disagreement] = field(default_factory=list)
+    """Recorded traces on which subject and model disagree."""
+    machine_steps: int = 0
+    statistics: str = ""
+    """What Hypothesis has to say of the machine."""
+    regressions: Regressions = field(default_factory=Regressions)
+    """What became of kept traces."""
+
+    @cached_property
+    def diagnoser(self) -> Diagnoser:
+        """Explains what the subject does wrong under the profile."""
+        return Diagnoser(self.subject.contract, self.model, self.subject.rig, self.subject.capabilities)
+
+    @property
+    def verdict(self) -> str:
+        """What the check comes to."""
+        if self.findings or self.failing or self.breaches or self.disagreements:
+            return BROKEN
+        return NOT_ENOUGH if self.vacuous or self.gone else CONFORMS
+
+    @property
+    def green(self) -> bool:
+        """Whether there is nothing to report."""
+        return self.verdict == CONFORMS
+
+    @property
+    def gone(self) -> list[str]:
+        """Declared deviations that no longer happen."""
+        return [name for name, seen in self.deviations.items() if not seen]
+
+    @property
+    def unseen(self) -> list[str]:
+        """What has to come up and did not, in words, if nothing is wrong."""
+        return (
+            [*map(self.unseen_part, self.vacuous), *gone_in_words(self.profile, self.deviations)]
+            if self.verdict == NOT_ENOUGH
+            else []
+        )
+
+    def unseen_part(self, number: str) -> str:
+        """A rule that was not exercised, with the clauses that were not if others were."""
+        clauses = unmet(self.model, self.met, number)
+        return f"{number} ({', '.join(clauses)})" if clauses else number
+
+    @cached_property
+    def complaints(self) -> list[str]:
+        """What is wrong besides findings, a sentence each: of recorded traces, those of which no finding tells."""
+        new = (d for d in self.disagreements if untold(self.diagnoser, self.findings, self.failing, failing_part(d)))
+        found, laws = {number for finding in self.findings for number in finding.numbers}, dict[str, str]()
+        for seed, law, text in self.breaches:
+            if law not in found:
+                laws.setdefault(law, f"{law} does not hold: {text} (walk {seed})")
+        return [*(disagreement_text(d) for d in islice(new, 3)), *laws.values(), *self.flaky[:1]]
+
+
+def failing_part(found: Disagreement) -> Walk:
+    """A recorded trace up to the step at which it failed."""
+    trace = found.trace
+    return Walk(None, trace.config, [*trace.operations[: found.step + 1]], found.difference)
+
+
+def disagreement_text(found: Disagreement) -> str:
+    """A disagreement with a recorded trace, in a line."""
+    expected, seen = found.difference.expected, found.difference.seen
+    clock = clock_of(found.trace.config)
+    unit = unit_of(found.trace.contract, found.trace.operations[found.step], found.observed)
+    return (
+        f"{Path(found.trace.where).name}: step {found.step + 1}: {found.observed}: "
+        f"expected {value_text(expected, clock, unit)}, seen {value_text(seen, clock, unit)}"
+    )
+
+
+def check_subject(
+    subject: Subject,
+    profile: str,
+    budget: Budget = USUAL,
+    progress: Progress | None = None,
+    kept: Sequence[Regression] = (),
+    parts: Collection[str] = PARTS,
+) -> Checked:
+    """Put a subject through kept and recorded traces, walks with the laws, and the machine, or parts of it.
+
+    Nothing is asked after a kept trace that fails if the check is to fail fast. Deviations are looked for, and the
+    machine runs, if no walk has failed. BadInput if the subject cannot be made, or lacks a method.
+    """
+    see_made(subject)
+    checked = Checked(subject, profile, budget.seed)
+    checked.regressions = run_regressions(subject, profile, kept, budget.fail_fast)
+    if not (budget.fail_fast and checked.regressions.failing):
+        golden = [asked(trace, subject) for trace in golden_traces(subject.contract.name, profile)]
+        known = witnesses(subject, profile)  # before walks, after which a subject may leave no file to open
+        if "golden" in parts:
+            replay_golden(checked, golden)
+        if "walks" in parts:
+            walk_all(checked, budget, progress)
+        if "deviations" in parts and not (checked.failing or subject.contract.life):  # a life does not have them all
+            see_deviations(checked, [*known, *([] if checked.disagreements else golden)])
+        if "machine" in parts and budget.examples and not checked.failing:
+            run_the_machine(checked, budget, progress)
+    return with_regressions(checked)
+
+
+def replay_golden(checked: Checked, golden: Sequence[Trace]) -> None:
+    """Replay the traces that were recorded on the broker's own classes."""
+    checked.disagreements = [*disagreements(golden, checked.subject, checked.profile)]
+    checked.golden_steps = sum(len(trace.operations) for trace in golden)
+    lost = sum(len(d.trace.operations) - d.step for d in checked.disagreements)
+    checked.golden_agreed = checked.golden_steps - lost
+
+
+def walk_all(checked: Checked, budget: Budget, progress: Progress | None = None) -> None:
+    """Make the walks of a budget, and findings of those that fail.
+
+    With ``fail_fast`` the first that fails is the last, but for some others if it is expensive to reduce.
+    """
+    made = until_all_came_up(checked, budget.walks, budget.reserve)
+    for done in made:
+        unanswered_now = done.difference and unanswered(done.difference)
+        if done.difference and (budget.fail_fast or len(checked.failing) >= budget.failing or unanswered_now):
+            break
+        if budget.fail_fast and checked.breaches:
+            break
+        if progress and checked.walks % 8 == 1:
+            progress(checked)
+    if budget.fail_fast and checked.failing:
+        checked.failing = [cheapest(checked.failing[0], made)]
+    explain(checked, progress, by_rule=not budget.fail_fast, search=budget.search)
+
+
+def run_the_machine(checked: Checked, budget: Budget, progress: Progress | None = None) -> None:
+    """Run the Hypothesis machine, and make a finding of the example that fails."""
+    from broker_tck.properties.engine.machine import described, run_machine  # which imports Hypothesis
+
+    with described() as statistics:
+        failed, steps = run_machine(checked.subject, checked.model, budget.examples, budget.machine_seed)
+    checked.machine_steps, checked.statistics = steps, "\n".join(statistics)
+    if failed:
+        checked.failing.append(failed)
+        explain(checked, progress)
+
+
+# ---- Findings
+
+
+def explain(
+    checked: Checked, progress: Progress | None = None, by_rule: bool = False, search: int | None = None
+) -> None:
+    """Make findings of the walks that failed, or of laws that they broke.
+
+    With ``by_rule``, a subject that breaks the specification as some profile does has one for each of its deviations,
+    searched for in ``search`` walks.
+    """
+    checked.looking = True
+    if progress and checked.failing:
+        progress(checked)
+    found = list[Finding]()
+    foreign = by_rule and checked.failing and checked.profile == checked.subject.contract.default
+    if foreign and not any(unanswered(walk.difference) for walk in checked.failing if walk.difference):
+        found = findings_by_rule(checked.subject, checked.seed, search)
+    checked.findings = found or of_failing(checked) or of_breaches(checked)
+
+
+def of_failing(checked: Checked) -> list[Finding]:
+    """One finding for each bug that failing walks show, the best explained first."""
+    subject, diagnoser, gathered = checked.subject, checked.diagnoser, Gathered(checked.diagnoser)
+    for failed in sorted(checked.failing, key=lambda walk: walk.effort):
+        if gathered.is_old(failed):
+            continue
+        finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
+        if finding:
+            gathered.add(failed, finding)
+        else:
+            checked.flaky.append(flaky(subject, checked.model, failed))
+    return with_laws(diagnoser, gathered.findings, [name for _, name, _ in checked.breaches])
+
+
+def of_breaches(checked: Checked) -> list[Finding]:
+    """The laws and variations that walks break where model and subject agree, each of the first such walk.
+
+    Those that one trace breaks are one finding.
+    """
+    subject, model, first = checked.subject, checked.model, dict[str, int]()
+    for seed, name, _ in checked.breaches:
+        if seed is not None:
+            first.setdefault(name, seed)
+    found = []
+    for name, seed in sorted(first.items()):
+        done = walk(subject.contract, seed, subject.rig, model, subject.capabilities)
+        found.append(find_breach(subject, model, name, done))
+    return told_once(checked.diagnoser, [finding for finding in found if finding])
+
+
+def with_regressions(checked: Checked) -> Checked:
+    """What was checked, with the findings of kept traces before all others; those of one bug are one."""
+    kept = [replace(finding, note=in_file(of)) for of, finding in checked.regressions.failing]
+    if kept:
+        each_bug = bugs(checked.diagnoser, [*kept, *checked.findings])
+        each_bug.sort(key=lambda bug: not any(each in kept for each in bug))
+        checked.findings = [as_one(bug) for bug in each_bug]
+    return checked
+
+
+# ---- Deviations: declared, and seen to be needed
+
+
+def see_deviations(checked: Checked, known: Sequence[Trace] = ()) -> None:
+    """See each deviation happen that the profile declares of what the subject has.
+
+    Put back as specified, the model no longer agrees: on known traces, with whose outcomes the subject agrees, or on
+    walks.
+    """
+    subject, model, seed = checked.subject, checked.model, checked.seed
+    back = [(way, way.applied_to(model)) for way in deviations_of(model)]
+    back += [each for each in back_models(subject.contract, model) if each[0].name == AS_SPECIFIED]
+    for way, specified in back:
+        if way.rule.number not in subject.out_of_reach:
+            checked.deviations[f"{way.rule.number} ({way.clause})"] = happens(subject, specified, seed, known)
+    for name in (law for law in model.BREAKS if law not in subject.out_of_reach):
+        checked.deviations[name] = happens(subject, model, seed, known, name)

@@ -1,0 +1,157 @@
+"""Deviations: what a profile does otherwise than the specification, seen to happen, each with its shortest trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import method_of
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.trace import Trace
+from broker_tck.properties.engine.walk import Walk, walks
+from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis
+from broker_tck.properties.explain.failing_walks import is_expensive
+from broker_tck.properties.explain.finding import Finding, find, find_breach
+from broker_tck.properties.explain.one_bug import told_once
+from broker_tck.properties.mistakes.book import Way, deviations_of
+from broker_tck.properties.search.exercised import deviating
+from broker_tck.properties.search.failing import broken_by, failure
+from broker_tck.properties.search.replay import otherwise
+
+DEVIATION_WALKS = 1_000
+"""A deviation that no walk out of so many shows is gone."""
+FAILING = 10
+CANDIDATES = 5
+"""So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
+BRIEFLY = 3, 1
+"""The same, if it is said in how many walks to search."""
+BREACHES = 2
+"""Of the candidates that break a law or a variation, so many are reduced, as such walks are rare."""
+ALIKE = 60
+"""A subject that agrees with a profile on so many walks behaves as it does."""
+
+
+def happens(
+    subject: Subject, specified: type[Reference], seed: int, known: Sequence[Trace] = (), law: str = ""
+) -> bool:
+    """Whether a subject is seen to need something of its profile: without it, as ``specified``, they differ.
+
+    They do so on a known trace, or on a walk. With known traces that have outcomes the subject agrees. Of a law, or a
+    variation, whether the subject is seen to break it.
+    """
+    return any(shows(subject, specified, trace, law) for trace in known) or any(
+        failing(subject, specified, seed, law=law)
+    )
+
+
+def shows(subject: Subject, specified: type[Reference], trace: Trace, law: str = "") -> bool:
+    """Whether a trace shows that a subject is not as a model, by its outcomes if it has any; or that it breaks one."""
+    if law:
+        return breaks(subject, law, Walk(None, trace.config, [*trace.operations], None))
+    if all(trace.outcomes):
+        return otherwise(trace, specified) is not None
+    return failure(subject, specified, trace.config, trace.operations) is not None
+
+
+def breaks(subject: Subject, law: str, done: Walk) -> bool:
+    """Whether a subject, alone, breaks a law, or a variation, on a walk."""
+    return bool(broken_by(subject.contract, done, subject.rig, subject.capabilities, {law}))
+
+
+def failing(
+    subject: Subject, model: type[Reference], seed: int, count: int | None = None, law: str = ""
+) -> Iterator[Walk]:
+    """The walks, of so many, on which a subject differs from a model; with a law, or a variation, that break it."""
+    for done in along(subject, model, seed, count or DEVIATION_WALKS):
+        if breaks(subject, law, done) if law else done.difference:
+            yield done
+
+
+def along(subject: Subject, model: type[Reference], seed: int, count: int) -> Iterator[Walk]:
+    """So many walks of a subject along a model."""
+    return walks(subject.contract, seed, range(count), subject.rig, model, subject.capabilities)
+
+
+def behaves_as(subject: Subject, seed: int) -> str | None:
+    """The profile, of those that the subject declares and then of all, with which it agrees; None: with none."""
+    for name in dict.fromkeys([*subject.profiles, *subject.contract.profiles]):
+        if not any(done.difference for done in along(subject, subject.contract.model(name), seed, ALIKE)):
+            return name
+    return None
+
+
+def broken_rules(contract: Contract, profile: str) -> list[str]:
+    """The rules and laws of the specification that a profile breaks, each once."""
+    model = contract.model(profile)
+    return [*dict.fromkeys((*sorted(deviating(model)), *model.BREAKS))]
+
+
+def deviation(subject: Subject, profile: str, number: str, seed: int, count: int | None = None) -> Finding | None:
+    """The shortest trace found on which a subject that behaves as a profile breaks a rule, a law or a variation.
+
+    Everything else is expected as the profile has it. None: it keeps the rule on so many walks.
+    """
+    contract = subject.contract
+    if number not in deviating(contract.model(profile)):
+        return breach(subject, contract.model(profile), number, seed, count)
+    model = contract.model(f"{profile}+{number}")
+    diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
+    known = Diagnosis((number,), tuple(ways_of(contract.model(profile), number)), WALKS, whole=True)
+    looked, reduced = BRIEFLY if count else (FAILING, CANDIDATES)
+    chosen = sorted(islice(failing(subject, model, seed, count), looked), key=telling)[:reduced]
+    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in chosen)
+
+
+def breach(subject: Subject, model: type[Reference], name: str, seed: int, count: int | None = None) -> Finding | None:
+    """The shortest trace found on which a subject breaks a law or a variation.
+
+    One that is expensive to reduce is reduced only if none was before it.
+    """
+    found = list[Finding]()
+    for done in islice(failing(subject, model, seed, count, name), BRIEFLY[1] if count else CANDIDATES):
+        finding = None if found and is_expensive(done) else find_breach(subject, model, name, done)
+        found += [finding] if finding else []
+        if len(found) == BREACHES:
+            break
+    return shortest(found)
+
+
+def telling(failed: Walk) -> tuple[bool, int]:
+    """Sorts failing walks: a wrong answer says more than an error, and a walk more than one that does more."""
+    difference = failed.difference
+    errors = difference and any(isinstance(side, dict) for side in (difference.expected, difference.seen))
+    return bool(errors), failed.effort
+
+
+def ways_of(model: type[Reference], number: str) -> Iterator[Way]:
+    """What a profile does in place of a rule."""
+    for way in deviations_of(model):
+        if way.rule.number == number:
+            yield Way(way.rule, way.clause, f"as {model.PROFILE}", method_of(model, way.clause))
+
+
+def shortest(findings: Iterable[Finding | None]) -> Finding | None:
+    """The finding with the shortest trace."""
+    return min((f for f in findings if f), key=lambda f: len(f.operations), default=None)
+
+
+def findings_by_rule(subject: Subject, seed: int, count: int | None = None) -> list[Finding]:
+    """What is wrong with a subject that behaves as another profile than the specification: each rule by itself.
+
+    Each rule is searched for in ``count`` walks, or else in :data:`DEVIATION_WALKS`. A law that the trace of a rule
+    breaks as well is not reported again.
+    """
+    profile = behaves_as(subject, seed)
+    if profile is None:
+        return []
+    broken = (number for number in broken_rules(subject.contract, profile) if number not in subject.out_of_reach)
+    found = (deviation(subject, profile, number, seed, count) for number in broken)
+    specified = subject.contract.specification
+    return told_once(Diagnoser(subject.contract, specified, subject.rig, subject.capabilities), filter(None, found))
+
+
+def gone_in_words(profile: str, deviations: Mapping[str, bool]) -> list[str]:
+    """The declared deviations of a profile that no longer happen, in words."""
+    return [f"{name} otherwise, as {profile} has it" for name, happens in deviations.items() if not happens]

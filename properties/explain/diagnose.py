@@ -1,0 +1,372 @@
+"""Diagnosis: which known wrong way of which rule makes the model agree with the subject.
+
+A way *fits* a trace when the model with that way agrees with the subject on every step of it. A way that fits the
+failing trace, all traces near it, and whole walks besides, explains the subject. One that fits the failing trace and
+more of those near it than others do explains it there: the subject breaks the rule under a condition of its own. Where
+none fits, the contract's table names a rule by the operation and what differed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.answers import plain
+from broker_tck.properties.engine.blackbox import BOX
+from broker_tck.properties.engine.check import (
+    Difference,
+    Recorded,
+    first_difference,
+    observable,
+    record,
+    unanswered,
+)
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract, Step
+from broker_tck.properties.engine.limit import Limit
+from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_of, marked, valid
+from broker_tck.properties.engine.profiles import accepted_by
+from broker_tck.properties.engine.walk import Walk, generated, walk_seed, walks
+from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
+
+WALKS = 20
+"""A way that agrees with the subject on so many whole walks explains it."""
+LIKELY = 0.75
+"""One that explains what goes wrong first, on so many of the walks on which something does, is told as a fact."""
+GUESSED = 0.25
+"""One that explains it on no more of them is no explanation."""
+MORE = 8
+"""Where ways of several rules do, so many times as many walks tell them apart."""
+MOST_NEARBY = 4_000
+"""How many operations the traces near a failing one have together, at most."""
+LARGEST = 10_000
+"""A known way shows with few messages: a reduced trace that needs more in bulk is none's, and takes minutes to try."""
+TAILS = 16
+TAIL = 12
+"""In how many ways a failing trace is continued, and by how many operations."""
+SEED = 0xD1A6
+SECONDS = 2.0
+
+S = TypeVar("S", bound=Struct)
+T = TypeVar("T")
+
+Trace = tuple[Any, Sequence[Operation]]
+"""Configuration and operations."""
+Rigged = Callable[[Any, Any], Any]
+"""Puts a fresh subject on a rig."""
+Recording = tuple[Any, Sequence[Step]]
+"""Configuration, and operations with what the subject made of them."""
+KnownMistake = tuple[Way, type[Reference]]
+"""A way, and the model with it."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The rules to name, and the ways that explain the subject."""
+
+    rules: tuple[str, ...]
+    ways: tuple[Way, ...]
+    walks: int = 0
+    """On how many of the diagnoser's whole walks the first way agrees with the subject."""
+    shown: int = 0
+    """On how many of them it explains what goes wrong first."""
+    telling: int = 0
+    """On how many of them something goes wrong: the subject or the first way leaves the specification."""
+    whole: bool = False
+    """Whether the subject behaves so everywhere, as far as was walked."""
+    law: bool = False
+    """Whether the rule is a law, which no model was needed for."""
+
+    @property
+    def likely(self) -> bool:
+        """Whether the first way explains most of the walks that can tell."""
+        return self.whole or 0 < self.shown >= LIKELY * self.telling
+
+    @property
+    def support(self) -> float:
+        """How well the walks support the first way, from 0 to 1."""
+        return 1.0 if self.whole else supported(self.shown, self.telling)
+
+    @property
+    def sentence(self) -> str:
+        """What the subject behaves like, in words."""
+        if self.law:
+            return "Judged on what was observed alone."
+        if not self.ways:
+            return "No known wrong way of a rule explains this."
+        behaves = "Behaves" if self.whole else "Here, though not everywhere, it behaves"
+        return f"{behaves} as if {' or '.join(map(in_words, self.ways))}."
+
+
+def supported(shown: int, telling: int) -> float:
+    """How well walks support a way: the share of those that can tell which it explains; few of them say less."""
+    return shown / (telling + 2)
+
+
+def in_words(way: Way) -> str:
+    """A way as the end of a sentence that begins with "behaves as if"."""
+    if way.name == ABSENT:
+        return f"{way.rule.number} were absent ({way.clause})"
+    if way.name == AS_SPECIFIED:
+        return f"{way.rule.number} were kept, from which the profile deviates ({way.clause})"
+    what = way.name if way.stands_before else f"{way.clause}: {way.name.replace('_', ' ')}"
+    return f"{way.rule.number} were done otherwise ({what})"
+
+
+@cache
+def known_mistakes(model: type[Reference]) -> tuple[KnownMistake, ...]:
+    """The model with each of its known wrong ways, those that lead back from a deviation included."""
+    return tuple((way, way.applied_to(model)) for way in [*ways_of(model), *deviations_of(model)])
+
+
+@cache
+def back_models(contract: Contract, model: type[Reference]) -> tuple[KnownMistake, ...]:
+    """Of each rule that is accepted to be done otherwise: the model that does it in another way, or as specified.
+
+    Where a clause is replaced, its way back is a deviation's, which :func:`known_mistakes` has.
+    """
+    found: list[KnownMistake] = []
+    for accepted, (_, profile) in zip(model.ACCEPTS, accepted_by(model.PROFILE), strict=True):
+        without = contract.model(profile)
+        if accepted.stands_before:
+            found.append((replace(accepted, name=AS_SPECIFIED), without))
+        others = (way for way in ways_of(without) if way.rule == accepted.rule and way != accepted)
+        found += [(way, way.applied_to(without)) for way in others]
+    return tuple(found)
+
+
+class Diagnoser:
+    """Explains what one subject does wrong under one model; what it learns of a way, it keeps.
+
+    ``itself`` is the model that is the subject, if one is: no walk has to show that it agrees with itself.
+    ``count`` is the number of whole walks on which a way must agree with the subject to explain it.
+    """
+
+    def __init__(
+        self,
+        contract: Contract,
+        model: type[Reference],
+        rigged: Rigged,
+        capabilities: Any,
+        itself: type[Reference] | None = None,
+        count: int = WALKS,
+    ) -> None:
+        self.contract = contract
+        self.model = model
+        self.rigged = rigged
+        self.capabilities = capabilities
+        self.itself = itself
+        self.count = count
+        self._walks: dict[Way, int] = {}
+        self._borne_out: dict[Way, tuple[int, int]] = {}
+
+    def recorded(self, config: Any, operations: Sequence[Operation]) -> Recording | None:
+        """What the subject does on a trace; None if it hangs, or cannot be asked for it."""
+        if not self.contract.can_ask(operations, self.capabilities):
+            return None
+        try:
+            with Limit(SECONDS if self.itself else 0):
+                return config, record(operations, self.rigged(config, self.capabilities))
+        except (Hang, Exception):
+            return None
+
+    def fits(self, model: type[Reference], recording: Recording) -> bool:
+        """Whether a model agrees with the subject on every step of a trace."""
+        BOX.alive()
+        config, steps = recording
+        try:
+            with Limit(SECONDS):
+                return first_difference((s.operation for s in steps), model(config), Recorded(steps)) is None
+        except (Hang, Exception):
+            return False
+
+    def fitting(
+        self, config: Any, operations: Sequence[Operation], chosen: Iterable[KnownMistake] | None = None
+    ) -> list[KnownMistake]:
+        """The ways that fit a trace, of all or of those chosen; none if the model does, too.
+
+        Of a subject that goes wrong only where it is not asked everything, a recording shows nothing.
+        """
+        recording = self.recorded(config, operations)
+        if recording is None or self.fits(self.model, recording):
+            return []
+        return [wrong for wrong in (self.known if chosen is None else chosen) if self.fits(wrong[1], recording)]
+
+    @property
+    def known(self) -> list[KnownMistake]:
+        """All ways that may explain a subject."""
+        return [*known_mistakes(self.model), *back_models(self.contract, self.model)]
+
+    def explains(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
+        """Whether a way of a diagnosis holds on every step of another failing trace as well."""
+        ways = self.named(diagnosis)
+        return bool(ways and self.fitting(config, operations, ways))
+
+    def comes_up(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
+        """Whether a way of a diagnosis leaves the specification on a trace, be it otherwise than the subject does.
+
+        On a reduced trace each operation matters: the subject has the mistake under a condition of its own.
+        """
+        ways = [wrong for _, wrong in self.named(diagnosis)]
+        try:
+            with Limit(SECONDS):
+                return any(first_difference(operations, self.model(config), wrong(config)) for wrong in ways)
+        except (Hang, Exception):
+            return False
+
+    def named(self, diagnosis: Diagnosis) -> list[KnownMistake]:
+        """The ways that a diagnosis names, each with its model; one that is no known way is applied to this model.
+
+        One is left out that is of a part which only another profile has.
+        """
+        known, found = dict(self.known), list[KnownMistake]()
+        for way in diagnosis.ways:
+            with suppress(LookupError):
+                found.append((way, known.get(way) or way.applied_to(self.model)))
+        return found
+
+    def walks(self, way: Way, wrong: type[Reference]) -> int:
+        """On how many walks, made with the model that has this way, the subject agrees with it."""
+        if way not in self._walks:
+            self._walks[way] = sum(self._walk_agrees(wrong, number) for number in range(self.count))
+        return self._walks[way]
+
+    def borne_out(self, way: Way, wrong: type[Reference]) -> tuple[int, int]:
+        """On how many of these walks it explains what goes wrong first, and on how many something does.
+
+        A subject that is wrong in several ways agrees with none of them to the end of a walk.
+        """
+        if way not in self._borne_out:
+            told = [self._explains_the_first(wrong, number) for number in range(self.count)]
+            self._borne_out[way] = told.count(True), self.count - told.count(None)
+        return self._borne_out[way]
+
+    def _explains_the_first(self, wrong: type[Reference], number: int) -> bool | None:
+        done = self._walked(wrong, number)
+        if done is None:
+            return False
+        alike = done.operations[:-1] if done.difference else done.operations
+        models = self.model(done.config), wrong(done.config)
+        if first_difference(alike, *models, glimpse=self.contract.expensive):
+            return True
+        return False if done.difference else None
+
+    def _walk_agrees(self, wrong: type[Reference], number: int) -> bool:
+        if wrong is self.itself:
+            return True
+        done = self._walked(wrong, number)
+        return done is not None and done.difference is None
+
+    def _walked(self, wrong: type[Reference], number: int) -> Walk | None:
+        try:
+            return next(walks(self.contract, SEED, (number,), self.rigged, wrong, self.capabilities, SECONDS))
+        except Exception:
+            return None
+
+    def diagnose(self, trace: Trace, difference: Difference) -> Diagnosis:
+        """Name the rules that the subject breaks on a failing trace.
+
+        The ways that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
+        Where the best of them explains the subject everywhere, it is the diagnosis. Otherwise it is what the walks
+        support, see :meth:`best_supported`.
+        """
+        config, operations = trace
+        guess = fallback_rule(self.contract, operations, difference)
+        fitting = [] if unanswered(difference) or bulk(operations) > LARGEST else self.fitting(config, operations)
+        if not fitting:
+            return Diagnosis((guess,), ())
+        near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
+        scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
+        fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != guess))
+        if self.walks(*fits[0]) < self.count or max(score for score, _ in scored) < len(near):
+            return self.best_supported(guess, scored, fits)
+        ways = self.told_apart([fit for fit in fits if self.walks(*fit) == self.count])
+        rules = tuple(dict.fromkeys(way.rule.number for way in ways))[:2]
+        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], self.count, whole=True)
+
+    def best_supported(self, guess: str, scored: list[tuple[int, KnownMistake]], fits: list[KnownMistake]) -> Diagnosis:
+        """What to say where no way explains the subject everywhere: the way that the walks support best.
+
+        ``scored`` are the ways that fit the trace, ``fits`` those that fit most traces near it. A second rule is named
+        beside: that of a way that is supported as well, else ``guess``. A way that few walks support explains none,
+        though the rule of the one that comes nearest is named as the second one.
+        """
+        ranked = [(supported(*self.borne_out(*fit)), score, fit) for score, fit in scored]
+        first = max((support, score) for support, score, _ in ranked)
+        alike = [fit for support, score, fit in ranked if (support, score) == first]
+        alike.sort(key=lambda fit: (-self.walks(*fit), fit[0].rule.number != guess))
+        shown, telling = self.borne_out(*alike[0])
+        if shown <= GUESSED * telling:
+            return Diagnosis(tuple(dict.fromkeys([guess, fits[0][0].rule.number])), ())
+        rules = tuple(dict.fromkeys([way.rule.number for way, _ in alike] + [guess]))[:2]
+        named = tuple(way for way, _ in alike if way.rule.number in rules)[:3]
+        return Diagnosis(rules, named, self.walks(*alike[0]), shown, telling)
+
+    def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
+        """The failing trace and how it might go on, several times."""
+        for number in range(TAILS):
+            model: Any = self.model(config)
+            choices = SeededChoices(walk_seed(SEED, number))
+            on = list(operations)
+            record(on, model)
+            for operation in generated(self.contract, model, choices, self.capabilities, TAIL):
+                on.append(operation)
+                record([operation], model)
+            yield config, on
+
+    def told_apart(self, tied: list[KnownMistake]) -> list[Way]:
+        """Of ways of several rules that agree with the subject on every walk, those that go on doing so for longest."""
+        for number in range(self.count, MORE * self.count):
+            if len({way.rule.number for way, _ in tied}) < 2:
+                break
+            tied = [fit for fit in tied if self._walk_agrees(fit[1], number)] or tied
+        return [way for way, _ in tied]
+
+
+def best(scored: list[tuple[int, T]]) -> list[T]:
+    """What has the highest score."""
+    most = max((score for score, _ in scored), default=0)
+    return [scoring for score, scoring in scored if score == most]
+
+
+def nearby(config: Any, operations: Sequence[Operation]) -> list[Trace]:
+    """Traces that differ in one place: an operation left out, repeated or swapped, a number a little other."""
+    near: list[Trace] = []
+    for i, operation in enumerate(operations):
+        before, after = operations[:i], operations[i + 1 :]
+        near += [(config, [*before, *after]), (config, [*before, operation, operation, *after])]
+        near += [(config, [*before, after[0], operation, *after[1:]])] if after else []
+        near += [(config, [*before, other, *after]) for other in changed(operation, config)]
+    near += [(other, operations) for other in changed(config, config)]
+    cost = len(operations) + bulk(operations)
+    return near[:: 1 + len(near) * cost // MOST_NEARBY]
+
+
+def changed(record: S, config: Any) -> Iterator[S]:
+    """A configuration or an operation with one field changed."""
+    times = marked(type(record), TIME)
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if isinstance(value, bool):
+            yield structs.replace(record, **{name: not value})
+        if type(value) is not int:
+            continue
+        zero = (clock_of(config) or 0) if name in times else 0
+        for other in (value - 1, value + 1, value - 100, value + 100, zero + 2 * (value - zero)):
+            near = structs.replace(record, **{name: other})
+            if other > 0 and other != value and valid(near):
+                yield near
+
+
+def fallback_rule(contract: Contract, operations: Sequence[Operation], difference: Difference) -> str:
+    """The rule that the contract's table names for a difference at the end of a trace."""
+    expected, seen = plain(difference.expected), plain(difference.seen)
+    return contract.fallback_rule(operations, observable(contract, difference), expected, seen)

@@ -1,0 +1,115 @@
+"""Failing walks: which one is reduced, which say nothing new, and which do not fail again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.check import observable, unanswered
+from broker_tck.properties.engine.operation import clock_of
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.engine.written import named_text, value_text
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.explain.one_bug import order, told_once
+from broker_tck.properties.search.failing import failure, kind
+
+ENOUGH = 3
+"""So many more failing walks are reduced that say what was said, for the shortest trace."""
+MOST_WORK = 50_000
+"""No more are once so many operations were replayed to reduce those before them."""
+MUCH = 1_000
+"""A walk that does more is expensive to reduce."""
+OTHERS = 16
+"""Where one is expensive, so many others are made: most subjects fail on one that is not."""
+REPLAYS = 3
+
+
+class Gathered:
+    """One finding for each rule that failing walks break, the best explained of each, with the shortest trace.
+
+    Once enough walks that fail alike, or that one way explains to their end, have said nothing new, another one like
+    them is old: a subject that is wrong everywhere fails on every walk.
+    """
+
+    def __init__(self, diagnoser: Diagnoser) -> None:
+        self.diagnoser = diagnoser
+        self.found: dict[str, Finding] = {}
+        self.again = Counter[str]()
+        """How many findings more there were of a rule."""
+        self.alike = Counter[tuple[str, ...]]()
+        """How many walks in a row that failed so have said nothing new."""
+        self.work = 0
+
+    @property
+    def findings(self) -> list[Finding]:
+        """One finding for each bug, the best explained first."""
+        return told_once(self.diagnoser, self.found.values())
+
+    def is_old(self, failed: Walk) -> bool:
+        """Whether a walk would say once more what was said."""
+        enough = 0 if self.work > MOST_WORK else ENOUGH
+        own = self.kind(failed)
+        if own in self.alike and self.alike[own] >= enough:
+            return True
+        found = [finding.diagnosis for rule, finding in self.found.items() if self.again[rule] >= enough]
+        known = [diagnosis for diagnosis in found if diagnosis.whole]
+        return any(self.diagnoser.explains(diagnosis, failed.config, failed.operations) for diagnosis in known)
+
+    def add(self, failed: Walk, finding: Finding) -> None:
+        """Keep what a failing walk came to, if it is new, better explained, or shorter."""
+        own, before = self.kind(failed), self.found.get(finding.rule)
+        self.work += finding.work
+        self.alike[own] = self.alike[own] + 1 if before else 0
+        self.again[finding.rule] += before is not None
+        if before is None or order(finding) < order(before):
+            self.found[finding.rule] = finding
+
+    def kind(self, failed: Walk) -> tuple[str, ...]:
+        """What the failure of a walk is like."""
+        assert failed.difference
+        return kind(self.diagnoser.contract, failed.operations[-1], failed.difference)
+
+
+# ---- Which one is reduced, where one will do: each probe of a walk that does much in bulk costs as much as it
+
+
+def cheapest(failed: Walk, others: Iterator[Walk]) -> Walk:
+    """A failing walk; if it is expensive to reduce, that which does least, of it and of the others that fail."""
+    for other in islice(others, OTHERS) if is_expensive(failed) else ():
+        if other.difference and unanswered(other.difference):
+            break
+        if other.difference and other.effort < failed.effort:
+            failed = other
+        if not is_expensive(failed):
+            break
+    return failed
+
+
+def is_expensive(failed: Walk) -> bool:
+    """Whether a walk is expensive to reduce. One without an answer is made once more alone, whatever it does."""
+    return failed.effort > MUCH and not (failed.difference and unanswered(failed.difference))
+
+
+# ---- Subjects that do not always do the same
+
+
+def flaky(subject: Subject, model: type[Reference], failed: Walk) -> str:
+    """In what a failing walk, replayed, differs from itself, as a sentence."""
+    assert failed.difference
+    first = len(failed.operations) - 1, failed.difference
+    replays = (failure(subject, model, failed.config, failed.operations) for _ in range(REPLAYS))
+    other = next((found for found in replays if found != first), first)
+    if other == first:
+        return "the subject does not always do the same: a walk fails again, and its shorter traces not always"
+    at, difference = min((found for found in (first, other) if found), key=lambda found: found[0])
+    both = (found[1].seen if found and found[0] == at else difference.expected for found in (first, other))
+    clock = clock_of(failed.config)
+    told = " and then ".join(value_text(value, clock) for value in both)
+    of = "answered" if (name := observable(subject.contract, difference)) == "result" else f"showed {name}"
+    operation = named_text(failed.operations[at], clock)
+    walk = "" if failed.seed is None else f" of walk {failed.seed}"
+    return f"the subject does not always do the same: at operation {at + 1}{walk}, `{operation}`, it {of} {told}"

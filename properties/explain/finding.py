@@ -1,0 +1,264 @@
+"""A finding: a violated rule, its reduced trace, and how it came to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.check import (
+    Difference,
+    observable,
+    unanswered,
+)
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.limit import Limit
+from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.explain.diagnose import Diagnoser, Diagnosis, KnownMistake, fallback_rule
+from broker_tck.properties.search.failing import (
+    Failure,
+    Judge,
+    answered,
+    breach_of,
+    breach_told,
+    can_try,
+    erred,
+    fails_unasked,
+    failure,
+    kind,
+)
+from broker_tck.properties.search.fitness import raised_at
+from broker_tck.properties.search.reduction.prober import Fails
+from broker_tck.properties.search.reduction.reducer import Reducer
+from broker_tck.properties.search.reduction.shorter import Shorter
+
+LONG = 10
+"""A reduced trace of more operations is reduced further, to one that only the same ways explain."""
+MOST_BULK = 1_000
+"""Beyond so much in bulk, a trace is not compared with every way."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule that a subject violates under a profile, with the shortest trace found."""
+
+    subject: str
+    contract: Contract
+    profile: str
+    config: Any
+    operations: tuple[Operation, ...]
+    difference: Difference
+    diagnosis: Diagnosis
+    seed: int | None
+    """The seed of the walk that found it; None: not a walk."""
+    found_after: int
+    """The operations of the trace that was reduced."""
+    answers: tuple[Any, ...] = ()
+    """What the subject answered to each operation, where that was asked."""
+    traceback: tuple[str, ...] = ()
+    """The lines of the subject's own traceback, where it raised at the last operation."""
+    spent: bool = False
+    """Whether its reduction ran out of work, so that a shorter trace may do."""
+    work: int = 0
+    """How many operations were replayed to reduce it."""
+    unasked: bool = False
+    """Whether it fails only where not everything is asked for after each operation."""
+    also: tuple[Finding, ...] = ()
+    """What else shows the same bug."""
+    laws: tuple[str, ...] = ()
+    """The laws and variations, of those that walks broke, that its trace breaks as well."""
+    note: str = ""
+    """Why it is not as findings are, if so: it was not reduced, say."""
+
+    @property
+    def rule(self) -> str:
+        """The number of the rule that is named first."""
+        return self.diagnosis.rules[0]
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The rules and laws for which a test fails because of the bug."""
+        return tuple(dict.fromkeys([*self.diagnosis.rules, *(each.rule for each in self.also), *self.laws]))
+
+    @property
+    def observed(self) -> str:
+        """The name of what differed at the last operation."""
+        return observable(self.contract, self.difference)
+
+
+Keeps = Callable[[Any, Sequence[Operation], Difference], bool]
+"""Whether a shorter trace, which fails with its last operation, still is what is looked for."""
+
+
+def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer:
+    """A reducer of a contract's traces, which knows their numbers as a profile does."""
+    return Reducer(fails, contract.config(), contract.rewrites, Shorter(contract, model))
+
+
+def find(
+    subject: Subject,
+    diagnoser: Diagnoser,
+    config: Any,
+    operations: Sequence[Operation],
+    seed: int | None,
+    elsewhere: Judge | None = None,
+    known: Diagnosis | None = None,
+) -> Finding | None:
+    """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose, unless ``known``.
+
+    Where no way explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
+    more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken. So it is where a
+    trace is still long: what is explained in the same way may fail sooner, and otherwise.
+
+    None where the trace, replayed, does not fail: the subject does not always do the same. ``elsewhere`` replays in
+    another process, for a subject that ends its own; what it answered on the way is not known then.
+    """
+    contract = subject.contract
+    first = (elsewhere or failure)(subject, diagnoser.model, config, operations)
+    if first is None:
+        return None
+    failing = operations[: first[0] + 1]
+    reduction = Reduction(subject, diagnoser, config, failing, seed, elsewhere, known)
+    own = kind(contract, failing[-1], first[1])
+    finding = reduction.finding(
+        lambda config, operations, difference: kind(contract, operations[-1], difference) == own
+    )
+    if unanswered(first[1]) or finding is None or bulk(failing) > MOST_BULK:
+        return finding
+    return reduction.of_same_ways(finding)
+
+
+def find_in(subject: Subject, model: type[Reference], failed: Walk) -> Finding | None:
+    """Make a finding of a failing walk, as :func:`find` does."""
+    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
+    return find(subject, diagnoser, failed.config, failed.operations, failed.seed)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Makes shorter traces of a failing one, as :func:`find` is given it."""
+
+    subject: Subject
+    diagnoser: Diagnoser
+    config: Any
+    failing: Sequence[Operation]
+    """The operations up to the one at which it fails."""
+    seed: int | None
+    elsewhere: Judge | None
+    known: Diagnosis | None
+
+    def failure(self, config: Any, operations: Sequence[Operation]) -> Failure | None:
+        """Where another trace fails, and how."""
+        return (self.elsewhere or failure)(self.subject, self.diagnoser.model, config, operations)
+
+    def finding(self, keeps: Keeps) -> Finding | None:
+        """The shortest trace that keeps something of the failure; None: the subject does not always do the same."""
+
+        def fails(config: Any, operations: Sequence[Operation]) -> int | None:
+            if not can_try(self.subject, self.config, config, operations):
+                return None
+            found = self.failure(config, operations)
+            return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
+
+        contract = self.subject.contract
+        reducing = reducer(contract, self.diagnoser.model, fails)
+        plain, short = reducing.reduce(self.config, self.failing)
+        found = (self.elsewhere or failure)(self.subject, self.diagnoser.model, plain, short)
+        if found is None or found[0] != len(short) - 1:
+            return None
+        return Finding(
+            self.subject.name,
+            contract,
+            self.diagnoser.model.PROFILE,
+            plain,
+            tuple(short),
+            found[1],
+            self.known or self.diagnoser.diagnose((plain, short), found[1]),
+            self.seed,
+            len(self.failing),
+            () if self.elsewhere else answered(self.subject, plain, short),
+            () if self.elsewhere or not erred(found[1]) else raised_at(self.subject, plain, short),
+            reducing.is_spent(),
+            reducing.work,
+            not self.elsewhere and fails_unasked(self.subject, self.diagnoser.model, plain, short),
+        )
+
+    def of_same_ways(self, finding: Finding) -> Finding:
+        """A finding with a shorter trace, or one as short, that only the same ways explain; else this one.
+
+        Not all of them may be named in the end: once more nothing is kept but what those that are named need.
+        """
+        if not finding.diagnosis.whole:
+            begun, explaining = self, self.diagnoser.fitting(self.config, self.failing)
+        elif len(finding.operations) > LONG:
+            begun = replace(self, config=finding.config, failing=finding.operations)
+            explaining = self.diagnoser.named(finding.diagnosis)
+        else:
+            return finding
+        other = explaining and begun.finding(self.fit_by(explaining))
+        if not other or len(other.operations) > len(finding.operations):
+            return finding
+        named = self.diagnoser.named(other.diagnosis)
+        last = named and replace(self, config=other.config, failing=other.operations).finding(self.fit_by(named))
+        return last if last and last.rule == other.rule else other
+
+    def fit_by(self, ways: Sequence[KnownMistake]) -> Keeps:
+        """Whether one of some ways explains a shorter trace."""
+        return lambda config, operations, _: bool(self.diagnoser.fitting(config, operations, ways))
+
+
+def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "", note: str = "") -> Finding:
+    """A failing walk as a finding, as it is; the rule is that of the contract's table, unless one is given."""
+    contract, operations = subject.contract, tuple(failed.operations)
+    assert failed.difference
+    rules = (rule or fallback_rule(contract, operations, failed.difference),)
+    diagnosis = Diagnosis(rules, ())
+    return Finding(
+        subject.name,
+        contract,
+        profile,
+        failed.config,
+        operations,
+        failed.difference,
+        diagnosis,
+        failed.seed,
+        len(operations),
+        note=note,
+    )
+
+
+def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk) -> Finding | None:
+    """Make a finding of a walk on which a subject, alone, breaks a law or a variation: reduce it while it does."""
+
+    def breach(config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
+        if not can_try(subject, done.config, config, operations):
+            return None, ""
+        try:
+            with Limit(subject.seconds):
+                return breach_of(subject.contract, subject.fresh, name, config, operations)
+        except Hang:
+            return None, ""
+
+    if breach(done.config, done.operations)[0] is None:
+        return None
+    contract = subject.contract
+    breaks = reducer(contract, model, lambda config, operations: breach(config, operations)[0])
+    plain, short = breaks.reduce(done.config, done.operations)
+    difference = breach_told(contract, name, breach(plain, short)[1])
+    diagnosis = Diagnosis((name,), (), law=True)
+    return Finding(
+        subject.name,
+        contract,
+        model.PROFILE,
+        plain,
+        tuple(short),
+        difference,
+        diagnosis,
+        done.seed,
+        len(done.operations),
+        spent=breaks.is_spent(),
+    )

@@ -1,1 +1,0 @@
-"""What becomes of a difference: reduced, explained, and told."""

@@ -1,0 +1,161 @@
+"""Known mistakes: time buckets: under which one a time is filed, and when that one is due."""
+
+from __future__ import annotations
+
+from broker_tck.model.delayed_delivery.buckets import LAST, Buckets
+from broker_tck.properties.mistakes.book import instead, of
+
+of(Buckets.width_of, look="how many low bits are cleared: 9 at a tick of 1000, 10 at 1024")(
+    instead(
+        "absent",
+        "Your tracker gives every millisecond a bucket of its own; buckets have to be as wide as the tick allows.",
+        lambda b, tick: 1,
+    ),
+    instead(
+        "rounded up",
+        "Your tracker makes buckets wider than the tick; their width is the largest power of two that is no larger.",
+        lambda b, tick: 1 << (max(tick, 1) - 1).bit_length(),
+    ),
+    instead(
+        "always ten bits",
+        "Your tracker makes all buckets 1024 ms wide; their width has to go by the tick.",
+        lambda b, tick: 1024,
+    ),
+    instead(
+        "shifted as an int",
+        "Your tracker shifts the width in an int; with a tick from 2^32 on it is too narrow.",
+        lambda b, tick: 1 << (max(tick, 1).bit_length() - 1) % 32,
+    ),
+    instead(
+        "half",
+        "Your tracker makes buckets half as wide as they have to be.",
+        lambda b, tick: max(1, 1 << max(tick, 1).bit_length() >> 2),
+    ),
+    instead(
+        "next power at a power",
+        "Your tracker makes buckets twice as wide where the tick is a power of two; then they are as wide as the tick.",
+        lambda b, tick: 1 << max(tick, 1).bit_length() if tick & (tick - 1) == 0 else b.floor(tick),
+    ),
+)
+of(Buckets.key, look="rounding in strict mode; times within P of the largest")(
+    instead(
+        "absent",
+        "Your tracker files a message under its own time; it has to round the time to a bucket.",
+        lambda b, at: at,
+    ),
+    instead(
+        "rounded down",
+        "In strict mode, your tracker rounds a delivery time down; it has to round up.",
+        lambda b, at: at & -b.width,
+    ),
+    instead(
+        "rounded up",
+        "Your tracker rounds a delivery time up; where delivery is not strict, it has to round down.",
+        lambda b, at: b.up(at),
+    ),
+    instead(
+        "to the next",
+        (
+            "In strict mode, your tracker files a time that is the edge of a bucket under the next one; it has to stay "
+            "at that edge."
+        ),
+        lambda b, at: min(at + b.width, LAST) & -b.width if b.strict else at & -b.width,
+    ),
+    instead(
+        "nearest",
+        "Your tracker rounds a delivery time to the nearest bucket; it has to round down, and in strict mode up.",
+        lambda b, at: min(at + b.width // 2, LAST) & -b.width,
+    ),
+    instead(
+        "in doubles",
+        "Your tracker reckons buckets in floating point; beyond 2^53 they are those of their neighbours.",
+        lambda b, at: min(int(float(b.up(at) if b.strict else at & -b.width)), LAST),
+    ),
+    instead(
+        "by the tick",
+        "Your tracker rounds a delivery time to a multiple of the tick; buckets are as wide as a power of two.",
+        lambda b, at: at - at % max(b.tick, 1),
+    ),
+    instead(
+        "overflow wraps",
+        "Your tracker lets a very late time overflow while it is rounded up; it has to stay in the last bucket.",
+        lambda b, at: (at + b.width - 1 - (2**64 if at + b.width > 2**63 else 0) if b.strict else at) & -b.width,
+    ),
+)
+of(Buckets.due, look="the bucket's end, not its start, where times are rounded down; equality counts as due")(
+    instead(
+        "absent",
+        "Your tracker takes every bucket for due; it has to wait until the last time in it is within the cut-off.",
+        lambda b, key, now: True,
+    ),
+    instead(
+        "at its start",
+        "Your tracker hands a bucket out when its first time is due; it has to wait for the last time in it.",
+        lambda b, key, now: key <= b.cutoff(now),
+    ),
+    instead(
+        "strictly before",
+        "Your tracker hands a bucket out one millisecond too late; a last time that equals the cut-off is due.",
+        lambda b, key, now: key + (0 if b.strict else b.width - 1) < b.cutoff(now),
+    ),
+    instead(
+        "at the next",
+        (
+            "Where delivery is not strict, your tracker hands a bucket out one millisecond too late: when the next one "
+            "begins."
+        ),
+        lambda b, key, now: key + (0 if b.strict else b.width) <= b.cutoff(now),
+    ),
+    instead(
+        "at its key at the latest",
+        "Your tracker hands a bucket out at its key at the latest; it has to wait for the last time in it.",
+        lambda b, key, now: key <= now or key + b.width - 1 <= b.cutoff(now),
+    ),
+    instead(
+        "a bucket late in strict",
+        "In strict mode, your tracker waits for the end of a bucket before it hands that out; it is due at its key.",
+        lambda b, key, now: key + b.width - 1 <= b.cutoff(now),
+    ),
+)
+of(Buckets.wake, look="a tick lowered below the width of a bucket: at the key the bucket is not due yet")(
+    instead(
+        "absent",
+        "Your tracker's timer aims at the key of the first bucket; it has to aim at the moment when that is due.",
+        lambda b, key: key,
+    ),
+    instead(
+        "never mind the key",
+        "Your tracker's timer aims at a moment before the key of the first bucket; the key is the earliest.",
+        lambda b, key: key if b.strict else key + b.width - 1 - b.tick,
+    ),
+    instead(
+        "the end of the bucket",
+        "Your tracker's timer aims at the end of the first bucket; it has to aim at the moment when that is due.",
+        lambda b, key: key if b.strict else key + b.width - 1,
+    ),
+    instead(
+        "in strict as well",
+        (
+            "In strict mode, your tracker's timer aims at the moment that is right where delivery is not strict; it has"
+            " to aim at the key."
+        ),
+        lambda b, key: max(key, key + b.width - 1 - b.tick),
+    ),
+)
+of(Buckets.width_after, look="what a change of the tick recomputes")(
+    instead(
+        "absent",
+        "A new tick changes the width of your tracker's buckets; it has to stay as it was.",
+        lambda b, tick: b.width_of(tick),
+    ),
+    instead(
+        "smaller only",
+        "A lower tick makes your tracker's buckets narrower; their width has to stay as it was.",
+        lambda b, tick: min(b.width, b.width_of(tick)),
+    ),
+    instead(
+        "larger only",
+        "A higher tick makes your tracker's buckets wider; their width has to stay as it was.",
+        lambda b, tick: max(b.width, b.width_of(tick)),
+    ),
+)

@@ -1,0 +1,131 @@
+"""Known mistakes: the cursors of a topic, as the caches see them: what is worth caching, for how many reads, and what goes again."""
+
+from __future__ import annotations
+
+from broker_tck.model.entry_cache.cursors import Cursors
+from broker_tck.properties.mistakes.book import instead, of
+
+of(Cursors.caches_added)(
+    instead(
+        "absent",
+        "Your cache has no grace time: without a cursor it caches nothing at once.",
+        lambda c: c.active.size() > 0,
+    ),
+    instead(
+        "at the grace time as well",
+        "Your cache still caches added entries when the grace time is just over; it has to be less than that.",
+        lambda c: (
+            c.active.caches() or (c.config.by_read_count and c.active.now - c.active.grace.since <= c.config.grace)
+        ),
+    ),
+    instead(
+        "in grace alone",
+        "Your cache caches added entries in the grace time alone; it has to while there is a cursor as well.",
+        lambda c: c.active.now - c.active.grace.since < c.active.config.grace,
+    ),
+    instead(
+        "whether counted or not",
+        "Your cache has a grace time although reads are not counted; there is none then.",
+        lambda c: c.active.caches() or c.active.now - c.active.grace.since < c.config.grace,
+    ),
+    instead("always", "Your cache caches every added entry; it needs a cursor, or the grace time.", lambda c: True),
+)
+of(Cursors.start_on_add, look="cursors that are behind, or ahead")(
+    instead(
+        "absent",
+        "Your cache expects no reads of an added entry; it has to expect one by each active cursor.",
+        lambda c: 0,
+    ),
+    instead(
+        "whether counted or not",
+        "Your cache expects reads of added entries although reads are not counted; then it is 0.",
+        lambda c: c.active.size(),
+    ),
+    instead(
+        "one for all",
+        "Your cache expects one read of an added entry, however many cursors are active; each of them reads it.",
+        lambda c: min(c.active.size(), 1) if c.config.by_read_count else 0,
+    ),
+    instead(
+        "one at least",
+        "Your cache expects a read of an added entry although no cursor is active; then it is 0.",
+        lambda c: max(c.active.size(), 1) if c.config.by_read_count else 0,
+    ),
+)
+of(Cursors.rank)(
+    instead(
+        "absent",
+        "Your cache expects one read of what a cursor read, however many are behind it; each of them reads it as well.",
+        lambda c, name: 1,
+    ),
+    instead(
+        "without the reader",
+        "Your cache leaves out the reader itself when it counts who is yet to read; it is counted as well.",
+        lambda c, name: max(c.active.count(name) - 1, 0),
+    ),
+    instead(
+        "before the reader",
+        (
+            "Your cache leaves out other cursors at the reader's position when it counts who is yet to read; they are "
+            "counted as well."
+        ),
+        lambda c, name: (
+            1 + sum(at < c.active.tracked[name] for at in c.active.tracked.values()) if name in c.active.tracked else 0
+        ),
+    ),
+    instead(
+        "all cursors",
+        "Your cache expects a read by every cursor of what was read; only those at the reader or behind it will read it.",
+        lambda c, name: c.active.size() if name in c.active.tracked else 0,
+    ),
+)
+of(Cursors.start_uncounted, look="the cursor's flag; the number of cursors, which does not matter then")(
+    instead(
+        "absent",
+        "Where reads are not counted, your cache caches nothing that a cursor read; it has to if the cursor says so.",
+        lambda c, name: 0,
+    ),
+    instead(
+        "whatever the flag",
+        (
+            "Where reads are not counted, your cache expects a read of what any cursor reads; the cursor says whether "
+            "it is to be cached."
+        ),
+        lambda c, name: 1,
+    ),
+    instead(
+        "by rank",
+        (
+            "Where reads are not counted, your cache still expects reads by rank; it has to expect one, if the cursor "
+            "is to have it cached."
+        ),
+        lambda c, name: c.rank(name),
+    ),
+)
+of(Cursors.moves_invalidate, look="entries that the slowest cursor has read")(
+    instead(
+        "absent",
+        "Cursors that move or leave invalidate entries in your cache although reads are counted; then they may not.",
+        lambda c: True,
+    ),
+)
+of(Cursors.slowest, look="the least of all positions, not that of any cursor; the last cursor that leaves")(
+    instead(
+        "absent",
+        (
+            "Your cache invalidates nothing when the slowest position changes; where reads are not counted, what is "
+            "before it has to go."
+        ),
+        lambda c, before: before,
+    ),
+    instead(
+        "of the first cursor",
+        "Your cache invalidates up to the cursor that came first; the slowest one decides.",
+        lambda c, before: next(iter(c.active.tracked.values()), None),
+    ),
+    instead(
+        "of the fastest cursor",
+        "Your cache invalidates up to the fastest cursor; the slowest one decides.",
+        lambda c, before: max(c.active.tracked.values(), default=None),
+    ),
+)

@@ -1,0 +1,110 @@
+"""Known mistakes: how long a nacked message stays away."""
+
+from __future__ import annotations
+
+from broker_tck.model.negative_acks.delays import SHORTEST, Delays, signed_int
+from broker_tck.properties.mistakes.book import instead, of
+
+of(Delays.delay, look="which count a nack by id is taken for; counts beyond the last of the backoff")(
+    instead("absent", "Your tracker does not ask its backoff for the delay.", lambda d, count: d.fixed()),
+    instead(
+        "one more",
+        "Your tracker asks its backoff with a redelivery count that is one too high.",
+        lambda d, count: d.backed_off(count + 1) if d.backs_off() else d.fixed(),
+    ),
+    instead(
+        "one less",
+        "Your tracker takes the backoff's delay for one redelivery less; it has to take that for the count as it is.",
+        lambda d, count: d.backed_off(max(count - 1, 0)) if d.backs_off() else d.fixed(),
+    ),
+    instead(
+        "always the first",
+        "Your tracker takes the backoff's first delay for every message; it has to go by the redelivery count.",
+        lambda d, count: d.backed_off(0) if d.backs_off() else d.fixed(),
+    ),
+    instead(
+        "counted in 8 bits",
+        "Your tracker keeps a redelivery count in eight bits; it has to keep all of it.",
+        lambda d, count: d.backed_off(count % 256) if d.backs_off() else d.fixed(),
+    ),
+    instead(
+        "an int",
+        "Your tracker keeps 32 bits of a backoff's delay; it has to keep all of it.",
+        lambda d, count: max(signed_int(d.backoff(count)), 0) * d.scale if d.backs_off() else d.fixed(),
+    ),
+)
+of(Delays.count_of_id)(
+    instead(
+        "absent",
+        "Your tracker takes an id alone for a message that was redelivered before; its count is 0.",
+        lambda d: 1,
+    ),
+)
+of(Delays.backed_off, look="the lower limit of the fixed delay, applied to the backoff as well")(
+    instead(
+        "absent",
+        "Your tracker makes a delay longer that its backoff gives; a delay of 0 is due at once.",
+        lambda d, count: max(d.backoff(count), SHORTEST) * d.scale,
+    ),
+    instead(
+        "fixed for none",
+        "Your tracker takes the fixed delay where its backoff gives 0; that is due at once.",
+        lambda d, count: d.backoff(count) * d.scale or d.fixed(),
+    ),
+)
+of(Delays.multiplied)(
+    instead(
+        "absent",
+        "The delay of your tracker's multiplier stays the first one; it has to grow with the redelivery count.",
+        lambda d, count: d.least,
+    ),
+    instead(
+        "never the most",
+        "The delays of your tracker's multiplier grow beyond the longest; they have to end there.",
+        lambda d, count: min(int(d.least * d.factor ** min(count, 40)), 2**40),
+    ),
+    instead(
+        "one step late",
+        "The delays of your tracker's multiplier grow one redelivery too late.",
+        lambda d, count: d.grown(count - 1),
+    ),
+    instead(
+        "wrapping around",
+        "The delays of your tracker's multiplier overflow at high redelivery counts; they have to end at the longest.",
+        lambda d, count: d.grown(count) if d.factor % 1 else d.wrapped(max(count, 0)),
+    ),
+)
+of(Delays.fixed, look="a delay of 0, which neither is immediate nor stands for the default")(
+    instead(
+        "absent",
+        "Your tracker takes a fixed delay below 100 ms; it is 100 ms at least.",
+        lambda d: d.in_units(d.delay_us),
+    ),
+    instead(
+        "default for none",
+        "Your tracker takes no delay for the default one; it is 100 ms then.",
+        lambda d: max(d.in_units(d.delay_us or 60_000_000), SHORTEST * d.scale),
+    ),
+    instead(
+        "of a second",
+        "Your tracker's fixed delay is a second at least; the least is 100 ms.",
+        lambda d: max(d.in_units(d.delay_us), 1_000 * d.scale),
+    ),
+)
+of(Delays.in_units, look="how the configured delay is converted")(
+    instead(
+        "absent",
+        "Your tracker rounds microseconds up to milliseconds; they have to be cut.",
+        lambda d, us: -(-us * d.scale // 1_000),
+    ),
+    instead(
+        "nearest",
+        "Your tracker rounds microseconds to the nearest millisecond; it has to cut them.",
+        lambda d, us: (us * d.scale + 500) // 1_000,
+    ),
+    instead(
+        "an int",
+        "Your tracker keeps 32 bits of the microseconds; it has to keep all of them.",
+        lambda d, us: signed_int(us) * d.scale // 1_000,
+    ),
+)

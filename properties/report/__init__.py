@@ -1,0 +1,1 @@
+"""Report: what a check came to, made once and rendered late."""

@@ -1,0 +1,197 @@
+"""A finding as a typed record, and as text: what went wrong, the trace, how sure that is, and the line that replays it.
+
+It is what reports, JSON and the stores of campaigns have of a finding.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from textwrap import shorten
+from typing import Any
+
+import msgspec
+
+from broker_tck.properties.engine.check import Difference, unanswered
+from broker_tck.properties.engine.written import plain_text
+from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED
+from broker_tck.properties.report.lines import WIDTH, Line, Shown, as_it_is, filled, table
+
+SHORT = 100
+"""Maximum length of a diagnosis in the `repr` of a finding."""
+WHAT, RULE, REPLAY = "what", "rule", "replay"
+"""What a part of a story is, for those who show parts in colours of their own."""
+FEW = 8
+"""Of a longer list in a configuration so many are told; the line that replays it has them all."""
+
+
+class Also(msgspec.Struct, frozen=True):
+    """What else shows the same bug: a rule, and what was seen of it."""
+
+    rule: str
+    seen: str
+
+
+class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A violated rule with its reduced trace. The lists of rules, sentences, looks and sources are side by side."""
+
+    subject: str
+    contract: str
+    profile: str
+    rules: tuple[str, ...]
+    """The numbers of the rules, the first most likely; of a variation, its name."""
+    sentences: tuple[str, ...]
+    looks: tuple[str, ...] = ()
+    """What to look at first; nothing in results of older campaigns."""
+    sources: tuple[str, ...] = ()
+    ways: tuple[str, ...]
+    """The known wrong ways that explain the subject."""
+    diagnosis: str
+    """What the subject behaves like, in a sentence."""
+    config: dict[str, Any]
+    operations: tuple[list[Any], ...]
+    lines: tuple[Line, ...]
+    observed: str
+    """What differed at the last operation."""
+    expected: Any
+    seen: Any
+    seed: int | None
+    """That of the walk; None: not a walk."""
+    found_after: int
+    """The operations of the trace that was reduced."""
+    replay: str
+    """The line that replays it."""
+    traceback: tuple[str, ...] = ()
+    """The lines of the subject's own traceback, where it raised."""
+    what: str = ""
+    """What went wrong, in a sentence; nothing in results of older campaigns."""
+    certainty: str = ""
+    """How sure the diagnosis is."""
+    unfinished: str = ""
+    """That a shorter trace may do, and how to go on, where the reduction ran out of work."""
+    also: tuple[Also, ...] = ()
+    """What else shows the same bug."""
+    note: str = ""
+    """Why it is not as findings are, if so: it was not reduced, say, or fails only while less is asked for."""
+
+    @property
+    def rule(self) -> str:
+        """The number of the rule that is most likely broken, such as ``DD-05``; of a variation, its name."""
+        return self.rules[0]
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The rules and laws for which a test fails because of the bug."""
+        return tuple(dict.fromkeys([*self.rules, *(each.rule for each in self.also)]))
+
+    @property
+    def law(self) -> bool:
+        """Whether the rule was judged on what was observed alone, without the model."""
+        return "--law" in shlex.split(self.replay)
+
+    @property
+    def trace(self) -> str:
+        """The reduced trace as a line of text, times in milliseconds."""
+        return shlex.split(self.replay)[-1]
+
+    @property
+    def story(self) -> str:
+        """All there is to tell, as people read it: the rule in words, the trace, the line that replays it."""
+        return story(self)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether the subject gave no answer: it hangs, say, or ended its process."""
+        return bool(unanswered(Difference(self.observed, self.expected, self.seen)))
+
+    def __repr__(self) -> str:
+        return f"<Finding {' or '.join(self.rules)}: {shorten(self.diagnosis, SHORT, placeholder=' …')}>"
+
+
+def read(text: str) -> FindingResult:
+    """A finding out of JSON. What a subject said may hold half a character, which only the standard library reads."""
+    return msgspec.convert(json.loads(text), FindingResult)
+
+
+def finding_json(finding: FindingResult) -> dict[str, Any]:
+    """A finding as a JSON object, with its trace as a table, and all of it as text, besides."""
+    found: dict[str, Any] = msgspec.to_builtins(finding)
+    return {**found, "story": table(finding.lines), "text": finding.story}
+
+
+# ---- As text
+
+
+def story(told: FindingResult, width: int = WIDTH, shown: Shown = as_it_is) -> str:
+    """A finding as text, so wide at most, but for the line that replays it and what the subject raised.
+
+    ``shown`` makes of a part and its text what is printed.
+    """
+    return "\n\n".join("\n".join(lines) for lines in parts(told, width, shown) if lines)
+
+
+def parts(told: FindingResult, width: int, shown: Shown) -> Iterator[list[str]]:
+    """The lines of each part of a story."""
+    what = told.what or told.diagnosis
+    yield [shown(WHAT, "\n".join(filled("", what, width)))]
+    yield rules(told, what, width, shown)
+    yield table(told.lines, width=width, shown=shown)
+    yield [f"  {line}" for line in told.traceback]
+    yield notes(told, width)
+    yield [shown(REPLAY, f"  {told.replay}")]
+
+
+def rules(told: FindingResult, what: str, width: int, shown: Shown) -> list[str]:
+    """Which rules are broken, by whom, and what they say, unless ``what`` says so."""
+    numbers = " or ".join(told.rules)
+    config = f" ({told.profile}; {config_text(told.config)})"
+    broken = marked(numbers, filled("", f"{numbers} is broken by {told.subject}{config}", width), shown)
+    for number, sentence in zip(told.rules, told.sentences, strict=True):
+        if sentence.lower() not in what.lower():
+            broken += marked(f"  {number}  ", filled(f"  {number}  ", sentence, width), shown)
+    return broken
+
+
+def marked(label: str, lines: list[str], shown: Shown) -> list[str]:
+    """Lines, with the label that the first begins with shown as a rule; it stays as it is if it was folded."""
+    first, *others = lines
+    return [shown(RULE, label) + first.removeprefix(label), *others] if first.startswith(label) else lines
+
+
+def notes(told: FindingResult, width: int) -> list[str]:
+    """How sure the diagnosis is, what to look at first, and where the rule is from."""
+    out = filled("  How sure    ", told.certainty, width) if told.certainty else []
+    ways = "; or ".join(filter(None, map(way_text, told.ways)))
+    out += filled("  Wrong way   ", ways, width) if ways else []
+    several = len(told.rules) > 1
+    for number, look, source in zip_longest(told.rules, told.looks, told.sources):
+        of = f" ({number})" if several else ""
+        out += filled("  Look first  ", f"{look}{of}", width) if look else []
+        out += filled("  Source      ", f"{source}{of}", width) if source else []
+    for each in told.also[:FEW]:
+        out += filled("  Also seen   ", f"{each.rule}: {each.seen}", width)
+    out += filled("  Unfinished  ", told.unfinished, width) if told.unfinished else []
+    return out + (filled("  Note        ", told.note, width) if told.note else [])
+
+
+def way_text(way: str) -> str:
+    """A wrong way by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the sentence says it."""
+    told = way.partition(" ")[2]
+    clause, _, name = told.rpartition(": ")
+    if name in (ABSENT, AS_SPECIFIED):
+        return ""
+    return f"{name.replace('_', ' ')} ({clause})" if clause and " " not in clause else told
+
+
+def config_text(config: Mapping[str, Any]) -> str:
+    """A configuration in one line, long lists cut."""
+    return " ".join(f"{name}={field_text(value)}" for name, value in config.items())
+
+
+def field_text(value: Any) -> str:
+    """A field of a configuration; of a long list the first few."""
+    if isinstance(value, list | tuple) and len(value) > FEW:
+        return f"[{','.join(map(plain_text, value[:FEW]))},… {len(value)} in all]"
+    return plain_text(value)

@@ -1,0 +1,156 @@
+"""A trace in words: one operation a line, with what was expected and what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from broker_tck.model.reference import Allowed, Reference
+from broker_tck.properties.engine.answers import plain
+from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed, observable
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import Operation, clock_of
+from broker_tck.properties.engine.written import WIDEST, cut, named_text, unit_of, value_text, whole_text
+
+WIDTH = 80
+"""How wide a text is where nothing says how wide it may be."""
+
+
+EXPECTED, SEEN = "expected", "seen"
+Shown = Callable[[str, str], str]
+"""Makes of a part and its text what is printed: in a colour of its own, say."""
+
+
+def as_it_is(_part: str, text: str) -> str:
+    """A text as it is, whatever part it is."""
+    return text
+
+
+class Line(NamedTuple):
+    """One operation of a story."""
+
+    operation: str
+    expected: str
+    seen: str
+    """Empty where it was as expected."""
+
+
+def lines(
+    contract: Contract,
+    model: type[Reference],
+    config: Any,
+    operations: Sequence[Operation],
+    difference: Difference | None = None,
+    answers: Sequence[Any] = (),
+) -> list[Line]:
+    """A trace, one operation a line; ``difference`` is what was seen at the last.
+
+    Where the model leaves a choice, the subject's is told if its ``answers`` are known. Of a contract whose observables
+    are long, those that stay as they were are told once.
+    """
+    told: list[Line] = []
+    before: dict[str, str] = {}
+    reference: Any = model(config)
+    clock = clock_of(config)
+    for number, operation in enumerate(operations, 1):
+        try:
+            result = followed(operation.on(reference), answers[number - 1 : number])
+        except Exception as fault:
+            result = failed(fault)
+        shown = observables_text(contract, reference.seen(), clock)
+        new = [text for name, text in shown.items() if not contract.wordy or before.get(name) != text]
+        before = shown
+        expected, seen = ", ".join([*result_text(operation, result, clock), *new]), ""
+        if difference and number == len(operations):
+            expected, seen = both_text(contract, operation, difference, clock)
+        told.append(Line(named_text(operation, clock), expected, seen))
+    return told
+
+
+def followed(answer: Any, given: Sequence[Any]) -> Any:
+    """An answer of the model, by what the subject answered where that is known and allowed."""
+    if type(answer) is Allowed and given and answer.permits(given[0]):
+        answer.follow(given[0])
+        return given[0]
+    return concrete(answer)
+
+
+def result_text(operation: Operation, result: Any, clock: int | None) -> list[str]:
+    """A result in few words, if there is one."""
+    return [] if result is None else [value_text(plain(result), clock, operation.unit)]
+
+
+def observables_text(contract: Contract, seen: Sequence[Any], clock: int | None) -> dict[str, str]:
+    """What was seen, each observable by its name."""
+    return {
+        name: f"{name} {value_text(plain(concrete(value)), clock, contract.units.get(name, ''))}"
+        for name, value in zip(contract.observables, seen, strict=True)
+    }
+
+
+def both_text(contract: Contract, operation: Operation, difference: Difference, clock: int | None) -> tuple[str, str]:
+    """What was expected, and what was seen, at an operation: each with the name of what differed, unless the result."""
+    name = observable(contract, difference)
+    prefix, unit = "" if name == RESULT else f"{name} ", unit_of(contract, operation, name)
+    both = difference.expected, difference.seen
+    expected, seen = (value_text(value, clock, unit) for value in both)
+    if isinstance(difference.seen, str) and not isinstance(difference.expected, str) and seen[:1] != "<":
+        seen = f'"{seen}"'  # a text "0" is no 0
+    if expected == seen:
+        expected, seen = apart(*(whole_text(value, clock, unit) for value in both))
+    return prefix + expected, prefix + seen
+
+
+def apart(one: str, other: str) -> tuple[str, str]:
+    """Two texts that begin alike, each cut before and behind the place from where they differ."""
+    alike = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
+    begin = max(0, alike - WIDEST // 2)
+    before = "…" if begin else ""
+    return cut(before + one[begin:]), cut(before + other[begin:])
+
+
+# ---- In columns, or one below the other
+
+
+def table(told: Sequence[Line], first: int = 1, width: int = WIDTH, shown: Shown = as_it_is) -> list[str]:
+    """The lines of a story, numbered from ``first``: in columns, or one below the other where they are too wide.
+
+    ``shown`` makes of :data:`EXPECTED` and :data:`SEEN`, each with its text, what is printed where both are there.
+    """
+    head = Line("operation", "expected", "seen")
+    widths = [max(len(line[i]) for line in [head, *told]) for i in (0, 1)]
+    rows = [("", head), *((str(number), line) for number, line in enumerate(told, first))]
+    if max(len(column(number, line, widths, as_it_is)) for number, line in rows) > width:
+        return stacked(told, first, width, shown)
+    return [column(number, line, widths, shown) for number, line in rows]
+
+
+def column(number: str, line: Line, widths: Sequence[int], shown: Shown) -> str:
+    """A line of a story in columns."""
+    expected = line.expected.ljust(widths[1])
+    before = f"  {number:>3}  {line.operation:<{widths[0]}}  "
+    if not line.seen:
+        return f"{before}{expected}".rstrip()
+    return f"{before}{shown(EXPECTED, expected)}  {shown(SEEN, line.seen)}"
+
+
+def stacked(told: Sequence[Line], first: int, width: int, shown: Shown = as_it_is) -> list[str]:
+    """The lines of a story, each operation with its outcome below it."""
+    out: list[str] = []
+    for number, line in enumerate(told, first):
+        out += filled(f"  {number:>3}  ", line.operation, width)
+        if line.seen:
+            out += [shown(EXPECTED, text) for text in filled("         expected  ", line.expected, width)]
+            out += [shown(SEEN, text) for text in filled("         seen      ", line.seen, width)]
+        elif line.expected:
+            out += filled("         -> ", line.expected, width)
+    return out
+
+
+def filled(label: str, text: str, width: int) -> list[str]:
+    """A text behind a label, in lines of a width; a word that is wider stays whole."""
+    behind = " " * len(label)
+    parts = wrap(text, max(width - len(label), 20), break_long_words=False, break_on_hyphens=False) or [""]
+    return [f"{label if i == 0 else behind}{part}".rstrip() for i, part in enumerate(parts)]

@@ -1,0 +1,234 @@
+"""What a check came to, in one typed record: made once, and rendered late as text, JSON, JUnit's XML, SARIF, a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+import broker_tck
+from broker_tck.properties.explain.deviating import gone_in_words
+from broker_tck.properties.report.finding import FindingResult, finding_json
+from broker_tck.properties.rulebook import rulebook
+from broker_tck.properties.verdict import CONFORMS, STATUS, worst
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+VERSION: Literal[1] = 1
+"""The version of the schema. It changes if a field is moved, or comes to mean something else."""
+Verdict = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(STATUS)})$")]
+
+
+class Golden(msgspec.Struct, frozen=True):
+    """The steps of recorded traces, and those at which the subject agreed."""
+
+    steps: int
+    agreed: int
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """The rules that came up, those that had to and did not, and how often each was met in walks that were counted."""
+
+    exercised: list[str]
+    vacuous: list[str]
+    met: dict[str, int]
+    clauses: dict[str, int]
+    """The same for each clause, and for each answer of a clause that says yes or no."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a subject's factory is written."""
+
+    file: str
+    line: int
+
+
+class AcceptedWay(msgspec.Struct, frozen=True):
+    """A rule that a subject does otherwise by its own word, by its profile's name, or as a class of somebody's own."""
+
+    rule: str
+    way: str
+    reason: str
+    text: str
+    """All this in a line."""
+
+
+class KeptTraces(msgspec.Struct, frozen=True):
+    """The files of kept traces: that still fail, that pass now, and that ask for what the subject declares to lack."""
+
+    failing: list[str]
+    passing: list[str]
+    unasked: list[str]
+
+
+class ProfileResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a subject under one profile."""
+
+    subject: str
+    contract: str
+    profile: str
+    source: Source | None
+    verdict: Verdict
+    """``conforms``, ``broken`` or ``not enough``."""
+    golden: Golden
+    rules: Rules
+    walks: int
+    walked: int = msgspec.field(name="operations")
+    """Number of operations of the walks."""
+    machine_steps: int
+    """Number of operations of the Hypothesis machine."""
+    residual: float
+    """With 95 % confidence, fewer than this share of walks fail, from 0 to 1, if none has."""
+    deviations: dict[str, bool]
+    """Each declared deviation, and whether it was seen."""
+    left_out: list[str]
+    accepted: list[AcceptedWay]
+    kept: KeptTraces
+    findings: tuple[FindingResult, ...]
+    """One for each bug."""
+    complaints: tuple[str, ...]
+    """What is wrong besides, a sentence each: a law that did not hold, a recorded trace that was not reproduced."""
+    unseen: tuple[str, ...]
+    """What never came up, the numbers of rules among it, if that alone keeps the subject from conforming."""
+
+    @property
+    def name(self) -> str:
+        """The subject and the profile."""
+        return f"{self.subject} ({self.profile})"
+
+    @property
+    def gone(self) -> list[str]:
+        """Declared deviations that no longer happen, in words."""
+        return gone_in_words(self.profile, self.deviations)
+
+    @property
+    def operations(self) -> int:
+        """Number of operations that were checked, in walks and by the Hypothesis machine."""
+        return self.walked + self.machine_steps
+
+    def __repr__(self) -> str:
+        return f"<ProfileResult {self.profile}: {summary(self)}>"
+
+
+class CheckResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a check came to: what ``broker-tck check --json`` prints, and what ``broker_tck.check`` returns."""
+
+    schema: Literal[1]
+    """The version of this schema."""
+    version: str
+    """That of the kit."""
+    rulebook: str
+    """That of the rules, see ``broker_tck.RULEBOOK``."""
+    subjects: tuple[ProfileResult, ...]
+    """Each subject under each of its profiles."""
+    conform: bool
+    interrupted: bool = False
+    """Whether the command came to no end, so that not all subjects are here."""
+    only: tuple[str, ...] = ()
+    """The rules that alone count, if only some do."""
+
+    @property
+    def profiles(self) -> tuple[ProfileResult, ...]:
+        """What became of the subject under each of the profiles that it was checked under."""
+        return self.subjects
+
+    @property
+    def subject(self) -> str:
+        """The name of the subject, or of the first."""
+        return self.subjects[0].subject
+
+    @property
+    def contract(self) -> str:
+        """The name of its contract."""
+        return self.subjects[0].contract
+
+    @property
+    def conforms(self) -> bool:
+        """Whether all conform, under each of their profiles."""
+        return self.conform
+
+    @property
+    def verdict(self) -> str:
+        """``broken`` where it is so under one profile; else ``not enough`` where that is so; else ``conforms``."""
+        return worst(each.verdict for each in self.subjects)
+
+    @property
+    def findings(self) -> tuple[FindingResult, ...]:
+        """Those under all profiles."""
+        return tuple(finding for each in self.subjects for finding in each.findings)
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Those under all profiles."""
+        return tuple(complaint for each in self.subjects for complaint in each.complaints)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """What never came up under one profile or another, each once."""
+        return tuple(dict.fromkeys(unseen for each in self.subjects for unseen in each.unseen))
+
+    @property
+    def walks(self) -> int:
+        """Number of walks under all profiles."""
+        return sum(each.walks for each in self.subjects)
+
+    @property
+    def operations(self) -> int:
+        """Number of operations that were checked under all profiles."""
+        return sum(each.operations for each in self.subjects)
+
+    @property
+    def residual(self) -> float:
+        """That of the profile of which least is known, from 0 to 1."""
+        return max(each.residual for each in self.subjects)
+
+    def __repr__(self) -> str:
+        return f"<Result {self.subject} ({', '.join(each.profile for each in self.subjects)}): {summary(self)}>"
+
+
+def summary(result: ProfileResult | CheckResult) -> str:
+    """What a check comes to, in a line: the verdict, how much is wrong, and how much was tried."""
+    counts = [
+        f"{count:,} {noun}{'' if count == 1 else 's'}"
+        for count, noun in (
+            (len(result.findings), "finding"),
+            (len(result.complaints), "complaint"),
+            (len(result.unseen), "unseen rule"),
+            (result.walks, "walk"),
+            (result.operations, "operation"),
+        )
+        if count
+    ]
+    return ", ".join([result.verdict, *counts])
+
+
+def check_result(subjects: Iterable[ProfileResult], interrupted: bool = False, only: Sequence[str] = ()) -> CheckResult:
+    """The result of a check; ``only`` are the rules that alone count, if only some do."""
+    found = tuple(subjects)
+    conform = bool(found) and not interrupted and all(each.verdict == CONFORMS for each in found)
+    return CheckResult(
+        schema=VERSION,
+        version=broker_tck.__version__,
+        rulebook=rulebook(),
+        subjects=found,
+        conform=conform,
+        interrupted=interrupted,
+        only=tuple(only),
+    )
+
+
+def check_json(check: CheckResult) -> dict[str, Any]:
+    """A check as a JSON object."""
+    found: dict[str, Any] = msgspec.to_builtins(check)
+    for told, subject in zip(found["subjects"], check.subjects, strict=True):
+        told["findings"] = [*map(finding_json, subject.findings)]
+    return found
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a check."""
+    (check,), definitions = msgspec.json.schema_components([CheckResult], ref_template="#/$defs/{name}")
+    rendered = {"story": {"type": "array", "items": {"type": "string"}}, "text": {"type": "string"}}
+    definitions["FindingResult"]["properties"] |= rendered
+    definitions["FindingResult"]["required"] += rendered
+    return {"$schema": DRAFT, "title": "What `broker-tck check --json` prints", **check, "$defs": definitions}

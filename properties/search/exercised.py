@@ -1,0 +1,142 @@
+"""Vacuity: how often each clause of a model was exercised, and with which answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from inspect import Parameter, signature
+from types import CodeType
+from typing import Any
+
+from broker_tck.model.reference import Reference
+from broker_tck.model.rules import Clause, Method, clauses_of, deviates, method_of, replaced
+
+YES, NO = " yes", " no"
+"""What follows the name of a clause that answers yes or no, in the name of a situation."""
+BODY = """
+def counted({arguments}):
+    if counting.paused:
+        return clause({arguments})
+{counts}
+"""
+WITH_CONDITION = """    counting.paused = True
+    try:
+        if when({arguments}):
+            counting.met[name] += 1
+    finally:
+        counting.paused = False
+    return clause({arguments})"""
+WITH_ANSWER = """    answer = clause({arguments})
+    counting.met[yes if answer else no] += 1
+    return answer"""
+WITH_CALL = """    counting.met[name] += 1
+    return clause({arguments})"""
+"""Clauses that count, as text: each is called often, so it asks no more than it must."""
+
+
+class Exercised:
+    """A model that counts in which situations its clauses are: see :func:`situations_of`."""
+
+    def __init__(self, model: type[Reference]) -> None:
+        self.met: Counter[str] = Counter()
+        self.paused = False
+        counting = {clause.path: self._counting(clause, method_of(model, clause.path)) for clause in clauses_of(model)}
+        self.model: type[Reference] = replaced(model, counting, f"{model.__name__} (counting)")
+
+    @contextmanager
+    def but_for(self, paused: bool) -> Iterator[None]:
+        """Count in this block, unless ``paused``."""
+        self.paused = paused
+        try:
+            yield
+        finally:
+            self.paused = False
+
+    def _counting(self, clause: Clause, method: Method) -> Callable[..., Any]:
+        text = WITH_CONDITION if clause.when else WITH_ANSWER if answers_yes_or_no(clause) else WITH_CALL
+        name = name_of(clause)
+        made: dict[str, Any] = {"clause": method, "when": clause.when, "counting": self, "name": name}
+        exec(compiled(text, arguments_of(method)), made | {"yes": name + YES, "no": name + NO}, made)
+        counted: Callable[..., Any] = made["counted"]
+        return counted
+
+    def aside(self, method: Method, model: Any, *arguments: Any) -> Any:
+        """Ask a model something without counting the clauses that answer."""
+        self.paused = True
+        try:
+            return method(model, *arguments)
+        finally:
+            self.paused = False
+
+
+def name_of(clause: Clause) -> str:
+    """The name of a clause in counts: the number of its rule, and its path."""
+    return f"{clause.number} {clause.path}"
+
+
+def answers_yes_or_no(clause: Clause) -> bool:
+    """Whether a clause answers yes or no."""
+    return clause.method.__annotations__.get("return") == "bool"
+
+
+@cache
+def situations_of(model: type[Reference]) -> dict[str, str]:
+    """The situations that a run has to meet, by name, each with the number of its rule.
+
+    There is one for each clause, and two for a clause without a condition that answers yes or no. A clause that the
+    profile replaces is left out: it is a deviation, which has a check of its own.
+    """
+    found = dict[str, str]()
+    for clause in (clause for clause in clauses_of(model) if not deviates(model, clause)):
+        answers = (YES, NO) if answers_yes_or_no(clause) and not clause.when else ("",)
+        found |= {f"{name_of(clause)}{answer}": clause.number for answer in answers}
+    return found
+
+
+def by_rule(model: type[Reference], met: Mapping[str, int]) -> dict[str, int]:
+    """How often each rule was met: as often as the rarest of its situations; invariants as often as ``met`` says.
+
+    A rule of which the profile replaces every clause is left out. Counts without situations are by rule.
+    """
+    counts = {name: count for name, count in met.items() if " " not in name}
+    for number, names in names_of(model).items():
+        counts[number] = min(met.get(name, met.get(number, 0)) for name in names)
+    return counts
+
+
+@cache
+def names_of(model: type[Reference]) -> dict[str, list[str]]:
+    """The situations of each rule, by its number."""
+    found = dict[str, list[str]]()
+    for name, number in situations_of(model).items():
+        found.setdefault(number, []).append(name)
+    return found
+
+
+def unmet(model: type[Reference], met: Mapping[str, int], number: str) -> list[str]:
+    """The situations of a rule that never came up, each without the rule's number; empty if none has come up."""
+    names = names_of(model).get(number, [])
+    missing = [name for name in names if not met.get(name)]
+    return [name.partition(" ")[2] for name in missing] if len(missing) < len(names) else []
+
+
+@cache
+def compiled(text: str, arguments: str) -> CodeType:
+    """The code of a clause that counts, for clauses with these arguments."""
+    counts = text.format(arguments=arguments)
+    return compile(BODY.format(arguments=arguments, counts=counts), "<counting>", "exec")
+
+
+@cache
+def arguments_of(method: Method) -> str:
+    """The arguments of a method, as they are written in its definition and in a call."""
+    kinds = enumerate(parameter.kind for parameter in signature(method).parameters.values())
+    return ", ".join(f"{'*' * (kind is Parameter.VAR_POSITIONAL)}argument_{i}" for i, kind in kinds)
+
+
+@cache
+def deviating(model: type[Reference]) -> frozenset[str]:
+    """The rules of which the model's profile replaces a clause."""
+    return frozenset(clause.number for clause in clauses_of(model) if deviates(model, clause))

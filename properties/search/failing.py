@@ -1,0 +1,151 @@
+"""Whether a trace fails, where, and how: beside the model, or by what an invariant says of the subject alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from broker_tck.implementations.interface.common import NOT_ANSWERED, Hang
+from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.check import (
+    HANG,
+    RESULT,
+    Difference,
+    first_difference,
+    kept,
+    no_answer,
+    observable,
+    record,
+    recorder,
+    replay_differs,
+    unanswered,
+)
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.limit import Limit
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import Walk
+
+VARIED = 12
+"""In how many ways a trace is varied while a breach is reduced."""
+Failure = tuple[int, Difference]
+"""Where a trace fails, and how."""
+Judge = Callable[[Subject, type[Reference], Any, Sequence[Operation]], Failure | None]
+"""Replays a trace: a subject, the model, a configuration and operations. None: it does not fail."""
+
+
+def failure(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
+    """Where a trace fails, and how, replayed in this process."""
+    made = partial(subject.fresh, config)
+    try:
+        with Limit(subject.seconds):
+            return replay_differs(operations, partial(model, config), made, subject.contract.expensive)
+    except Hang:
+        return 0, no_answer(HANG, NOT_ANSWERED)
+
+
+def fails_unasked(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> bool:
+    """Whether a failing trace does not fail where everything is asked for after each operation."""
+    if not subject.contract.expensive:
+        return False
+    try:
+        with Limit(subject.seconds):
+            return first_difference(operations, model(config), subject.fresh(config)) is None
+    except Hang:
+        return False
+
+
+def can_try(subject: Subject, given: Any, config: Any, operations: Sequence[Operation]) -> bool:
+    """Whether a subject can be configured so, if it was not given so, and be asked for a whole trace."""
+    contract, capabilities = subject.contract, subject.capabilities
+    starts = config == given or contract.edges.may_start(config, capabilities)
+    return starts and contract.can_ask(operations, capabilities)
+
+
+def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
+    """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
+    try:
+        with Limit(subject.seconds):
+            return tuple(step.result for step in record(operations, subject.fresh(config)))
+    except Hang:
+        return ()
+
+
+def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
+    """What a failure is like: the kind of operation, what differed, and whether it was an error or no answer."""
+    error = "error" if erred(difference) else ""
+    return operation.tag, observable(contract, difference), unanswered(difference) or error
+
+
+def erred(difference: Difference) -> bool:
+    """Whether an error was seen in place of an answer."""
+    return isinstance(difference.seen, dict) and "error" in difference.seen
+
+
+# ---- Laws and variations: the subject alone
+
+
+class Judged(NamedTuple):
+    """What a law, or a variation, says of a subject on a trace."""
+
+    name: str
+    met: int
+    """How often its condition was met."""
+    at: int | None
+    """The operation at which it is broken; None: it is kept."""
+    complaint: str
+
+
+def judged(
+    contract: Contract,
+    rigged: Callable[[Any], Any],
+    config: Any,
+    operations: Sequence[Operation],
+    seed: int = 0,
+    wanted: Container[str] | None = None,
+) -> Iterator[Judged]:
+    """What laws and variations, all or those wanted, say of a subject on a trace. Variations are drawn from a seed.
+
+    ``rigged`` makes a fresh subject, on a rig, for a configuration.
+    """
+    recorded, choices = recorder(rigged), SeededChoices(seed)
+    laws = [law for law in contract.laws if wanted is None or law.number in wanted]
+    steps = recorded(config, operations) if laws else []
+    for law in laws:
+        yield Judged(law.number, *law.check(config, steps))
+    for variation in contract.variations:
+        if wanted is None or variation.name in wanted:
+            holds = kept(variation, config, operations, choices, recorded)
+            broken = (len(operations) - 1, variation.sentence) if holds is False else (None, "")
+            yield Judged(variation.name, holds is not None, *broken)
+
+
+def broken_by(
+    contract: Contract, done: Walk, rigged: Any, capabilities: Any, wanted: Container[str] | None = None
+) -> list[str]:
+    """The laws and variations, all or those wanted, that a subject breaks where it makes a walk alone."""
+    found = judged(
+        contract, lambda config: rigged(config, capabilities), done.config, done.operations, done.seed or 0, wanted
+    )
+    return [each.name for each in found if each.complaint]
+
+
+def breach_of(
+    contract: Contract, rigged: Callable[[Any], Any], name: str, config: Any, operations: Sequence[Operation]
+) -> tuple[int | None, str]:
+    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not."""
+    of_law = name in {law.number for law in contract.laws}
+    for number in range(1 if of_law else VARIED):
+        for each in judged(contract, rigged, config, operations, number, {name}):
+            if each.complaint:
+                return each.at, each.complaint
+    return None, ""
+
+
+def breach_told(contract: Contract, name: str, complaint: str) -> Difference:
+    """A breach as a difference. What is wrong with a variation is its sentence, which does not hold."""
+    if name in {law.number for law in contract.laws}:
+        return Difference(RESULT, f"{name} to hold", complaint)
+    return Difference(RESULT, complaint, "something else")

@@ -1,0 +1,162 @@
+"""Whether a subject can be asked at all, what it raises, and where in its own code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from inspect import isclass
+from itertools import takewhile
+from pathlib import Path
+from pdb import Pdb
+from traceback import TracebackException
+from types import TracebackType
+from typing import Any
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Fault
+from broker_tck.properties.engine.answers import text
+from broker_tck.properties.engine.blackbox import BOX
+from broker_tck.properties.engine.check import Difference
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.subjects import Subject, Unmade
+from broker_tck.properties.errors import BadInput
+
+TRIED = 3
+"""A subject that can be made for none of so many configurations cannot be made."""
+KIT = "broker_tck.properties."
+"""The modules that call a subject."""
+MOST_FRAMES = 12
+"""Of a longer traceback, as of a recursion, so many frames are told."""
+MOST_LINES = 100
+"""So many lines are told of its beginning and of its end, as of an error whose message is long."""
+
+
+def see_made(subject: Subject) -> None:
+    """See that a subject can be made. BadInput tells what its factory raises, and where.
+
+    One that says itself that it hangs is for a walk to find.
+    """
+    made = (rigged(subject, SeededChoices(n)) for n in range(TRIED))
+    errors = [rig.error for rig in takewhile(lambda rig: isinstance(rig, Unmade), made)]
+    if len(errors) == TRIED and not isinstance(errors[0], Hang):
+        error = errors[0]
+        where = "; ".join(line.strip() for line in traceback_of(error)[1:-1]) if own(error) else ""
+        called = f"its factory is called as {subject.contract.call}"
+        raise BadInput(f"{subject.name} cannot be made: {type(error).__name__}: {error} ({where or called})")
+
+
+def rigged(subject: Subject, choices: SeededChoices) -> Any:
+    """A subject on its rig for a configuration that is drawn."""
+    return subject.rig(subject.contract.configured(choices, subject.capabilities), subject.capabilities)
+
+
+def see_whole(subject: Subject, config: Any, operations: Sequence[Operation], difference: Difference) -> None:
+    """See that a trace does not fail at a method that the subject lacks. BadInput names it."""
+    if not isinstance(difference.seen, dict) or difference.seen.get("error") != "AttributeError":
+        return
+    error = raised(subject, config, operations)
+    if isinstance(error, AttributeError) and not own(error) and error.name in methods(subject.contract):
+        raise BadInput(
+            f"{subject.name} lacks {error.name}, which {subject.contract.name} asks it for with "
+            f"`{operations[-1].tag}`; has it no such thing, its factory may declare so in `capabilities`"
+        )
+
+
+def methods(contract: Contract) -> set[str]:
+    """The names that a contract's interface has, of all its parts."""
+    module = sys.modules[contract.interface.__module__]
+    parts = [part for part in vars(module).values() if isclass(part) and getattr(part, "_is_protocol", False)]
+    return {name for part in parts for name in dir(part) if not name.startswith("_")}
+
+
+# ---- What a subject raises
+
+
+def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> BaseException | None:
+    """What a subject, alone, raises at the last operation of a trace, or when it is looked at after it."""
+    error: BaseException | None = None
+    rig = subject.fresh(config)
+    for operation in BOX.noted(operations, rig):
+        error = error_of(operation.on, rig) or error_of(rig.seen)
+    BOX.rest()
+    return error
+
+
+def error_of(call: Callable[..., Any], *arguments: Any) -> BaseException | None:
+    """What a call raises. A hang goes on, and what the interface knows as an answer is no error."""
+    try:
+        call(*arguments)
+    except (Hang, KeyboardInterrupt):
+        raise
+    except Fault:
+        return None
+    except BaseException as error:
+        return error
+    return None
+
+
+def own(error: BaseException) -> TracebackType | None:
+    """The traceback of an error from where it enters the subject's code; None: it never does."""
+    at = error.__traceback__
+    while at and at.tb_frame.f_globals["__name__"].startswith(KIT):
+        at = at.tb_next
+    return at
+
+
+def traceback_of(error: BaseException) -> tuple[str, ...]:
+    """The lines of an error's traceback, the kit's own frames left out, with paths from the current folder on."""
+    told = TracebackException(type(error), error, own(error), limit=-MOST_FRAMES)
+    for frame in told.stack:
+        frame.filename = near(frame.filename)
+    lines = "".join(told.format()).rstrip().splitlines()
+    if len(lines) > 2 * MOST_LINES:
+        lines = [*lines[:MOST_LINES], "…", *lines[-MOST_LINES:]]
+    return tuple(map(text, lines))
+
+
+def near(path: str) -> str:
+    """A path as seen from the current folder if it is below it, else from where modules are found."""
+    folders = [Path.cwd(), *sorted(map(Path, filter(None, sys.path)), key=lambda folder: -len(folder.parts))]
+    below = next((folder for folder in folders if Path(path).is_relative_to(folder)), None)
+    return str(Path(path).relative_to(below)) if below else path
+
+
+def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> None:
+    """Stop in the debugger where a subject raises at the end of a trace; else before the last operation is done."""
+    error = raised(subject, config, operations)
+    with passing_debugger() as debugger:
+        if error and own(error):
+            debugger.reset()
+            debugger.interaction(None, own(error))
+            return
+        rig = subject.fresh(config)
+        for operation in operations[:-1]:
+            error_of(operation.on, rig)
+            error_of(rig.seen)
+        with suppress(Exception):
+            debugger.runcall(operations[-1].on, rig)
+
+
+@contextmanager
+def passing_debugger() -> Iterator[Pdb]:
+    """A debugger; after it, what traced before goes on, as it measures coverage: a debugger that is left ends it."""
+    before = sys.gettrace()
+    try:
+        yield Pdb(skip=[f"{KIT}*"])
+    finally:
+        sys.settrace(before)
+
+
+def raised_at(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[str, ...]:
+    """The traceback of what a subject raises at the end of a trace; empty where none of its code does, or it hangs."""
+    try:
+        error = raised(subject, config, operations)
+        BOX.resume()  # its message is of the subject's making, too
+        return traceback_of(error) if error and own(error) else ()
+    except Hang:
+        return ()
+    finally:
+        BOX.rest()

@@ -1,0 +1,200 @@
+"""Traces replayed or judged in processes of their own, and what a process was on when it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from broker_tck.implementations.interface import NOT_ANSWERED, Hang
+from broker_tck.implementations.naming import unknown
+from broker_tck.model.reference import Reference
+from broker_tck.properties.engine.blackbox import WALK
+from broker_tck.properties.engine.check import HANG, no_answer
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.trace import Trace
+from broker_tck.properties.engine.walk import OPERATIONS, Walk, generated, walk
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.search.failing import Failure, breach_of, failure
+from broker_tck.properties.search.isolation.guard import MEMORY, SECONDS, End, Limits, Tell, can_fork, guarded
+from broker_tck.properties.search.isolation.unloaded import loaded
+
+MAKING = 24
+"""So many times as long may it take to be made for the first time what is more than a Python object."""
+Asked = tuple[type[Reference], Any, Sequence[Operation]]
+"""A trace to be replayed: beside which model, how the subject is configured, and what it is asked for."""
+
+
+def limits_of(subject: Subject, seconds: float = SECONDS, memory: int | None = MEMORY) -> Limits:
+    """What the process of a subject may take."""
+    return Limits(seconds, memory) if subject.forks else Limits(seconds, None, MAKING)
+
+
+def does_in_bulk(contract: Contract, line: bytes) -> int:
+    """How much an operation does in bulk, given as JSON."""
+    return bulk([msgspec.json.decode(line, type=contract.operations)])
+
+
+class Apart:
+    """Replays traces of a subject, each in a process of its own.
+
+    Once ``most`` were not answered, or were made of a subject that starts much anew, no other fails.
+    """
+
+    def __init__(self, subject: Subject, limits: Limits, parent: Any = None, most: int | None = None) -> None:
+        self.subject = subject
+        self.limits = limits
+        self.parent = parent
+        self.left = most
+        self.known: dict[tuple[Any, tuple[Operation, ...]], Failure | None] = {}
+
+    def failure(
+        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
+    ) -> Failure | None:
+        """Where a trace fails, and how; at the operation that is not answered, if one is not. Each is replayed once."""
+        trace = config, tuple(operations)
+        if trace not in self.known and self.left != 0:
+            found = self.known[trace] = self.replayed(subject, model, config, operations)
+            if found:
+                self.known[config, trace[1][: found[0] + 1]] = found
+        return self.known.get(trace)
+
+    def replayed(
+        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
+    ) -> Failure | None:
+        """The same, of a trace that is not known. A subject that is asked for nothing does not fail."""
+        if not operations:
+            return None
+        if not can_fork(subject.forks):
+            return failure(subject, model, config, operations)
+        found = guarded(
+            lambda tell: failure(loaded(subject), model, config, operations),
+            self.limits,
+            bulk=partial(does_in_bulk, subject.contract),
+            name=subject.name,
+            parent=self.parent,
+        )
+        if self.left and (isinstance(found, End) or not subject.forks):
+            self.left -= 1
+        if isinstance(found, End):
+            return max(0, len(found.trace) - 2), no_answer(found.error, found.message)
+        return found
+
+
+def all_apart(subject: Subject, asked: Sequence[Asked]) -> Iterator[Failure | None]:
+    """Where each of some traces fails. One process replays them all; after one that ends it, another goes on.
+
+    One that fails is replayed alone as well: what is told of it then does not depend on the others.
+    """
+    if not can_fork(subject.forks):
+        yield from (failure(subject, *each) for each in asked)
+        return
+    limits, done = limits_of(subject), 0
+    judge = Apart(subject, limits)
+    while done < len(asked):
+        found: list[Failure | None] = []
+        end = guarded(
+            partial(replay_each, subject, asked[done:]),
+            limits,
+            found.append,
+            partial(does_in_bulk, subject.contract),
+            subject.name,
+        )
+        if isinstance(end, End) and len(found) == len(asked) - done:  # it ended behind the last one
+            found.pop()
+        for number, each in enumerate(found, done):
+            yield judge.failure(subject, *asked[number]) if each else None
+        done += len(found)
+        if done < len(asked):
+            yield judge.failure(subject, *asked[done])
+            done += 1
+
+
+def replay_each(subject: Subject, asked: Sequence[Asked], tell: Tell) -> None:
+    """Tell where each of some traces fails."""
+    for each in asked:
+        tell(failure(loaded(subject), *each))
+
+
+def seed_of(end: End) -> int | None:
+    """The seed of the walk that a process was on when it ended; None: each operation is written down, or no walk."""
+    line = end.trace[0] if end.trace else b""
+    return int(line.removeprefix(WALK)) if line.startswith(WALK) else None
+
+
+def written_down(end: End, subject: Subject, model: type[Reference], limits: Limits, parent: Any = None) -> End | None:
+    """How a process ended, with the operations of the walk that it was on: it is made again, each written down.
+
+    None: it was slow and does not hang, as no operation takes too long that has the limit for itself.
+    """
+    seed = seed_of(end)
+    if seed is None:
+        return end
+    again = guarded(
+        lambda tell: walk(subject.contract, seed, loaded(subject).rig, model, subject.capabilities),
+        limits,
+        bulk=partial(does_in_bulk, subject.contract),
+        name=subject.name,
+        parent=parent,
+    )
+    if isinstance(again, End):
+        return again
+    trace = tuple(map(msgspec.json.encode, (again.config, *again.operations)))
+    return None if end.error == HANG else end._replace(trace=trace)
+
+
+def walk_of(end: End, subject: Subject, model: type[Reference], seed: int | None = None) -> Walk:
+    """The trace that a process was on when it ended. A subject that was just being made was asked for something."""
+    contract = subject.contract
+    config = msgspec.json.decode(end.trace[0], type=contract.config) if end.trace else contract.config()
+    operations = [msgspec.json.decode(line, type=contract.operations) for line in end.trace[1:]]
+    if not operations:
+        choices = SeededChoices(0)
+        operations = [next(generated(contract, model(config), choices, subject.capabilities, OPERATIONS))]
+    return Walk(seed, config, operations, no_answer(end.error, end.message))
+
+
+# ---- Laws
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What a law, or a variation, says of a subject on a trace."""
+
+    where: str
+    subject: str
+    law: str
+    step: int | None
+    """The operation where it was broken, counted from 1; None: it was kept."""
+    complaint: str
+
+
+def judged_apart(trace: Trace, subject: Subject, law: str) -> Judgement:
+    """Have a law judge a trace on a subject in a process of its own; one that ends the process breaks it there."""
+    if not can_fork(subject.forks):
+        return judgement(trace, subject, law)
+    bulk = partial(does_in_bulk, subject.contract)
+    found = guarded(
+        lambda tell: judgement(trace, loaded(subject), law), limits_of(subject), bulk=bulk, name=subject.name
+    )
+    if isinstance(found, End):
+        return Judgement(trace.where, subject.name, law, max(1, len(found.trace) - 1), found.message)
+    return found
+
+
+def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
+    """Have a law judge a trace on a subject alone. BadInput where the contract has no such law."""
+    known = [*(each.number for each in trace.contract.laws), *(each.name for each in trace.contract.variations)]
+    law = next((name for name in known if name.lower() == law.lower()), law)
+    if law not in known:
+        raise BadInput(unknown("law", law, known, of=trace.contract.name))
+
+    try:
+        at, complaint = breach_of(trace.contract, subject.fresh, law, trace.config, tuple(trace.operations))
+    except Hang:
+        at, complaint = 0, NOT_ANSWERED
+    return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)

@@ -1,0 +1,430 @@
+"""The guard: a function that runs a subject, in a process of its own that may hang, crash, exit or eat memory.
+
+The process is a fork, so the function and what it needs are not sent. Whoever guards it must not have made a subject
+itself. A result exists only if the process sent it; all else is an :class:`End`.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import io
+import os
+import resource
+import signal
+import sys
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from ctypes import CDLL
+from multiprocessing.connection import wait
+from pathlib import Path
+from time import monotonic
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+
+from broker_tck.implementations.interface import NOT_ANSWERED
+from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.properties.engine.blackbox import BOX, FORKS, MADE, TWICE, WALK, Memory
+from broker_tck.properties.engine.check import TOO_MUCH
+from broker_tck.properties.errors import BadInput, KitFailed
+from broker_tck.properties.search.isolation.messages import Messages, write_message
+from broker_tck.properties.search.isolation.system import all_asleep, group_lives, size_of, state_of
+
+T = TypeVar("T")
+
+MIB = 2**20
+LOOK = 0.25
+"""How often a process is looked at, in seconds."""
+SECONDS = 5.0
+"""How long an operation may take: of the processor's time, or asleep."""
+MEMORY = 512
+"""How many MiB a process may grow by."""
+RESERVED = 8
+"""It may reserve so many times as much as it takes: threads do."""
+BETWEEN = 24
+"""So many times as long may pass of the processor's time while the subject is asked nothing: the kit works."""
+SOON = 0.8
+"""A walk that is not written down is ended so much sooner: it has to be made again before more is said of it."""
+IDLE = 0.02
+"""A process that used less of the processor between two looks, in seconds, was idle."""
+HEARD = 2**16
+"""How many bytes that a process prints are passed on."""
+GRACE = 1.0
+"""How long a process may take to end after its last word, in seconds."""
+PR_SET_PDEATHSIG = 1
+Tell = Callable[[Any], None]
+"""Sends something on the way to the result."""
+
+
+class Limits(NamedTuple):
+    """What a guarded process may take."""
+
+    seconds: float = SECONDS
+    """How long one operation may take: of the processor's time, or asleep. 0: as long as it likes."""
+    memory: int | None = MEMORY
+    """How many MiB it may grow by. None: it has no limit, as a subject needs that reserves more than it takes."""
+    making: float = 1
+    """So many times as long may the first subject take to be made, as one does that starts a Java."""
+    careful: bool = False
+    """Whether each operation of a walk has the limit for itself, and not a few together."""
+
+
+USUAL = Limits()
+FREE = Limits(0, None)
+"""For a process in which no subject lives: it guards others."""
+
+
+class End(NamedTuple):
+    """How a process ended that sent no result; ``error`` is one of :data:`.engine.check.NO_ANSWERS`."""
+
+    error: str
+    message: str
+    trace: tuple[bytes, ...] = ()
+    """What the subject was on: a configuration, then operations, as JSON. Empty: none was being made."""
+
+
+class Orphaned(Exception):
+    """Nobody waits for this process's work any more."""
+
+
+class Guarded(Generic[T]):
+    """A function that runs in a process of its own.
+
+    ``function`` is called there with a :data:`Tell`; ``told`` is called here with what it tells. ``bulk`` says how much
+    an operation, given as JSON, does in bulk: it has as much time again for each thousand. ``name`` is that of whoever
+    prints too much.
+    """
+
+    result: T | End
+
+    def __init__(
+        self,
+        function: Callable[[Tell], T],
+        limits: Limits = USUAL,
+        told: Tell = lambda message: None,
+        bulk: Callable[[bytes], int] = lambda line: 0,
+        name: str = "the subject",
+    ) -> None:
+        self.function = function
+        self.limits = limits
+        self.told = told
+        self.bulk = bulk
+        self.name = name
+        self.ended = False
+        self.status: int | None = None
+        """How the process ended; a signal is below 0. None: it has not been reaped."""
+        self.heard = 0
+        self.every = min(LOOK, limits.seconds / 4) if limits.seconds else LOOK
+
+    # ---- The process itself
+
+    def start(self) -> None:
+        """Fork the process."""
+        self.memory = Memory()
+        answers, answering = os.pipe()
+        self.answers = Messages(answers)
+        self.output, printing = os.pipe()
+        os.set_blocking(self.output, False)
+        self.sources: list[Any] = [self.answers, self.output]
+        self.place, self.looked = self.memory.place, monotonic()
+        self.used = self.last = self.asleep = 0.0
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+        guard = os.getpid()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until it is known, or own
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the fork uses nothing of theirs
+                self.pid = os.fork()
+            if self.pid == 0:
+                self.live(answering, printing, guard)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self.size = size_of(self.pid)
+        os.close(answering)
+        os.close(printing)
+        with suppress(OSError):  # whoever is first
+            os.setpgid(self.pid, self.pid)
+
+    def live(self, answering: int, printing: int, guard: int) -> NoReturn:
+        """Run the function, send what it comes to, and end. Whatever the subject has left behind ends with it."""
+        status, deep = 1, sys.getrecursionlimit()
+        try:
+            try:
+                own_process(printing, self.limits, guard)
+                BOX.install(self.memory, self.limits.careful)
+                result = self.function(lambda told: send(answering, ("told", told)))
+                BOX.rest()
+                send(answering, ("result", result))
+            except (BadInput, Unavailable) as error:
+                send(answering, ("bad", str(error)))
+            except BaseException as error:
+                sys.setrecursionlimit(deep)
+                send(answering, self.failure(error))
+            status = 0
+        finally:
+            os._exit(status)
+
+    def failure(self, error: BaseException) -> tuple[str, Any]:
+        """What is sent of an error that went through the kit: its subject's doing, or the kit's own."""
+        if isinstance(error, MemoryError):
+            BOX.rig = None
+            hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+            resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+            return "end", ("MemoryError", TOO_MUCH)
+        if isinstance(error, RecursionError):
+            return "end", ("Exited", "it left a limit of recursion that is too low for the kit")
+        if not isinstance(error, Exception):
+            return "end", ("Exited", f"it raised {type(error).__name__}, which ends a process")
+        return "failed", "".join(traceback.format_exception(error))
+
+    # ---- Seen from outside
+
+    def receive(self, ready: Iterable[Any]) -> None:
+        """Take what the process printed and sent."""
+        if self.output in ready:
+            self.hear()
+        if self.answers in ready:
+            self.take()
+
+    def take(self) -> None:
+        """Take what the process sent."""
+        try:
+            messages = self.answers.read()
+        except Exception:  # the process has ended, or what it wrote there is no message
+            self.end(None)
+            return
+        for kind, message in messages:
+            if kind == "told":
+                self.told(message)
+            elif not self.ended:
+                self.finish(kind, message)
+
+    def hear(self) -> None:
+        """Pass on what the process printed, as far as there is room for it."""
+        try:
+            text = os.read(self.output, HEARD)
+        except BlockingIOError:
+            return
+        if not text:
+            self.sources.remove(self.output)
+        passed = text[: max(0, HEARD - self.heard)]
+        self.heard += len(text)
+        if passed:
+            sys.stderr.write(passed.decode(errors="replace"))
+        if passed and self.heard >= HEARD:
+            sys.stderr.write(f"\nbroker-tck: {self.name} prints more than {HEARD // 1024} KiB; the rest is left out\n")
+
+    def finish(self, kind: str, message: Any) -> None:
+        """Take the last word of the process."""
+        if kind == "end":
+            self.end(End(*message))
+            return
+        self.reap(GRACE)
+        self.wait_for_seconds()
+        twice = kind == "result" and self.memory.head[TWICE]
+        self.close()
+        if kind == "bad":
+            raise BadInput(message)
+        if kind == "failed":
+            raise KitFailed(message)
+        self.result = self.twice() if twice else message
+
+    def wait_for_seconds(self) -> None:
+        """Wait for processes that the subject has forked, which may be about to come back to the kit."""
+        until = monotonic() + GRACE
+        while self.memory.head[FORKS] and not self.memory.head[TWICE] and monotonic() < until:
+            if self.reap(LOOK / 10) is not None and not group_lives(self.pid):
+                return
+            wait([], LOOK / 10)
+
+    def twice(self) -> End:
+        """How a process ended in which a call came back twice."""
+        trace = tuple(self.memory.lines_twice)
+        return End("Exited", "it came back in two processes: it has forked its own", trace)
+
+    def end(self, end: End | None) -> None:
+        """The process has ended, or is ended, without a result. None: its status says how."""
+        status = None if end else self.reap(GRACE)
+        self.close()
+        self.result = self.twice() if self.memory.head[TWICE] else (end or ending(status))
+        if not self.result.trace:
+            self.result = self.result._replace(trace=tuple(self.memory.lines))
+
+    def close(self) -> None:
+        """End the process and all that it has started."""
+        if self.ended:
+            return
+        self.ended = True
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+        if self.status is None:
+            with suppress(OSError):
+                os.kill(self.pid, signal.SIGKILL)
+            self.reap(None)
+        if self.output in self.sources:
+            self.hear()
+        os.close(self.output)
+        self.answers.close()
+
+    def reap(self, seconds: float | None) -> int | None:
+        """How the process ended, waited for so long; None: until it does."""
+        until = None if seconds is None else monotonic() + seconds
+        while self.status is None:
+            try:
+                pid, status = os.waitpid(self.pid, 0 if until is None else os.WNOHANG)
+            except ChildProcessError:  # somebody else has reaped it
+                self.status = 0
+                break
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+            elif until is not None and monotonic() >= until:
+                break
+            else:
+                wait([], LOOK / 50)
+        return self.status
+
+    def look(self) -> None:
+        """See whether the process stands still, and end it if it does. One that was stopped does not sleep."""
+        now, place, seen = monotonic(), self.memory.place, state_of(self.pid)
+        if self.memory.head[TWICE]:
+            self.end(End("Exited", ""))
+            return
+        if self.reap(0) is not None:  # what it has forked may hold the connection open
+            self.take()
+            if not self.ended:
+                self.end(None)
+            return
+        if self.limits.memory is not None and seen.size - self.size > self.limits.memory * MIB:
+            self.end(End("MemoryError", TOO_MUCH))
+            return
+        if place != self.place:
+            self.place, self.used, self.asleep = place, seen.used, 0.0
+        elif seen.used - self.last < IDLE and all_asleep(self.pid, self.memory.asked):
+            self.asleep += min(now - self.looked, 2 * self.every)
+        self.looked, self.last = now, seen.used
+        if self.limits.seconds and max(self.asleep, seen.used - self.used) >= SOON * self.limits.seconds:
+            self.end_if_still(seen.used - self.used)
+
+    def end_if_still(self, worked: float) -> None:
+        """End a process that has had its limit since it began its last operation."""
+        lines = self.memory.lines
+        limit = self.limits.seconds * (SOON if lines and lines[0].startswith(WALK) else 1)
+        limit *= (1 if self.memory.head[MADE] else self.limits.making) * (1 + sum(map(self.bulk, lines[1:])) / 1000)
+        if self.asleep >= limit or worked >= limit * (1 if self.memory.asked else BETWEEN):
+            self.end(End("Hang", NOT_ANSWERED))
+
+
+def all_guarded(
+    waiting: deque[Guarded[T]], at_a_time: int, parent: Any = None, tick: Callable[[], None] = lambda: None
+) -> Iterator[Guarded[T]]:
+    """Run those that wait, so many at a time; each is handed out once it has ended. Others may be added meanwhile.
+
+    ``tick`` is called each time that they are looked at.
+
+    ``parent``, a stream, tells by its end that nobody waits any more: Orphaned.
+    """
+    living, looked = list[Guarded[T]](), monotonic()
+    try:
+        while True:
+            while len(living) < at_a_time and waiting:
+                waiting[0].start()
+                living.append(waiting.popleft())
+            if not living:
+                return
+            every = min(one.every for one in living)
+            ready = wait([*(source for one in living for source in one.sources), *([parent] if parent else [])], every)
+            if parent in ready and parent:
+                raise Orphaned
+            due = monotonic() - looked >= every
+            if due:
+                looked = monotonic()
+                tick()
+            for one in [*living]:
+                one.receive(ready)
+                if due and not one.ended:
+                    one.look()
+                if one.ended:
+                    living.remove(one)
+                    yield one
+    finally:
+        for one in living:
+            one.close()
+
+
+def guarded(
+    function: Callable[[Tell], T],
+    limits: Limits = USUAL,
+    told: Tell = lambda message: None,
+    bulk: Callable[[bytes], int] = lambda line: 0,
+    name: str = "the subject",
+    parent: Any = None,
+    tick: Callable[[], None] = lambda: None,
+) -> T | End:
+    """What a function comes to in a process of its own, or how that ended. See :class:`Guarded`.
+
+    BadInput, or Unavailable, that it raises is raised here as BadInput, and KitFailed if it raises another error.
+    """
+    (one,) = all_guarded(deque([Guarded(function, limits, told, bulk, name)]), 1, parent, tick)
+    return one.result
+
+
+# ---- Processes, as the system shows them
+
+
+def own_process(printing: int, limits: Limits, guard: int) -> None:
+    """Make a process that was just forked one of its own: its group, streams, signals and limits."""
+    os.setpgid(0, 0)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    with suppress(AttributeError):  # a system without it leaves a process behind if its guard is killed
+        CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != guard:
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the guard ends it
+    for handled in (signal.SIGTERM, signal.SIGALRM, signal.SIGPROF, signal.SIGVTALRM):
+        signal.signal(handled, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if limits.memory is not None:
+        limit_reserved(RESERVED * limits.memory)
+    faulthandler.disable()  # the guard tells how it died, once
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for stream, number in ((nothing, 0), (printing, 1), (printing, 2)):
+        os.dup2(stream, number)
+    os.close(nothing)
+    os.close(printing)
+    sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
+    printed = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
+    sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = printed  # type: ignore[misc]  # none keeps a buffer
+
+
+def limit_reserved(memory: int) -> None:
+    """Let this process reserve so many MiB more, if the system tells how large it is and allows as much."""
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        size = int(pages.read_text().split()[0]) * resource.getpagesize() + memory * MIB
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        least = min([size, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)])
+        resource.setrlimit(resource.RLIMIT_AS, (least, hard))
+
+
+def send(answering: int, message: Any) -> None:
+    """Send a message to the guard, whole; nothing from a process that is a fork of the guarded one."""
+    if BOX.depth:
+        BOX.came_back()
+    write_message(answering, message)
+
+
+def ending(status: int | None) -> End:
+    """How a process ended, by its exit status; the negative ones are signals."""
+    if status is None:
+        return End("Exited", "it has closed the descriptors of its process")
+    if status >= 0:
+        return End("Exited", f"it ended its process with status {status}")
+    return End("Killed", f"its process died of {signal.Signals(-status).name}")
+
+
+def can_fork(forks: bool) -> bool:
+    """Whether a subject can have a process of its own: not one in a Java, where a Java runs here already."""
+    jpype = sys.modules.get("jpype")
+    return forks or not (jpype and jpype.isJVMStarted())

@@ -1,0 +1,209 @@
+"""A run: many walks of one subject under one profile, with what they exercised, and what laws said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from time import perf_counter
+from typing import Any
+
+from broker_tck.implementations.interface import Hang
+from broker_tck.model.reference import Fault, Reference
+from broker_tck.model.rules import Rule, rules_of
+from broker_tck.properties.engine.check import concrete
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.limit import Limit
+from broker_tck.properties.engine.operation import bulk
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import LOOKED, Walk, walks
+from broker_tck.properties.search.exercised import Exercised, by_rule, deviating
+from broker_tck.properties.search.failing import broken_by, judged
+from broker_tck.properties.search.fitness import see_whole
+
+COUNTED = 16
+"""One walk in so many counts which rules it exercises, where there are many walks."""
+SAMPLED = 4
+"""One walk in so many does so in a check, and is judged by the laws, on the subject alone."""
+MOST_COUNTED, MOST_JUDGED = 20_000, 2_000
+"""A walk that does more in bulk is not counted, or judged: it is made once more for it, and for laws several times."""
+MOST_ASKED = 64
+"""Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
+MODEL_SECONDS = 10.0
+"""How long a model may take that is judged by laws alone. With a rule done otherwise it may come to no end."""
+Progress = Callable[["Run"], None]
+State = tuple[str, tuple[int, ...]]
+"""The kind of an operation, and the abstract state in which it was made."""
+
+
+@dataclass
+class Run:
+    """What a run has seen so far. It is added to as the run goes on."""
+
+    subject: Subject
+    profile: str
+    seed: int
+    walks: int = 0
+    operations: int = 0
+    seconds: float = 0.0
+    counted: int = 0
+    met: Counter[str] = field(default_factory=Counter)
+    met_in: Counter[str] = field(default_factory=Counter)
+    """In how many of the walks that were counted."""
+    states: Counter[State] = field(default_factory=Counter)
+    """The abstract states in which operations were made, in the walks that were counted."""
+    failing: list[Walk] = field(default_factory=list)
+    breaches: list[tuple[int | None, str, str]] = field(default_factory=list)
+    """Laws that the subject broke where model and subject agreed: the walk's seed, the law, what was wrong."""
+    looking: bool = False
+    """Whether the walks are over, and those that failed are being looked at."""
+
+    @property
+    def model(self) -> type[Reference]:
+        """The reference model that the subject is checked against."""
+        return self.subject.contract.model(self.profile)
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules that a run has to exercise: all that are checkable at this interface."""
+        return to_exercise(self.subject, self.model)
+
+    @property
+    def exercised(self) -> list[str]:
+        """The rules of which every clause was exercised, or replaced by the profile."""
+        counts, replaced = by_rule(self.model, self.met), deviating(self.model)
+        return [r.number for r in self.rules if counts.get(r.number, r.number in replaced)]
+
+    @property
+    def vacuous(self) -> list[str]:
+        """The rules that have to be exercised and were not."""
+        return sorted({r.number for r in self.rules} - set(self.exercised))
+
+    @property
+    def residual(self) -> float:
+        """With 95 % confidence, fewer than this share of walks fail, if none has."""
+        return residual(self.walks)
+
+
+def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
+    """The rules that a run has to exercise: the checkable ones of what profile and subject have."""
+    skip = {*model.BREAKS, *model.MOOT, *subject.out_of_reach}
+    return [rule for rule in rules_of(model) if rule.checkable and rule.number not in skip]
+
+
+def residual(walks: float) -> float:
+    """Where so many walks were made and none failed: with 95 % confidence, fewer than this share of walks fail."""
+    return float(1 - 0.05 ** (1 / walks)) if walks else 1.0
+
+
+def checked(run: Run, numbers: range, counted: int = COUNTED, judged: int = 0) -> Iterator[Walk]:
+    """Make the walks of these numbers; every walk is handed out as it ends.
+
+    Of one in ``counted`` it is counted what it exercises. Those that fail are kept. Of the others one in ``judged`` is
+    judged by the laws; 0: none is. What does much in bulk is neither counted nor judged.
+    """
+    subject, model = run.subject, run.model
+    counting: Exercised | None = None  # to make one takes as long as a walk
+    made = walks(subject.contract, run.seed, numbers, subject.rig, model, subject.capabilities, marked=True)
+    for number in numbers:
+        began = perf_counter()
+        done = next(made)
+        run.walks += 1
+        run.operations += len(done.operations)
+        if number % counted == 0 and bulk(done.operations) <= MOST_COUNTED:
+            counting = counting or Exercised(model)
+            count(run, counting, done)
+        run.seconds += perf_counter() - began
+        if done.difference:
+            see_whole(subject, done.config, done.operations, done.difference)
+            run.failing.append(done)
+        elif judged and number % judged == 0 and bulk(done.operations) <= MOST_JUDGED:
+            judge(run, done)
+        yield done
+
+
+def count(run: Run, counting: Exercised, done: Walk) -> None:
+    """Count which rules a walk exercises, and in which states. The subject has no part in it, so nor has its limit.
+
+    What is expensive to ask is looked at where the walk did: a rule that nobody asked about was not exercised.
+    """
+    contract, model = run.subject.contract, counting.model(done.config)
+    abstract, expensive, glimpse = contract.abstract, contract.expensive, False
+    for number, operation in enumerate(done.operations, 1):
+        run.states[operation.tag, counting.aside(abstract, model)] += 1
+        with suppress(Fault), counting.but_for(bulk([operation]) > MOST_ASKED):
+            concrete(operation.on(model))
+        glimpse = expensive and number % LOOKED > 0
+        model.glimpsed() if glimpse else model.seen()
+    if glimpse:
+        model.seen()
+    run.counted += 1
+    run.met.update(counting.met)
+    run.met_in.update(counting.met.keys())
+    counting.met.clear()
+
+
+def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
+    """So many walks; then walks of a reserve, while a rule has not come up. They are judged where a law may show it."""
+    yield from checked(run, range(count), SAMPLED, SAMPLED)
+    contract = run.subject.contract
+    of_laws = {law.number for law in contract.laws} | {variation.name for variation in contract.variations}
+    for number in range(count, count + reserve):
+        missing = run.vacuous
+        if not missing:
+            return
+        yield from checked(run, range(number, number + 1), 1, judged=not of_laws.isdisjoint(missing))
+
+
+# ---- Laws and variations: the subject alone
+
+
+def judge(run: Run, done: Walk) -> None:
+    """Judge a walk by the laws and by its variations, without the model."""
+    subject, model, laws = run.subject, run.model, {law.number for law in run.subject.contract.laws}
+    for each in judged(subject.contract, subject.fresh, done.config, done.operations, done.seed or 0):
+        run.met[each.name] += each.met
+        if each.name in laws:
+            run.met_in[each.name] += bool(each.met)
+        if each.complaint and each.name not in {*model.BREAKS, *model.MOOT} and not itself(run, each.name, done):
+            run.breaches.append((done.seed, each.name, each.complaint))
+
+
+def itself(run: Run, name: str, done: Walk) -> bool:
+    """Whether a model breaks a law, or a variation, by what it accepts that a subject does otherwise."""
+    found = judged(run.subject.contract, run.model, done.config, done.operations, done.seed or 0, {name})
+    return bool(run.model.ACCEPTS) and any(each.complaint for each in found)
+
+
+def laws_broken(
+    contract: Contract,
+    rigged: Any,
+    model: type[Reference],
+    capabilities: Any,
+    count: int,
+    seed: int,
+    wanted: Collection[str] | None = None,
+    until_all: bool = False,
+) -> Counter[str]:
+    """How many of so many traces, made with the model, break each law and variation on a subject that runs alone.
+
+    ``wanted`` names those to be judged; None: all. ``until_all``: no more traces once each of them was broken. If the
+    subject, a model, does not come to an end, a trace breaks none.
+    """
+    broken: Counter[str] = Counter()
+    for done in walks_of_model(contract, model, capabilities, count, seed):
+        if until_all and wanted is not None and len(broken) == len(wanted):
+            break
+        with suppress(Hang), Limit(MODEL_SECONDS):
+            broken.update(broken_by(contract, done, rigged, capabilities, wanted))
+    return broken
+
+
+@cache
+def walks_of_model(
+    contract: Contract, model: type[Reference], capabilities: Any, count: int, seed: int
+) -> tuple[Walk, ...]:
+    """So many walks of the model beside itself; kept, as one subject after another is judged on the same."""
+    return tuple(walks(contract, seed, range(count), lambda c, k: model(c), model, capabilities))

@@ -1,0 +1,106 @@
+"""What a subject does that gets a rule wrong, in words: each way's own, or made of its rule's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import chain
+
+import pytest
+from kit import CONTRACT, MODEL
+
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.explain.diagnose import WALKS, Diagnosis
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way, deviations_of, ways_of
+from broker_tck.properties.report.words import how_sure, in_words
+
+EVERY = [
+    (contract, model, way)
+    for contract in CONTRACTS.values()
+    for model in contract.profiles.values()
+    for way in [*ways_of(model), *deviations_of(model)]
+]
+
+
+def way_of(name: str) -> Way:
+    return next(way for way in ways_of(MODEL) if str(way) == name)
+
+
+def test_every_way_is_told_in_a_sentence() -> None:
+    for contract, model, way in EVERY:
+        told = in_words(way, contract.thing, model)
+        assert re.fullmatch(r"[A-Z].*\.", told), told
+        assert "_" not in told.replace("mark_delete", "").replace(way.rule.sentence, ""), told
+        assert "  " not in told, told
+
+
+def test_every_way_that_is_a_clause_has_words_of_its_own() -> None:
+    """The name of a class that is a way reads as a sentence; that of a clause's way is for those who know it."""
+    ways = [way for _, _, way in EVERY if not way.stands_before and way.name != AS_SPECIFIED]
+    assert [str(way) for way in ways if not way.says] == []
+
+
+def test_way_of_somebody_s_own_is_told_by_its_rule() -> None:
+    way = replace(way_of("DD-02 buckets.width_of: always_ten_bits"), says="")
+    assert in_words(way, "tracker", MODEL).startswith("Your tracker does not keep this rule: a bucket is P ms wide, ")
+
+
+def test_own_words_say_what_the_subject_does() -> None:
+    assert in_words(way_of("DD-05 buckets.key: rounded_down"), "tracker", MODEL) == (
+        "In strict mode, your tracker rounds a delivery time down; it has to round up."
+    )
+
+
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [
+        ("DD-02 absent", "Your tracker gives every millisecond a bucket of its own; "),
+        ("DD-02 buckets.width_of: always_ten_bits", "Your tracker makes all buckets 1024 ms wide; "),
+        ("DD-27 a new tick brings the timer up to date", "A new tick moves your tracker's timer; "),
+        ("DD-24 a firing asks for a read while something is due", "In your tracker, a firing asks for a read while "),
+    ],
+)
+def test_words_are_its_own_or_made_of_the_name_of_a_class(way: str, told: str) -> None:
+    assert in_words(way_of(way), "tracker", MODEL).startswith(told)
+
+
+def test_way_back_says_what_the_profile_does() -> None:
+    model = CONTRACT.profiles["timebucket-2026"]
+    (way, *_) = [way for way in deviations_of(model) if way.rule.number == "DD-33"]
+    assert in_words(way, "tracker", model).startswith("Your tracker keeps DD-33, from which this profile deviates: ")
+
+
+FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "told"),
+    [
+        (Diagnosis(("DD-01",), ()), "open: no known wrong way does all of this; DD-01 is the rule for what differs"),
+        (Diagnosis(("DD-07",), (), law=True), "certain: judged on what was observed alone"),
+        (
+            Diagnosis(("DD-01",), (FIRST,), 160, whole=True),
+            "certain: on this trace and on 160 whole walks a model ",
+        ),
+        (
+            Diagnosis(("DD-01", "DD-02"), (FIRST,), 3, 3, 20),
+            "But that explains what goes wrong first only on 3 of 20 whole walks. It may be DD-02 instead, ",
+        ),
+        (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3, 3, 20), "walks. So does one that breaks DD-02 instead"),
+        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), "likely: a model that does the same agrees with your tracker "),
+        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), ", and explains what goes wrong first on 15 of 20 whole walks"),
+        (Diagnosis(("DD-01",), (FIRST,), 19, 3, 4), " first on 3 of 4 whole walks"),
+        (Diagnosis(("DD-01",), (FIRST,), 19, 14, 20), "a guess: on this trace it looks as if your tracker "),
+        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), "likely: "),
+        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), ", but not wherever one thing in this trace is changed"),
+    ],
+)
+def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> None:
+    assert told in how_sure(diagnosis, CONTRACT, ["Your tracker keeps it."])
+
+
+def test_units_are_those_of_observables() -> None:
+    for contract in CONTRACTS.values():
+        assert contract.units.keys() <= contract.observables.keys(), contract.name
+    kinds = chain.from_iterable(contract.units for contract in CONTRACTS.values())
+    assert {"count", "armed", "memory", "caches"} <= {*kinds}

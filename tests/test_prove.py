@@ -1,0 +1,151 @@
+"""The book of mistakes is proved: stored proofs cover it, and a mistake that no walk notices is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+from kit import CONTRACT, MODEL
+
+from broker_tck import fixtures
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.subjects import as_subject
+from broker_tck.properties.proving import invariants, proofs, prove
+from broker_tck.properties.proving.invariants import to_break, unproven
+from broker_tck.properties.proving.proofs import Proof, store, stored
+from broker_tck.properties.proving.prove import Proved, mistakes, proofs_of
+
+ONE = ("--contract", "delayed-delivery")
+MISTAKE = next(each for each in mistakes(CONTRACT, CONTRACT.default) if each.rule == "DD-09")
+STALE = (
+    Proof(CONTRACT.name, MISTAKE.name, 9_999, "delayed-delivery; add 1 0 +2000; get 1"),
+    Proof(CONTRACT.name, MISTAKE.name, 0, "fly 1"),
+    Proof(CONTRACT.name, MISTAKE.name, 0, ""),
+)
+"""Proofs that do not hold: a trace that does not fail, and two texts that are no traces."""
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
+def test_every_mistake_and_invariant_has_a_line(contract: Contract) -> None:
+    mine = [proof for proof in stored() if proof.contract == contract.name]
+    assert [p.mistake for p in mine if not p.invariant] == [m.name for m in mistakes(contract, contract.default)]
+    assert [p.invariant for p in mine if p.invariant] == to_break(contract, contract.default)
+    assert all(proof.trace.count(";") <= 30 for proof in mine), "a trace that nobody reads"
+
+
+def test_every_checkable_rule_is_proved_by_its_own_mistake() -> None:
+    for contract in CONTRACTS.values():
+        rules = {p.mistake: p.rules for p in stored() if p.contract == contract.name and not p.invariant}
+        proved = [
+            Proved(each, Proof(contract.name, each.name, 0, "", rules[each.name]), 0, searched=False)
+            for each in mistakes(contract, contract.default)
+        ]
+        broken = {p.invariant: p.mistake for p in stored() if p.contract == contract.name and p.invariant}
+        assert unproven(contract, contract.default, proved, broken) == []
+
+
+def test_proofs_are_read_as_they_are_written(tmp_path: Path) -> None:
+    file = tmp_path / "proofs.jsonl"
+    store(file, stored())
+    assert file.read_bytes() == fixtures.proofs().read_bytes()
+
+
+@pytest.mark.parametrize("known", [None, *STALE])
+def test_mistake_is_searched_for_if_its_stored_proof_does_not_hold(
+    known: Proof | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = prove.prove(MISTAKE)
+    assert (held.searched, held.own) == (False, True)
+    monkeypatch.setattr(prove, "stored", lambda: (known,) if known else ())
+    again = prove.prove(MISTAKE)
+    assert (again.searched, again.own, again.walks) == (True, True, held.walks)
+
+
+def test_trace_is_kept_if_only_its_walk_no_longer_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = prove.prove(MISTAKE)
+    monkeypatch.setattr(prove, "failed_again", lambda *asked: None)
+    monkeypatch.setattr(prove, "find", lambda *asked: pytest.fail("it was reduced again"))
+    again = prove.prove(MISTAKE)
+    assert again.searched
+    assert again.proof == held.proof
+
+
+def test_mistake_that_no_walk_notices_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prove, "WALKS", 1)
+    monkeypatch.setattr(prove, "stored", tuple)
+    monkeypatch.setattr(prove, "suspect", lambda mistake: (as_subject("right", CONTRACT, MODEL), MODEL, MODEL))
+    monkeypatch.setattr(prove, "in_parallel", lambda work, items, progress: [work(item) for item in items])
+    status, out, _ = cli("prove", *ONE, "--rule", "DD-09")
+    assert status == 1
+    assert "not noticed" in out
+    assert "0 of " in out
+
+
+def test_rule_that_nothing_proves_is_told() -> None:
+    missing = unproven(CONTRACT, CONTRACT.default, [], {"DD-07": "a mistake"})
+    assert "DD-09" in missing
+    assert "DD-07" not in missing
+    assert proofs_of([Proved(MISTAKE, Proof(CONTRACT.name, "of another rule", rules=("DD-01",)), 0, True)]) == []
+
+
+def test_known_breaker_of_an_invariant_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = invariants.known_to_break(CONTRACT)
+    tried = list[int]()
+
+    class Here:
+        """Works in this process."""
+
+        def map(self, work: Any, indexes: Any, wanted: Any) -> list[list[str]]:
+            """Note what is tried; everything is broken by the first."""
+            pairs = list(zip(indexes, wanted, strict=False))
+            tried.extend(index for index, _ in pairs)
+            return [sorted(names) for _, names in pairs]
+
+    pool: Any = Here()
+    assert invariants.table(CONTRACT, CONTRACT.default, 0, pool, known) == known
+    assert len(tried) == len(known)
+    assert invariants.table(CONTRACT, CONTRACT.default, 0, pool, dict.fromkeys(known, "")) == {}
+
+
+def test_mistakes_are_listed_with_what_they_do(cli: Cli) -> None:
+    listed = json.loads(cli("prove", *ONE, "--list", "--json")[1])["mistakes"]
+    assert {each["name"] for each in listed} == {each.name for each in mistakes(CONTRACT, CONTRACT.default)}
+    status, out, err = cli("prove", *ONE, "--list", "--rule", "DD-09")
+    assert (status, err) == (0, "")
+    assert MISTAKE.name in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--mistake", "duplicate-count"), "unknown mistake 'duplicate-count'"),
+        (("--rule", "DD-99"), "no known mistake is in DD-99"),
+        (("--write", "x.jsonl", "--seed", "7"), "--write is for all proofs of seed 0"),
+    ],
+)
+def test_bad_input_is_told_in_a_line(cli: Cli, words: tuple[str, ...], says: str) -> None:
+    status, out, err = cli("prove", *words)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert says in err
+
+
+def test_proof_is_of_seed_0_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[bool]()
+
+    def here(work: Any, items: Any, progress: Any) -> list[Any]:
+        asked.append(work.keywords["anew"])
+        return []
+
+    monkeypatch.setattr(prove, "in_parallel", here)
+    prove.prove_all([MISTAKE], seed=7)
+    prove.prove_all([MISTAKE])
+    assert asked == [True, False]
+
+
+def test_stored_file_is_where_fixtures_say() -> None:
+    assert proofs.stored() is stored()
+    assert fixtures.proofs().name == "proofs.jsonl"
