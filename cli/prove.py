@@ -15,8 +15,8 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.proving.invariants import invariants_broken, to_break, unproven
-from broker_tck.properties.proving.proofs import Proof, store
-from broker_tck.properties.proving.prove import Mistake, Proved, mistakes, proofs_of, prove_all
+from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, store
+from broker_tck.properties.proving.prove import WALKS, Mistake, Proved, mistakes, proofs_of, prove_all
 
 PROVE_EXAMPLES = """\b
 Examples:
@@ -77,8 +77,8 @@ def prove_command(
     """Run every known mistake as the subject: a walk must notice it, and its own rule must be named.
 
     A mistake is a wrong clause of a model, or a broken implementation. The kit stores a failing walk of each, and its
-    reduced trace. It tries both first, and makes up to 10,000 walks if one of them no longer holds. It also looks for a
-    mistake that breaks each invariant.
+    reduced trace. It tries both first, and makes up to 10,000 walks if one of them no longer holds. If none of these
+    fails, a stored trace is enough, and the mistake is named. It also looks for a mistake that breaks each invariant.
 
     Exit status 1 if a mistake is not noticed, if its own rule is not named, or if a rule has no mistake that is
     noticed.
@@ -161,7 +161,7 @@ def as_document(of: Proofs) -> dict[str, Any]:
                 "rule": each.mistake.rule,
                 "mistake": each.mistake.name,
                 "noticed": each.proof is not None,
-                "walks": each.walks,
+                "walk": each.walk,
                 "named": each.proof.rules if each.proof else (),
                 "trace": each.proof.trace if each.proof else "",
                 "searched": each.searched,
@@ -185,6 +185,8 @@ def print_proofs(of: Proofs) -> None:
         f"{of.contract.name}, {of.profile}: {noticed} of {len(of.proved)} mistakes proved by their own rule, "
         f"{own} by it alone; {len(of.broken)} invariants broken"
     )
+    if by_trace := [each.mistake.name for each in of.proved if each.proof and each.walk == BY_TRACE_ALONE]:
+        click.echo(f"{len(by_trace)} by their stored traces alone, as no walk of {WALKS:,} does: {'; '.join(by_trace)}")
     if searched:
         click.echo(f"{searched} searched for: no failing walk is stored, or the stored one no longer fails")
     for number in of.missing:

@@ -24,6 +24,7 @@ from broker_tck.properties.explain.checked import Checked, check_subject
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.mistakes.book import Way, ways_of
+from broker_tck.properties.report.result import Golden, KeptTraces, ProfileResult, Rules
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.replay import Replay, replay_all
 
@@ -76,6 +77,29 @@ def run_subject(subject: Subject, profile: str, seed: int, count: int, **more: A
     """So many walks of a subject, and the deviations of its profile; ``more`` are other fields of the budget."""
     progress = more.pop("progress", None)
     return check_subject(subject, profile, Budget(seed, count, **more), progress, parts=("walks", "deviations"))
+
+
+def result_of(subject: str, profile: str, **changes: Any) -> ProfileResult:
+    """A result of a subject under a profile, made up; ``changes`` are fields of it."""
+    usual: dict[str, Any] = {
+        "contract": "delayed-delivery",
+        "source": None,
+        "verdict": "broken",
+        "golden": Golden(0, 0),
+        "rules": Rules(["DD-01"], ["DD-02"], {}, {}),
+        "walks": 3,
+        "walked": 4,
+        "machine_steps": 0,
+        "residual": 1.0,
+        "deviations": {},
+        "left_out": [],
+        "accepted": [],
+        "kept": KeptTraces([], [], []),
+        "findings": (),
+        "complaints": (),
+        "unseen": (),
+    }
+    return ProfileResult(subject=subject, profile=profile, **usual | changes)
 
 
 class Hanging(TimeBucketTracker):

@@ -37,7 +37,9 @@ from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import load
 from broker_tck.properties.explain.deviating import deviation
 from broker_tck.properties.explain.guarding import run_all
+from broker_tck.properties.report import made
 from broker_tck.properties.report.made import replay_command
+from broker_tck.properties.report.result import Golden
 from broker_tck.properties.search.isolation.pool import in_parallel
 from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver import fingerprint
@@ -169,11 +171,10 @@ def test_subject_of_another_contract_than_those_named_is_refused(cli: Cli) -> No
 
 def test_rows_stand_below_one_head_and_what_is_wrong_before_its_row(capsys: pytest.CaptureFixture[str]) -> None:
     layout = table.Layout([(resolve("heap"), "heap"), (resolve("time-bucket"), "timebucket-ideal")])
-    for name, profile, stories in (("time-bucket", "timebucket-ideal", []), ("heap", "heap", ["it is wrong"])):
-        row = ("BROKEN", name, profile, "none", "1 of 2", "3", "4", "-", "-", "-")
-        layout.tell(row, stories)
+    layout.tell(kit.result_of("time-bucket", "timebucket-ideal"))
+    layout.tell(kit.result_of("heap", "heap", complaints=("it is wrong",)))
     head, first, wrong, empty, again, second = capsys.readouterr().out.splitlines()
-    assert (head, wrong, empty) == (again, "it is wrong", "")
+    assert (head, wrong, empty) == (again, "heap (heap): it is wrong", "")
     assert first.index("BROKEN") == second.index("BROKEN") == head.index("verdict") == 0
     assert first.index("timebucket-ideal") == head.index("profile")
 
@@ -182,18 +183,27 @@ def test_rows_are_folded_where_the_terminal_is_narrow(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    row = ("NOT ENOUGH", "heap", "heap", "5959/5959", "1 of 2", "3", "4,000", "-", "-", "entry_id_bits=63")
+    golden = Golden(5959, 5959)
+    found = kit.result_of(
+        "heap",
+        "heap",
+        verdict="not enough",
+        golden=golden,
+        walked=3_900,
+        machine_steps=100,
+        left_out=["entry_id_bits=63"],
+    )
     layout = table.Layout([(resolve("heap"), "heap")])
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "60")
-    layout.tell(row, [])
+    layout.tell(found)
     assert capsys.readouterr().out.splitlines() == [
         "\x1b[33mNOT ENOUGH  \x1b[0mheap (heap)",
         "            golden 5959/5959, rules 1 of 2, walks 3,",
         "            operations 4,000, left out entry_id_bits=63",
     ]
     monkeypatch.setenv("COLUMNS", "200")
-    layout.tell(row, [])
+    layout.tell(found)
     assert capsys.readouterr().out.splitlines()[1].startswith("\x1b[33mNOT ENOUGH\x1b[0m  heap     heap     5959/5959")
 
 
@@ -557,7 +567,7 @@ def test_failure_of_the_kit_ends_in_3(cli: Cli, monkeypatch: pytest.MonkeyPatch)
     def failing(*arguments: Any) -> None:
         raise ZeroDivisionError("the kit's own")
 
-    monkeypatch.setattr(checking, "check_subject", failing)
+    monkeypatch.setattr(made, "check_subject", failing)
     status, out, err = cli("check", "--subject", "heap")
     assert (status, out) == (3, "")
     assert "ZeroDivisionError: the kit's own" in err

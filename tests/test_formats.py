@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from conftest import Cli
+from kit import result_of
 from msgspec import structs
 
 from broker_tck.cli import formats
@@ -19,9 +20,6 @@ from broker_tck.cli.check_page import page
 from broker_tck.properties.report.finding import FindingResult
 from broker_tck.properties.report.result import (
     CheckResult,
-    Golden,
-    KeptTraces,
-    ProfileResult,
     Rules,
     Source,
     check_result,
@@ -59,22 +57,11 @@ def finding() -> FindingResult:
 @pytest.fixture(scope="module")
 def found() -> CheckResult:
     """One rule is broken, a complaint has a character that XML lacks, and a rule never came up."""
-    checked = ProfileResult(
-        subject="a:B",
-        contract="delayed-delivery",
-        profile="heap",
+    checked = result_of(
+        "a:B",
+        "heap",
         source=Source("a,b.py", 7),
-        verdict="broken",
-        golden=Golden(0, 0),
         rules=Rules(["DD-01", "DD-20"], ["DD-09"], {}, {}),
-        walks=1,
-        walked=1,
-        machine_steps=0,
-        residual=1.0,
-        deviations={},
-        left_out=[],
-        accepted=[],
-        kept=KeptTraces([], [], []),
         findings=(finding(),),
         complaints=("strange: 5 % of \x00\nall",),
         unseen=("DD-09",),

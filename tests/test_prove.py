@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from conftest import Cli
 from kit import CONTRACT, MODEL
@@ -16,7 +17,7 @@ from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import as_subject
 from broker_tck.properties.proving import invariants, proofs, prove
 from broker_tck.properties.proving.invariants import to_break, unproven
-from broker_tck.properties.proving.proofs import Proof, store, stored
+from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, store, stored
 from broker_tck.properties.proving.prove import Proved, mistakes, proofs_of
 
 ONE = ("--contract", "delayed-delivery")
@@ -62,7 +63,7 @@ def test_mistake_is_searched_for_if_its_stored_proof_does_not_hold(
     assert (held.searched, held.own) == (False, True)
     monkeypatch.setattr(prove, "stored", lambda: (known,) if known else ())
     again = prove.prove(MISTAKE)
-    assert (again.searched, again.own, again.walks) == (True, True, held.walks)
+    assert (again.searched, again.own, again.walk) == (True, True, held.walk)
 
 
 def test_trace_is_kept_if_only_its_walk_no_longer_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,6 +73,19 @@ def test_trace_is_kept_if_only_its_walk_no_longer_fails(monkeypatch: pytest.Monk
     again = prove.prove(MISTAKE)
     assert again.searched
     assert again.proof == held.proof
+
+
+def test_trace_is_enough_if_no_walk_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = prove.prove(MISTAKE)
+    assert held.proof
+    monkeypatch.setattr(prove, "WALKS", 0)
+    monkeypatch.setattr(prove, "stored", lambda: (msgspec.structs.replace(held.proof, walk=9_999),))
+    monkeypatch.setattr(prove, "failed_again", lambda *asked: None)
+    alone = prove.prove(MISTAKE)
+    assert (alone.own, alone.walk, alone.searched) == (True, BY_TRACE_ALONE, True)
+    monkeypatch.setattr(prove, "stored", lambda: (alone.proof,))
+    again = prove.prove(MISTAKE)
+    assert (again.own, again.walk, again.searched) == (True, BY_TRACE_ALONE, False)
 
 
 def test_mistake_that_no_walk_notices_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

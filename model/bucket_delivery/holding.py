@@ -147,7 +147,7 @@ class Holding(Part):
 
     def reset_tick(self, tick: int) -> None:
         """Change the tick."""
-        self.tick.reset_tick(tick)
+        self.tick.reset(tick)
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is in memory."""

@@ -23,8 +23,9 @@ class Timer2025(Timer50):
     def passed(self, wake: int) -> bool:
         return wake < self.now
 
-    def forgets_cancelled(self, wake: int | None) -> bool:
-        return wake is None
+    def forget(self, wake: int | None) -> None:
+        if wake is None:
+            super().forget(wake)
 
     def aim_at_nothing(self) -> None:
         pass

@@ -54,12 +54,7 @@ class Buckets(Tick):
 
     # ---- A new tick
 
-    @rule("DD-03", source="InMemoryDelayedDeliveryTracker")
-    def width_after(self, tick: int) -> int:
-        """The width of a bucket never changes."""
-        return self.width
-
+    @rule("DD-03", source="InMemoryDelayedDeliveryTracker", when=lambda b, tick: b.width_of(tick) != b.width)
     def reset_tick(self, tick: int) -> None:
-        """Change the tick."""
-        super().reset_tick(tick)
-        self.width = self.width_after(tick)
+        """A new tick leaves the width of the buckets as it is."""
+        self.reset(tick)

@@ -82,8 +82,9 @@ class TimerBefore26012(BegunAtZero):
 class ForgetfulTimer(TimerBefore26012):
     """It forgets a timeout that was cancelled only where nothing is held."""
 
-    def forgets_cancelled(self, wake: int | None) -> bool:
-        return wake is None
+    def forget(self, wake: int | None) -> None:
+        if wake is None:
+            super().forget(wake)
 
 
 class TimeBucket404(TimeBucket2026):

@@ -14,14 +14,10 @@ class Tick(Part):
 
     @rule("DD-04", source="AbstractDelayedDeliveryTracker, PR 16068")
     def cutoff(self, now: int) -> int:
-        """The cut-off is now in strict mode, else now + tick."""
+        """The cut-off is a tick after now; in strict mode it is now."""
         return now if self.strict else now + self.tick
 
-    @rule("DD-27", source="AbstractDelayedDeliveryTracker")
-    def tick_after(self, tick: int) -> int:
-        """A new tick counts from the next use on; nothing is filed anew and the timer is left alone."""
-        return tick
-
-    def reset_tick(self, tick: int) -> None:
-        """Change the tick."""
-        self.tick = self.tick_after(tick)
+    @rule("DD-27", source="AbstractDelayedDeliveryTracker", when=lambda t, tick: tick != t.tick)
+    def reset(self, tick: int) -> None:
+        """A new tick counts from the next use on; it moves no message and leaves the timer alone."""
+        self.tick = tick

@@ -22,6 +22,10 @@ FEW = 3
 """Number of whole walks for the first diagnosis of a stored trace; if they do not suffice, it gets the usual number."""
 
 
+BY_TRACE_ALONE = -1
+"""In place of the number of a walk: only the stored trace shows the mistake, and walks seldom or never do."""
+
+
 class Proof(msgspec.Struct, frozen=True, omit_defaults=True):
     """A line of the file: what notices a known mistake, or which mistake breaks an invariant."""
 
@@ -29,7 +33,7 @@ class Proof(msgspec.Struct, frozen=True, omit_defaults=True):
     mistake: str
     """Its rule, clause and name; or the name of a broken implementation. Empty if nothing breaks an invariant."""
     walk: int = 0
-    """The number of the walk of seed 0 that fails."""
+    """The number of the walk of seed 0 that fails; :data:`BY_TRACE_ALONE` if no walk was found that does."""
     trace: str = ""
     """The reduced trace, as text."""
     rules: tuple[str, ...] = ()

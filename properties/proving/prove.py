@@ -15,7 +15,7 @@ from broker_tck.properties.explain.diagnose import Diagnoser, known_mistakes
 from broker_tck.properties.explain.failing_walks import cheapest
 from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.mistakes.book import Way, ways_of
-from broker_tck.properties.proving.proofs import Proof, failed_again, found_again, stored
+from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, failed_again, found_again, stored
 from broker_tck.properties.search.isolation.pool import in_parallel
 
 WALKS = 10_000
@@ -44,8 +44,8 @@ class Proved(NamedTuple):
     mistake: Mistake
     proof: Proof | None
     """None: no walk notices it."""
-    walks: int
-    """Number of walks that were made, or the number of the stored walk that fails."""
+    walk: int
+    """The number of the walk that fails, or :data:`BY_TRACE_ALONE`."""
     searched: bool
     """Whether a failing walk was searched for: none is stored, or the stored one no longer fails."""
 
@@ -93,7 +93,7 @@ def prove(mistake: Mistake, seed: int = 0, anew: bool = False) -> Proved:
     subject, model, itself = suspect(mistake)
     known = None if anew else next((p for p in stored() if is_of(p, mistake)), None)
     finding = found_again(known.trace, mistake.rule, subject, model, itself) if known else None
-    if known and finding and failed_again(subject, model, known.walk, seed):
+    if known and finding and (known.walk == BY_TRACE_ALONE or failed_again(subject, model, known.walk, seed)):
         return Proved(mistake, proof_of(mistake, known.walk, finding), known.walk, searched=False)
     diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities, itself)
     number, found = searched(subject, diagnoser, seed, finding)
@@ -125,13 +125,16 @@ def proof_of(mistake: Mistake, number: int, finding: Finding) -> Proof:
 
 
 def searched(subject: Subject, diagnoser: Diagnoser, seed: int, known: Finding | None) -> tuple[int, Finding | None]:
-    """The number of the first walk that fails, and the finding that is known or that it comes to."""
+    """The number of the first walk that fails, and the finding that is known or that it comes to.
+
+    If none of :data:`WALKS` does, the finding that is known, or None.
+    """
     numbers = range(WALKS)
     made = walks(subject.contract, seed, numbers, subject.rig, diagnoser.model, subject.capabilities, subject.seconds)
     for number, done in enumerate(made):
         if done.difference:
             return number, known or shortest(subject, diagnoser, done, made)
-    return WALKS, None
+    return BY_TRACE_ALONE, known
 
 
 def shortest(subject: Subject, diagnoser: Diagnoser, failed: Walk, others: Iterator[Walk]) -> Finding | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from broker_tck.model.delayed_delivery.buckets import LAST, Buckets
-from broker_tck.properties.mistakes.book import instead, of
+from broker_tck.model.rules import Method
+from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
 of(Buckets.width_of, look="how many low bits are cleared: 9 at a tick of 1000, 10 at 1024")(
     instead(
@@ -142,20 +143,25 @@ of(Buckets.wake, look="a tick lowered below the width of a bucket: at the key th
         lambda b, key: max(key, key + b.width - 1 - b.tick),
     ),
 )
-of(Buckets.width_after, look="what a change of the tick recomputes")(
-    instead(
-        "absent",
-        "A new tick changes the width of your tracker's buckets; it has to stay as it was.",
-        lambda b, tick: b.width_of(tick),
-    ),
-    instead(
-        "smaller only",
-        "A lower tick makes your tracker's buckets narrower; their width has to stay as it was.",
-        lambda b, tick: min(b.width, b.width_of(tick)),
-    ),
-    instead(
-        "larger only",
-        "A higher tick makes your tracker's buckets wider; their width has to stay as it was.",
-        lambda b, tick: max(b.width, b.width_of(tick)),
-    ),
-)
+look_at("DD-03", "what a change of the tick recomputes")
+
+
+@around(Buckets.reset_tick, "DD-03", "width follows the tick", was="buckets.width_after: absent")
+def width_follows_the_tick(reset_tick: Method, b: Buckets, tick: int) -> None:
+    """A new tick changes the width of your tracker's buckets; the width must stay as it was."""
+    reset_tick(b, tick)
+    b.width = b.width_of(tick)
+
+
+@around(Buckets.reset_tick, "DD-03", "smaller only", was="buckets.width_after: smaller only")
+def narrower_only(reset_tick: Method, b: Buckets, tick: int) -> None:
+    """A lower tick makes your tracker's buckets narrower; their width must stay as it was."""
+    reset_tick(b, tick)
+    b.width = min(b.width, b.width_of(tick))
+
+
+@around(Buckets.reset_tick, "DD-03", "larger only", was="buckets.width_after: larger only")
+def wider_only(reset_tick: Method, b: Buckets, tick: int) -> None:
+    """A higher tick makes your tracker's buckets wider; their width must stay as it was."""
+    reset_tick(b, tick)
+    b.width = max(b.width, b.width_of(tick))

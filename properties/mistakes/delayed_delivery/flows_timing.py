@@ -132,6 +132,6 @@ class WidthForTick(Buckets):
 class NoLessThanWidth(Buckets):
     """The tick cannot be below the width of a bucket."""
 
-    def tick_after(self, tick: int) -> int:
+    def reset(self, tick: int) -> None:
         """The larger of the two."""
-        return max(tick, self.width)
+        super().reset(max(tick, self.width))

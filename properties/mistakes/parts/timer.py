@@ -1,56 +1,88 @@
-"""Known mistakes: the timer of a tracker: its clock, and a timeout that is armed for the first bucket, moved, and fired."""
+"""Known mistakes in the timer of a tracker."""
 
 from __future__ import annotations
 
 from broker_tck.model.parts.timer import Timer
-from broker_tck.properties.mistakes.book import instead, look_at, of
+from broker_tck.model.rules import Method
+from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
-of(Timer.settled, look="a target that outlives its timeout; a first bucket that is this very moment")(
+# ---- DD-21: what the timer is armed for
+
+look_at("DD-21", "a target that outlives its timeout; a first bucket that is this very moment")
+of(Timer.disarm)(
     instead(
-        "absent", "Your tracker arms its timer again though it is armed for that moment already.", lambda t, wake: False
+        "stays armed when nothing is held",
+        "Your tracker's timer stays armed when nothing is held; it must be disarmed.",
+        lambda t: None,
+        was="timer.StaysArmed: stays armed when nothing is held",
     ),
+)
+of(Timer.settled)(
+    instead("absent", "Your tracker arms its timer again for the moment for which it is armed.", lambda t, wake: False),
     instead(
         "only if sooner",
-        "Your tracker never arms its timer for a later moment; it has to follow the first bucket.",
+        "Your tracker never arms its timer for a later moment; the timer must follow the first bucket.",
         lambda t, wake: t.timeout is not None and t.target is not None and t.target <= wake,
     ),
     instead(
         "only if none is armed",
-        "Your tracker leaves an armed timer alone; it has to move it to the first bucket.",
+        "Your tracker leaves an armed timer alone; the timer must follow the first bucket.",
         lambda t, wake: t.timeout is not None,
     ),
     instead(
         "only if later",
-        "Your tracker never arms its timer for a sooner moment; it has to follow the first bucket.",
+        "Your tracker never arms its timer for a sooner moment; the timer must follow the first bucket.",
         lambda t, wake: t.timeout is not None and t.target is not None and t.target >= wake,
     ),
 )
+of(Timer.forget)(
+    instead(
+        "absent",
+        "Your tracker cancels a timeout and still takes it for armed.",
+        lambda t, wake: None,
+        was="timer.forgets_cancelled: absent",
+    ),
+)
+
+
+@around(Timer.forget, "DD-21", "unless idle", was="timer.forgets_cancelled: unless idle")
+def unless_idle(forget: Method, t: Timer, wake: int | None) -> None:
+    """If the first bucket's moment has passed, your tracker takes a cancelled timeout for armed; it must forget it."""
+    if wake is None or wake > t.now:
+        forget(t, wake)
+
+
 of(Timer.passed)(
     instead("absent", "Your tracker arms its timer for a moment that has passed.", lambda t, wake: False),
     instead(
         "not at this moment",
-        "Your tracker arms its timer for this very moment; a bucket whose moment has come needs none.",
+        "Your tracker arms its timer for this very moment; a bucket that is due now needs no timer.",
         lambda t, wake: wake < t.now,
     ),
 )
-of(Timer.forgets_cancelled)(
-    instead("absent", "Your tracker cancels a timeout and still takes it for armed.", lambda t, wake: False),
-    instead(
-        "unless idle",
-        (
-            "Your tracker takes a cancelled timeout for armed where the moment of the first bucket has passed; it has "
-            "to forget it."
-        ),
-        lambda t, wake: wake is None or wake > t.now,
-    ),
+
+
+@around(
+    Timer.moment,
+    "DD-21",
+    "reaches as far as an int",
+    was="timer.ReachesAnInt: reaches as far ahead as an int of milliseconds",
 )
+def reaches_an_int(moment: Method, t: Timer, wake: int, tick: int) -> int:
+    """Your tracker's timer reaches 2^31 - 1 ms ahead; it must be armed for the first bucket, however far that is."""
+    at: int = moment(t, wake, tick)
+    return min(at, t.now + 2**31 - 1)
+
+
+# ---- DD-22: a tick between two firings
+
 of(
     Timer.earliest,
     look="the time of the last run, and the tick as it is when the timeout is armed; 0 for a run that never was",
 )(
     instead(
         "absent",
-        "Your tracker's timer may fire again at once; after a run the next firing is at least a tick away.",
+        "Your tracker's timer may fire again at once; it must wait until a tick after its last run.",
         lambda t, last_run, tick: 0,
     ),
     instead(
@@ -60,17 +92,17 @@ of(
     ),
     instead(
         "two ticks",
-        "Your tracker's timer waits for two ticks after a run; one is right.",
+        "Your tracker's timer waits for two ticks after a run; it must wait for one.",
         lambda t, last_run, tick: last_run + 2 * tick,
     ),
     instead(
         "width for tick",
-        "After a run your tracker's timer waits for the width of a bucket; it has to wait for a tick.",
+        "After a run your tracker's timer waits for the width of a bucket; it must wait for a tick.",
         lambda t, last_run, tick: last_run + (1 << tick.bit_length() >> 1),
     ),
     instead(
         "from now",
-        "Your tracker's timer waits for a tick from now on; it has to wait for a tick from its last run on.",
+        "Your tracker's timer waits for a tick from now on; it must count the tick from its last run.",
         lambda t, last_run, tick: t.now + tick,
     ),
 )
@@ -81,17 +113,72 @@ of(Timer.earliest_at_first)(
         lambda t, tick: tick,
     ),
 )
-of(Timer.run_noted)(
-    instead(
-        "absent",
-        "Your tracker forgets when its timer ran last; the next firing has to be a tick later at least.",
-        lambda t: t.last_run,
-    ),
-    instead(
-        "only the first",
-        "Your tracker remembers only the first run of its timer; the last one counts.",
-        lambda t: t.now if t.last_run is None else t.last_run,
-    ),
-)
+
+
+@around(Timer.fire, "DD-22", "forgets the run", was="timer.run_noted: absent")
+def forgets_the_run(fire: Method, t: Timer, deadline: int) -> None:
+    """Your tracker forgets when its timer ran last; the next firing must be at least a tick later."""
+    before = t.last_run
+    fire(t, deadline)
+    t.last_run = before
+
+
+@around(Timer.fire, "DD-22", "only the first", was="timer.run_noted: only the first")
+def only_the_first(fire: Method, t: Timer, deadline: int) -> None:
+    """Your tracker remembers only the first run of its timer; the last one counts."""
+    before = t.last_run
+    fire(t, deadline)
+    t.last_run = t.last_run if before is None else before
+
+
+# ---- DD-23: one timeout
+
 look_at("DD-23", "a timeout that is replaced without being cancelled")
+
+
+@around(
+    Timer.replace,
+    "DD-23",
+    "arms another without cancelling",
+    was="timer.KeepsReplaced: arms another without cancelling",
+)
+def keeps_replaced(replace: Method, t: Timer, wake: int, tick: int) -> None:
+    """Your tracker arms another timeout without cancelling the one before; at most one may be armed."""
+    t.timeout = None
+    replace(t, wake, tick)
+
+
+@around(Timer.replace, "DD-23", "cancels only a later one", was="timer.KeepsSooner: cancels only a later one")
+def keeps_sooner(replace: Method, t: Timer, wake: int, tick: int) -> None:
+    """Your tracker cancels a timeout only for a sooner one; at most one may be armed."""
+    if t.timeout is not None and t.timeout < wake:
+        t.timeout = None
+    replace(t, wake, tick)
+
+
+# ---- DD-24: what a firing does
+
 look_at("DD-24", "a firing that was on its way when its timeout was cancelled")
+
+
+@around(
+    Timer.stale, "DD-24", "a cancelled timeout is heeded", was="timer.HeedsCancelled: a cancelled timeout is heeded"
+)
+def honours_stale_timeout(_: Method, t: Timer) -> bool:
+    """Your tracker asks for a read when a cancelled timeout fires; it must ignore that."""
+    if t.cancelled is not None:
+        t.fire(t.cancelled)
+    return t.cancelled is not None
+
+
+@around(
+    Timer.stale,
+    "DD-24",
+    "forgets the newer one",
+    was="timer.ForgetsNewer: a cancelled timeout has the newer one forgotten",
+)
+def forgets_newer(_: Method, t: Timer) -> bool:
+    """A cancelled timeout that fires makes your tracker forget the newer one; it must be ignored."""
+    if t.cancelled is not None:
+        t.timeout = t.target = None
+    return False
