@@ -107,7 +107,7 @@ class Tracker42(Tracker50):
         """Below zero, the count has a timer cancelled that is armed for a message, and no other."""
         if self.held.count() >= 0:
             super().update_timer()
-        elif self.timer.target is not None:
+        elif self.timer.timeout is not None:
             self.timer.disarm()
 
     # ---- Maintenance
