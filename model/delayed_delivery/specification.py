@@ -55,7 +55,7 @@ class Buckets(Tick):
 
     @rule("DD-05", source=f"{IN_MEMORY}, PR 26012, issue 25996")
     def key(self, at: int) -> int:
-        """A time is filed under a multiple of the width: rounded down; in strict mode up, or under the last one."""
+        """The bucket of a time is that time rounded down to a multiple of the width; in strict mode up, or the last."""
         return self.up(at) if self.strict else at & -self.width
 
     def up(self, at: int) -> int:
