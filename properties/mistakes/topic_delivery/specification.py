@@ -145,7 +145,7 @@ of(
     ),
     instead(
         "the first that is not due",
-        "Your tracker's timer leaves out due buckets; it must aim at the first that no firing has announced, due or not.",
+        "Your tracker's timer leaves out due buckets; it must aim at the first not announced by a firing.",
         lambda m: m.buckets.wake(min([k for k in m.index.held if not m.buckets.due(k, m.timer.now)] or m.index.held)),
     ),
     instead(
