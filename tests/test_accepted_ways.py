@@ -170,3 +170,16 @@ class Anything:
 def test_words_of_a_finding_that_are_no_way_are_bad_input(profile: str, rule: str, way: str, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         declared("it", Anything, CONTRACTS["delayed-delivery"], (profile,), {rule: way})
+
+
+@pytest.mark.parametrize(
+    ("contract", "rule", "way", "clause"),
+    [
+        ("delayed-delivery", "DD-32", "refuses_close: absent", "close"),
+        ("delayed-delivery", "DD-21", "timer.forgets_cancelled: unless idle", "timer.forget"),
+        ("bucket-delivery", "DD-21", "tracker.timer.forgets_cancelled: unless idle", "tracker.timer.forget"),
+    ],
+)
+def test_former_name_of_a_way_is_accepted(contract: str, rule: str, way: str, clause: str) -> None:
+    model = CONTRACTS[contract].model(f"{CONTRACTS[contract].default}~{rule}:{way}")
+    assert [accepted.clause for accepted in model.ACCEPTS] == [clause]

@@ -7,9 +7,8 @@ milliseconds. Each release of the broker replaces the clauses in which it differ
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from itertools import islice, takewhile
+from itertools import chain, islice, repeat, takewhile
 from typing import ClassVar, Protocol
 
 from broker_tck.model.parts.tick import Tick
@@ -26,10 +25,20 @@ ABSTRACT = "AbstractDelayedDeliveryTracker"
 
 Position = tuple[int, int]
 """Ledger id and entry id."""
-Bucket = Counter[Position]
-"""How often a bucket holds which position: once, but for releases that keep every copy."""
 Placed = tuple[int, Position]
 """A copy of a position, with the key of its bucket."""
+
+
+class Bucket(dict[Position, int]):
+    """How often a bucket holds which position: once, but for releases that keep every copy."""
+
+    def total(self) -> int:
+        """The number of copies."""
+        return sum(self.values())
+
+    def elements(self) -> Iterable[Position]:
+        """The positions, each as often as it is held."""
+        return chain.from_iterable(map(repeat, self, self.values()))
 
 
 class Config(Protocol):
@@ -55,7 +64,7 @@ class Buckets(Tick):
 
     @rule("DD-05", source=f"{IN_MEMORY}, PR 26012, issue 25996")
     def key(self, at: int) -> int:
-        """A time is filed under a multiple of the width: rounded down; in strict mode up, or under the last one."""
+        """The bucket of a time is that time rounded down to a multiple of the width; in strict mode up, or the last."""
         return self.up(at) if self.strict else at & -self.width
 
     def up(self, at: int) -> int:
@@ -81,7 +90,7 @@ class Buckets(Tick):
 class Index(Part):
     """The copies of positions that are held, by the keys of their buckets."""
 
-    BUCKET: ClassVar[type[Bucket]] = Counter
+    BUCKET: ClassVar[type[Bucket]] = Bucket
 
     def __init__(self) -> None:
         self.hold({})

@@ -29,7 +29,8 @@ class Timer(Part):
     def update(self, wake: int | None, tick: int) -> None:
         """The timer follows the moment at which the first bucket becomes due; it is disarmed if nothing is held."""
         if wake is None:
-            self.disarm()
+            if self.timeout is not None:
+                self.disarm()
         elif not self.settled(wake):
             self.replace(wake, tick)
 
@@ -130,8 +131,3 @@ class BegunAtZero(Timer):
 
     def earliest_at_first(self, tick: int) -> int:
         return tick
-
-    def disarm(self) -> None:
-        """Without a timeout, what it takes itself to be armed for stays."""
-        if self.timeout is not None:
-            super().disarm()

@@ -163,7 +163,7 @@ class Registry(Part):
 
     @rule("TD-32", source="PIP-448, Security Considerations; T-16")
     def mark_of(self, name: str) -> Position | None:
-        """A view begins at its subscription's mark-delete position, and sees all that is held after it."""
+        """A view begins at its subscription's mark-delete position and sees all copies after it, whoever added them."""
         return self.marks.get(name)
 
     # ---- Views are used

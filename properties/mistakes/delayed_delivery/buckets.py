@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_tck.model.delayed_delivery.specification import LAST, Buckets
 from broker_tck.model.rules import Method
-from broker_tck.properties.mistakes.book import around, instead, look_at, of
+from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
 of(Buckets.width_of, look="how many low bits are cleared: 9 at a tick of 1000, 10 at 1024")(
     instead(
@@ -158,16 +158,30 @@ def wider_only(reset_tick: Method, b: Buckets, tick: int) -> None:
     b.width = max(b.width, b.width_of(tick))
 
 
-# ---- The tick, which the buckets need
+# ---- The tick, which only trackers with buckets can take for a width
 
 
-@around(Buckets.cutoff, "DD-04", "width for tick", was="a bucket's width for the tick")
-def width_for_tick(_: Method, b: Buckets, now: int) -> int:
-    """Your tracker takes the width of a bucket for the tick when it computes the cut-off."""
-    return now if b.strict else now + b.width
+@mistake(
+    "DD-04",
+    "a bucket's width for the tick",
+    "Your tracker takes the width of a bucket for the tick when it computes the cut-off.",
+)
+class WidthForTick(Buckets):
+    """What is due is reckoned by the width."""
+
+    def cutoff(self, now: int) -> int:
+        """A width ahead."""
+        return now if self.strict else now + self.width
 
 
-@around(Buckets.reset, "DD-27", "no less than a width", was="no less than a bucket's width")
-def no_less_than_a_width(reset: Method, b: Buckets, tick: int) -> None:
-    """Your tracker accepts no tick that is smaller than the width of a bucket; it must accept any."""
-    reset(b, max(tick, b.width))
+@mistake(
+    "DD-27",
+    "no less than a bucket's width",
+    "Your tracker accepts no tick that is smaller than the width of a bucket; it must accept any.",
+)
+class NoLessThanWidth(Buckets):
+    """The tick cannot be below the width of a bucket."""
+
+    def reset(self, tick: int) -> None:
+        """The larger of the two."""
+        super().reset(max(tick, self.width))

@@ -117,7 +117,7 @@ of(Index.put, look="a counter raised by an add that changed nothing")(
         was="index.counts_again: absent",
     ),
 )
-look_at("DD-12", "a map from position to bucket, where there should be none")
+look_at("DD-12", "a map from position to bucket, which should not be there")
 
 
 @around(Index.insert, "DD-12", "the last add moves it", was="a position is in one bucket: that of its last add")
@@ -236,7 +236,7 @@ of(Index.handed_out)(
         lambda i, taken: sorted({position for _, position in taken}, reverse=True),
     ),
 )
-of(Index.removed, look="what is deleted where the budget ends inside a bucket or a ledger")(
+of(Index.removed, look="what is deleted if the budget ends inside a bucket or a ledger")(
     instead("absent", "Your tracker keeps what it has handed out; that must leave the index.", lambda i, taken: []),
     instead(
         "whole ledgers",

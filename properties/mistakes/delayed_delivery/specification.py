@@ -371,7 +371,7 @@ of(DelayedDelivery.advance, breaks="DD-24")(
 
 
 class StopsAtFirings(DelayedDelivery):
-    """The clock stops at each firing, where :meth:`fired` may do more, or swallow it."""
+    """The clock stops at each firing; :meth:`fired` may do more, or swallow it."""
 
     def fired(self) -> bool:
         """Whether the firing asks for a read."""
@@ -475,7 +475,7 @@ def close_without_the_timer(close: Method, m: DelayedDelivery) -> None:
 
 # ---- Memory
 
-of(MemoryEstimate.bytes_for, look="what is added to the running sum and what is taken off, where an entry set empties")(
+of(MemoryEstimate.bytes_for, look="what is added to the running sum and what is taken off, when an entry set empties")(
     instead("absent", "Your tracker says that it takes no memory while it holds something.", lambda e, count: 0),
     instead(
         "never falls",

@@ -62,10 +62,7 @@ of(ThrottledPruner.is_worth_a_try, look="equality with the share; a share of 0")
     ),
     instead(
         "more than the share",
-        (
-            "A firing of your tracker tries a prune only if it asks more than the configured share of the views; "
-            "exactly that share is enough."
-        ),
+        "A firing of your tracker tries no prune if it asks exactly the configured share of the views; it must.",
         lambda p, asked, views: asked > max(0, p.ratio * views),
     ),
     instead(
@@ -87,10 +84,7 @@ of(ThrottledPruner.is_worth_a_try, look="equality with the share; a share of 0")
 of(ThrottledPruner.ratio_of)(
     instead(
         "absent",
-        (
-            "Your tracker takes a share that is no number for 0, and one beyond 0 or 1 as it is; the former is 0.5, the"
-            " latter is cut."
-        ),
+        "Your tracker takes a share that is no number for 0; it must be 0.5. One beyond 0 or 1 must be cut.",
         lambda p, ratio: 0.0 if ratio is None else ratio,
     ),
     instead(
@@ -132,18 +126,12 @@ of(ThrottledPruner.fails, look="the smallest of no mark-delete positions")(
 of(MeasuredSets.freed, look="the size of an empty set, 1 byte; an estimate below 0")(
     instead(
         "absent",
-        (
-            "A prune takes off your tracker's memory estimate exactly what was added; for a set that goes as a whole "
-            "this profile takes a byte more."
-        ),
+        "If a whole set goes, a prune takes what was added off your tracker's estimate; here it must take a byte more.",
         lambda e, entries, left, whole: e.size(entries) - e.size(left),
     ),
     instead(
         "always",
-        (
-            "What empties a set in parts takes a byte too many off your tracker's memory estimate; only a prune that "
-            "drops it as a whole may."
-        ),
+        "If a set goes in parts, your tracker's estimate loses a byte too many; only a set that goes as a whole may.",
         lambda e, entries, left, whole: e.size(entries) - (0 if not left else e.size(left)),
     ),
 )

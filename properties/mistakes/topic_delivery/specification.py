@@ -82,10 +82,7 @@ of(TopicDelivery.count_of, look="a total of the topic in place of the view's own
 of(TopicDelivery.wants_pause, look="a fixed delay, a count or an availability that is the topic's")(
     instead(
         "absent",
-        (
-            "A view of your tracker never asks for a pause; it must while its delay is fixed, it sees `lookahead` "
-            "messages and none is available."
-        ),
+        "A view of your tracker never asks for a pause; it must, if its delay is fixed and enough messages wait.",
         lambda m, view: False,
     ),
     instead(
@@ -138,20 +135,17 @@ of(
 )(
     instead(
         "absent",
-        "Your tracker's timer aims at the first bucket though a firing has told of it.",
+        "Your tracker's timer aims at the first bucket though a firing has announced it.",
         lambda m: m.buckets.wake(m.index.first()),
     ),
     instead(
         "the last",
-        "Your tracker's timer aims at the last bucket; it must aim at the first of which no firing has told.",
+        "Your tracker's timer aims at the last bucket; it must aim at the first that no firing has announced.",
         lambda m: m.buckets.wake(max(m.index.held)),
     ),
     instead(
         "the first that is not due",
-        (
-            "Your tracker's timer leaves out buckets that are due; it must aim at the first of which no firing has "
-            "told, due or not."
-        ),
+        "Your tracker's timer leaves out due buckets; it must aim at the first not announced by a firing.",
         lambda m: m.buckets.wake(min([k for k in m.index.held if not m.buckets.due(k, m.timer.now)] or m.index.held)),
     ),
     instead(
@@ -173,10 +167,7 @@ of(TopicDelivery.is_asked, look="views that have acknowledged everything that is
     ),
     instead(
         "whoever sees anything",
-        (
-            "A firing of your tracker asks the dispatcher of every view that sees a message to read; the message has to"
-            " be due."
-        ),
+        "A firing of your tracker asks every view that sees a message to read; the message must be due.",
         lambda m, view: bool(m.seen_by(view)),
     ),
 )
@@ -406,9 +397,9 @@ def available_to_one_and_all(is_available: Method, m: TopicDelivery, view: Subsc
 
 # ---- Invariants
 
-look_at("TD-04", "a bucket whose start is compared with the cut-off, where its end should be")
+look_at("TD-04", "a bucket whose start is compared with the cut-off, in place of its end")
 look_at("TD-33", "a copy for each view")
-look_at("TD-34", "where the shared index does otherwise than a tracker of one subscription")
+look_at("TD-34", "what the shared index does otherwise than a tracker of one subscription")
 look_at("TD-35", "a call or a firing after which nobody brings the timer up to date")
 look_at("TD-36", "a prune that is put off, or that nothing sets off")
 look_at("TD-37", "a prune, or the leaving of another view, that takes along what somebody waits for")

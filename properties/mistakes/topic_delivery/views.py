@@ -31,10 +31,7 @@ of(
     ),
     instead(
         "earlier ledgers alone",
-        (
-            "A view of your tracker sees messages before its mark-delete position in the same ledger; those are "
-            "acknowledged."
-        ),
+        "A view of your tracker sees messages of a ledger before its mark-delete position; they are acknowledged.",
         lambda v, position: v.mark is not None and position[0] < v.mark[0],
     ),
     instead(
@@ -60,10 +57,7 @@ of(SubscriptionView.was_cleared, look="a clear that does nothing, or that emptie
     instead("absent", "A view still sees what it has cleared in your tracker.", lambda v, placed: False),
     instead(
         "by position",
-        (
-            "A view of your tracker that has cleared a message does not see its copy in another bucket; that is another"
-            " copy."
-        ),
+        "A view of your tracker that has cleared a message does not see its copy in another bucket; it must.",
         lambda v, placed: placed[1] in {copy for _, copy in v.cleared},
     ),
 )
@@ -140,10 +134,7 @@ of(Registry.mark_of, look="a subscription that is opened again: what it had ackn
     ),
     instead(
         "of whoever is furthest",
-        (
-            "A new view of your tracker begins where the furthest subscription is; it must begin at the position of "
-            "its own."
-        ),
+        "A new view of your tracker begins at the furthest subscription's position; it must begin at its own.",
         lambda r, name: max(r.marks.values(), default=None),
     ),
 )
@@ -207,18 +198,12 @@ of(Pruner.may_go, look="whose mark-delete position bounds a prune; a view withou
     ),
     instead(
         "those with a mark",
-        (
-            "Your tracker drops a copy when the views with a mark-delete position are done with it; those without one "
-            "count as well."
-        ),
+        "Your tracker drops a copy without asking the views that have no mark-delete position; it must ask all.",
         lambda p, placed, views: not any(v.sees(placed) for v in views if v.mark),
     ),
     instead(
         "the acknowledged alone",
-        (
-            "Your tracker keeps a copy until every view has acknowledged it; one that a view was handed, or has "
-            "cleared, it is done with as well."
-        ),
+        "Your tracker keeps a copy until all views have acknowledged it; to be handed it, or to clear it, is enough.",
         lambda p, placed, views: all(v.acknowledged(placed[1]) for v in views),
     ),
     instead(
