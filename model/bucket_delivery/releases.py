@@ -525,7 +525,7 @@ class Tracker42(Tracker):
         """Below zero, the count has a timer cancelled that is armed for a message, and no other."""
         if self.held.count() >= 0:
             Tracker.update_timer(self)
-        elif self.timer.timeout is not None:
+        elif self.timer.target is not None and self.timer.timeout is not None:
             self.timer.disarm()
 
     def clear(self) -> None:

@@ -645,9 +645,9 @@ class Tracker(Part):
         self.take_out(bucket)
         self.delete(bucket)
 
-    @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45")
+    @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45", when=lambda *_: True)
     def is_given_up(self, bucket: Bucket, outcome: int) -> bool:
-        """A segment that cannot be loaded is asked for again, unless its snapshot is missing; then the bucket goes."""
+        """A load that fails is asked for again; a bucket whose snapshot is missing is dropped with all it holds."""
         return outcome != NOT_PERSISTED and self.placed.has(bucket)
 
     def give_up(self, bucket: Bucket) -> None:
@@ -698,7 +698,7 @@ class Tracker(Part):
         self.left = [*self.placed.buckets()]
         return self.has_closed()
 
-    @rule("BD-32")
+    @rule("BD-32", when=lambda t: True)
     def has_closed(self) -> bool:
         """A close has ended when all calls that change something have."""
         return not any(call.owner is self.snapshots for call in self.durable.calls.waiting)
