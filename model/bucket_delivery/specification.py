@@ -266,7 +266,7 @@ class Recovery(Part):
         """Whatever the order of the keys, the bucket that begins first is placed first; of equal ones, the longer."""
         return sorted(keys, key=lambda ledgers: (ledgers[0], -ledgers[1]))
 
-    @rule("BD-34", when=lambda r, bucket: bool(r.placed.meeting(bucket.ledgers)))
+    @rule("BD-34")
     def place_recovered(self, bucket: Bucket) -> list[Piece]:
         """A recovered bucket whose range meets a placed one is deleted."""
         if self.placed.meeting(bucket.ledgers):
