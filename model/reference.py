@@ -54,8 +54,8 @@ class Reference(ABC):
     """Laws that this profile is known to break, by number, and variations, by name."""
 
     MOOT: ClassVar[tuple[str, ...]] = ()
-    """Rules that decide nothing under this profile, by number, such as those of buckets where there are none; and
-    variations that need not hold, by name."""
+    """What decides nothing under this profile: rules by number, such as those of buckets if there are none; clauses by
+    path, if the profile replaces the methods that ask them; and variations that need not hold, by name."""
 
     ACCEPTS: ClassVar[tuple[Any, ...]] = ()
     """The known mistakes that this profile accepts, as a subject asks for; see :mod:`broker_tck.properties.mistakes`."""

@@ -173,10 +173,11 @@ def _rule_of(clause: Clause) -> Rule:
 
 
 def joined(found: Rule, clause: Clause) -> Rule:
-    """A rule with the sentence of one more clause."""
+    """A rule with the sentence of one more clause. It needs what all its clauses need."""
     said = clause.sentence
     sentence = found.sentence if said in found.sentence else f"{found.sentence} {said}".strip()
-    return replace(found, sentence=sentence, source=found.source or clause.source, needs=found.needs or clause.needs)
+    needs = " ".join(word for word in found.needs.split() if word in clause.needs.split())
+    return replace(found, sentence=sentence, source=found.source or clause.source, needs=needs)
 
 
 def by_number(number: str) -> tuple[str, int]:

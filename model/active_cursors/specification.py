@@ -186,7 +186,7 @@ class ActiveCursors(Reference):
 
     # ---- Caching of added entries
 
-    @rule("EC-58")
+    @rule("EC-58", needs="grace reads")
     def caches(self) -> bool:
         """Whether an added entry is to be cached."""
         return bool(self.objects) or self.grace.lasts()

@@ -296,17 +296,17 @@ class Selection(Part):
         """As many neighbours are merged as can be, up to four."""
         return min(MOST_MERGED, n)
 
-    @rule("BD-27", when=lambda s, bucket: bucket.unloaded == 0)
+    @rule("BD-27", needs="maintenance", when=lambda s, bucket: bucket.unloaded == 0)
     def is_eligible(self, bucket: Bucket) -> bool:
         """A bucket is merged only if it has a segment that is not loaded."""
         return bucket.unloaded > 0
 
-    @rule("BD-27", when=lambda s, runs: len(runs) > 1)
+    @rule("BD-27", needs="maintenance", when=lambda s, runs: len(runs) > 1)
     def best(self, runs: Sequence[Sequence[Bucket]]) -> Sequence[Bucket]:
         """The run with the fewest messages is merged; of equal ones, the one that is due first."""
         return min(runs, key=lambda run: (messages(run), min(map(self.next_time, run))), default=[])
 
-    @rule("BD-27")
+    @rule("BD-27", needs="maintenance")
     def next_time(self, bucket: Bucket) -> int:
         """A run is due at the first time of its segments that are loaded next."""
         return bucket.about[bucket.current].first_time

@@ -83,7 +83,7 @@ class Maintenance(Part):
         """There are too many buckets if there are more than the limit, and the limit is above 0."""
         return 0 < self.tracker.config.max_buckets < len(self.placed.pieces)
 
-    @rule("BD-26")
+    @rule("BD-26", needs="maintenance")
     def busy(self) -> bool:
         """A seal that makes too many starts a trim, then a merge if there still are; one such chain runs at a time."""
         return self.chain is not None and not self.chain.settled
@@ -115,7 +115,7 @@ class Maintenance(Part):
         else:
             chain.settle(True)
 
-    @rule("BD-30")
+    @rule("BD-30", needs="maintenance")
     def stored(self, victim: Bucket) -> Promise:
         """A trim waits until a bucket is stored before it deletes that."""
         return victim.created
@@ -135,17 +135,17 @@ class Maintenance(Part):
 
         self.tracker.snapshots.delete(victim.bucket).then(done)
 
-    @rule("BD-30")
+    @rule("BD-30", needs="maintenance")
     def is_still_victim(self, victim: Bucket) -> bool:
         """A bucket that is gone by then, or no longer below that position, is not trimmed."""
         return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
 
-    @rule("BD-30")
+    @rule("BD-30", needs="maintenance")
     def failed(self, others: list[Piece], chain: Promise) -> None:
         """The first deletion that fails ends the chain."""
         chain.settle(False)
 
-    @rule("BD-30")
+    @rule("BD-30", needs="maintenance")
     def trimmed(self, victim: Piece) -> None:
         """What a trimmed bucket held is held no longer."""
         if self.placed.has(victim.bucket):
@@ -190,12 +190,12 @@ class Maintenance(Part):
         self.tracker.held.merged(merged, [*sources])
         merged.created.then(lambda stored: self.merged(merged, sources, stored, chain))
 
-    @rule("BD-28")
+    @rule("BD-28", needs="maintenance")
     def merged_indexes(self, *sources: Iterable[Index]) -> Iterable[Index]:
         """A merge puts one bucket of all these messages, in their order, over the range of its sources."""
         return merge(*sources)
 
-    @rule("BD-47")
+    @rule("BD-47", needs="maintenance")
     def can_commit(self, sources: Sequence[Bucket]) -> bool:
         """A merge is given up if its sources are gone, or another bucket lies in their range."""
         there = self.placed.meeting((sources[0].ledgers[0], sources[-1].ledgers[1]))
@@ -210,7 +210,7 @@ class Maintenance(Part):
         deleted = all_of([self.tracker.delete(source) for source in sources])
         deleted.then(lambda outcomes: self.end_merge(sources, chain))
 
-    @rule("BD-28")
+    @rule("BD-28", needs="maintenance")
     def replaces_sources(self, merged: Bucket) -> bool:
         """A merge deletes its sources when the snapshot and the key of the merged bucket are stored."""
         return merged.keyed
@@ -480,7 +480,7 @@ class Tracker(Part):
         if self.available():
             self.timer.fire_at_once()
 
-    @rule("BD-16", when=lambda t, bucket, segments: t.placed.has(bucket))
+    @rule("BD-16", needs="calls_under_way", when=lambda t, bucket, segments: t.placed.has(bucket))
     def not_stored(self, bucket: Bucket, segments: Sequence[Segment]) -> None:
         """What a bucket holds that could not be stored is kept in memory, in no bucket."""
         bucket.current = bucket.last

@@ -31,11 +31,12 @@ class Answers(Part):
 
     @rule("EC-46", source="RangeEntryCacheImpl", needs="reads")
     def hit(self, entries: int, size: int) -> list[int]:
-        """Hits are counted by entries and bytes when the cache is searched, misses when a storage read completes."""
+        """Hits are counted, by entries and bytes, when the cache is searched."""
         return [entries, size]
 
-    @rule("EC-46")
+    @rule("EC-46", needs="reads")
     def missed(self, entries: int, size: int) -> list[int]:
+        """Misses are counted, by entries and bytes, when a storage read completes."""
         return [entries, size]
 
     def tally_hit(self, entries: int, size: int) -> None:

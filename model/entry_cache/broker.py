@@ -142,7 +142,7 @@ class Broker(Caches):
 
     # ---- What is set, and what is told
 
-    @rule("EC-19", when=lambda m, size: m.store.total > size)
+    @rule("EC-19", needs="manager", when=lambda m, size: m.store.total > size)
     def resize(self, size: int) -> None:
         """Set the largest size."""
         self.manager.max_size = size

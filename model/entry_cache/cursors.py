@@ -52,7 +52,7 @@ class Cursors(Part):
         (self.active.update if self.has(name) else self.active.add)(name, at)
         (self.caching.add if caching else self.caching.discard)(name)
 
-    @rule("EC-58", when=lambda c, name: c.has(name))
+    @rule("EC-58", source="PR 24656", needs="grace reads", when=lambda c, name: c.has(name))
     def remove(self, name: str) -> bool:
         """A cursor is removed; answers whether it was there. The grace time begins when none is left."""
         if not self.active.remove(name):
@@ -62,7 +62,7 @@ class Cursors(Part):
 
     # ---- Entries are added
 
-    @rule("EC-58")
+    @rule("EC-58", source="PR 24656", needs="grace reads")
     def caches_added(self) -> bool:
         """Whether an added entry is to be cached."""
         return self.active.caches()
@@ -76,7 +76,7 @@ class Cursors(Part):
 
     # ---- Entries are read
 
-    @rule("RC-04")
+    @rule("RC-04", source="PIP-430", needs="ranks reads")
     def rank(self, name: str) -> int:
         """What the count of an entry that a cursor read starts with."""
         return self.active.count(name)

@@ -31,6 +31,7 @@ class Lookup(Part):
 
     @rule("EC-10")
     def in_order(self, entries: list[Cached]) -> list[Cached]:
+        """The entries of a range are answered in ascending order."""
         return sorted(entries, key=lambda entry: entry.position)
 
     @rule("EC-14", source="RangeEntryCacheImpl.invalidateEntries")
@@ -40,6 +41,7 @@ class Lookup(Part):
 
     @rule("EC-14")
     def in_removal(self, position: Position, first: Position, last: Position, inclusive: bool) -> bool:
+        """A removal of a range takes its last position along only if it is said to."""
         return first <= position <= last if inclusive else first <= position < last
 
     @rule("EC-15", source="RangeEntryCacheImpl.invalidateAllEntries")

@@ -57,8 +57,9 @@ class Manager(Part):
         """
         return total - self.goal()
 
-    @rule("EC-31")
+    @rule("EC-31", needs="manager")
     def still_triggers(self, total: int) -> bool:
+        """A size pass that was ordered removes nothing if the trigger is no longer passed when it runs."""
         return self.triggers(total)
 
     def goal(self) -> int:

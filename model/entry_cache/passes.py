@@ -67,6 +67,7 @@ class Passes(Part):
 
     @rule("EC-24")
     def allowed(self, entry: Cached) -> bool:
+        """Expected reads have an entry requeued only so often."""
         return entry.requeued < self.most_requeued
 
     @rule("RC-02", source="EntryReadCountHandlerImpl, PR 24623")

@@ -33,7 +33,7 @@ class PendingReads(CallsUnderWay[Request]):
         """
         return request.first <= last and first <= request.last
 
-    @rule("EC-50")
+    @rule("EC-50", needs="reads")
     def of_its_cache(self, request: Request, reader: Reader, disabled: bool) -> bool:
         """Whether a read is one of the same cache and ledger. What a disabled cache reads cannot be joined."""
         return request.ledger == reader.ledger and request.cache is reader.cache and not disabled
@@ -86,7 +86,7 @@ class PendingReads(CallsUnderWay[Request]):
         """
         return kind != BUSY
 
-    @rule("EC-54")
+    @rule("EC-54", needs="reads", when=lambda p, request: not request.reopened)
     def reopens(self, request: Request) -> bool:
-        """Whether a read whose handle was closed is made once more."""
+        """A read whose ledger handle was closed is made once more, once."""
         return not request.reopened

@@ -57,6 +57,8 @@ class Queue(BeforePip430):
 
     PROFILE = "queue"
     MOOT: ClassVar[tuple[str, ...]] = (
+        "passes.allowed",
+        "read_again",
         "EC-22",
         "EC-33",
         "EC-34",
@@ -163,6 +165,7 @@ class Legacy(BeforePip430):
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P6", "EC-P7", "EC-P10", "topics")
     MOOT: ClassVar[tuple[str, ...]] = (
         *Queue.MOOT,
+        "passes.stops_size_pass",
         "EC-02",
         "EC-03",
         "EC-21",

@@ -21,6 +21,7 @@ class ReadCounts(Part):
 
     @rule("RC-08")
     def after_increment(self, count: int) -> int:
+        """An increment expects one more read."""
         return count + 1
 
     @rule("RC-06", source="EntryImpl, PR 24623", needs="reads")

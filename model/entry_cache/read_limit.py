@@ -47,12 +47,12 @@ class ReadLimit(Part):
         """
         return self.config.max_reads_in_flight > 0
 
-    @rule("EC-55")
+    @rule("EC-55", needs="reads")
     def estimate(self, reader: Reader, average: int | None) -> int:
         """What each entry is estimated to hold: the average of its ledger, if that is known, and 64 bytes more."""
         return self.size(reader, average) + OVERHEAD
 
-    @rule("EC-55")
+    @rule("EC-55", needs="reads")
     def unknown(self, reader: Reader) -> int:
         """The size of an entry where its ledger tells nothing: the average of what was cached, and 10 KiB at least."""
         return max(reader.cache.average_added(), UNKNOWN_SIZE)
@@ -61,12 +61,12 @@ class ReadLimit(Part):
         """The size that an entry is taken to have."""
         return self.unknown(reader) if average is None else average
 
-    @rule("EC-55")
+    @rule("EC-55", needs="reads")
     def fits(self, permits: int) -> bool:
         """Whether there are so many permits. A read that fits overtakes those that wait."""
         return self.remaining >= permits
 
-    @rule("EC-55")
+    @rule("EC-55", needs="reads")
     def has_room(self) -> bool:
         """Whether one more can wait; a read that cannot is refused at once."""
         return len(self.waiting) < self.config.acquire_queue
@@ -89,7 +89,7 @@ class ReadLimit(Part):
 
     # ---- What comes back
 
-    @rule("EC-55")
+    @rule("EC-55", needs="reads")
     def returns_permits(self, reader: Reader) -> bool:
         """Whether permits are given back as an entry is freed: with the last one."""
         return not reader.left
@@ -121,12 +121,12 @@ class ReadLimit(Part):
         head.permits = 0
         return head
 
-    @rule("EC-55")
+    @rule("EC-55", needs="reads")
     def too_late(self, age: int) -> bool:
         """Whether a read that does not fit fails, as permits come back, since it waited for longer than it may."""
         return 0 < self.config.acquire_timeout < age
 
-    @rule("EC-55")
+    @rule("EC-55", needs="reads")
     def timed_out(self, age: int) -> bool:
         """Whether a read fails when the timer asks, since it waited for as long as it may."""
         return 0 < self.config.acquire_timeout <= age

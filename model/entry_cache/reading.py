@@ -92,9 +92,9 @@ class Reading(Topics):
             else:
                 self.ask(Request(reader, part))
 
-    @rule("EC-50", when=lambda m, reader, part: reader.cache.has_some(reader.ledger, *part))
+    @rule("EC-50", needs="reads")
     def read_left(self, reader: Reader, part: Run) -> None:
-        """Read what others leave: out of the cache too, which matters where the reader had passed it over."""
+        """What other reads leave missing is read, from the cache too if it has come there since."""
         self.perform(reader.part(part))
 
     # ---- The storage is asked, and answers
@@ -133,7 +133,7 @@ class Reading(Topics):
         """A storage read that has come can no longer be joined, before the first of its listeners is told."""
         self.pending_reads.forget(request)
 
-    @rule("RC-04", when=lambda m, request: request.creator.cursor != SINGLE)
+    @rule("RC-04", source="PIP-430", needs="ranks reads", when=lambda m, request: request.creator.cursor != SINGLE)
     def started(self, request: Request) -> int:
         """Ask for the start value, now that the storage answers; a disabled cache has no use for it."""
         if self.manager.keeps_nothing(request.cache):
@@ -142,12 +142,12 @@ class Reading(Topics):
         self.evaluated += sum(reader.cursor != SINGLE for reader in readers)
         return sum(self.start_of(reader) for reader in readers)
 
-    @rule("EC-47", when=lambda m, request, start: start > 0 and request.first < request.last)
+    @rule("EC-47", needs="reads", when=lambda m, request, start: start > 0 and request.first < request.last)
     def counts_from(self, request: Request, start: int) -> dict[int, Count | None]:
         """The counts of the entries that have come: each has one of its own."""
         return {entry: self.read_counts.new(start) for entry in request.entries}
 
-    @rule("EC-51", when=lambda m, request, counts: len(request.listeners) > 1)
+    @rule("EC-51", needs="reads", when=lambda m, request, counts: len(request.listeners) > 1)
     def deliver(self, request: Request, counts: dict[int, Count | None]) -> None:
         """Give every listener its part, in the order in which they came."""
         for reader, first, last in [*request.listeners]:
@@ -173,9 +173,9 @@ class Reading(Topics):
             reader.failed = True
             self.part_came(reader)
 
-    @rule("EC-54", when=lambda m, request: any(ledger == request.ledger for ledger, _ in request.cache.entries))
+    @rule("EC-54", needs="reads")
     def raised(self, request: Request) -> None:
-        """The storage raises an exception instead of taking a request."""
+        """If the storage raises instead of taking a request, the ledger leaves the cache, and the read fails."""
         self.drop_ledger(request.cache, request.ledger)
         self.not_come(request, BROKEN)
 
@@ -211,9 +211,9 @@ class Reading(Topics):
         else:
             self.give_up(reader)
 
-    @rule("EC-45")
+    @rule("EC-45", needs="reads")
     def read_again(self, reader: Reader) -> None:
-        """A missing part has failed: what was obtained is released, and all is read from the storage."""
+        """If a missing part fails, what was obtained is released, and the whole range is read from the storage."""
         self.discard(reader.take_all())
         reader.failed = reader.partial = False
         self.await_all(reader, [(reader.first, reader.last)])

@@ -42,7 +42,7 @@ class Steps(Part):
         """A removal takes all that was in its range from its begin on; what comes in meanwhile may go or stay."""
         return [entry for entry in due if entry.cached]
 
-    @rule("EC-16")
+    @rule("EC-16", needs="steps")
     def removed_by(self, due: list[Cached], removed: Removed) -> Removed:
         """What a removal answers with: what it took itself, not what was there before it."""
         return [*removed]

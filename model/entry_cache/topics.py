@@ -97,9 +97,9 @@ class Topics(Broker):
         else:
             self.invalidate_all(topic)
 
-    @rule("EC-57", when=lambda m, topic: m.caches[topic].entries)
+    @rule("EC-57", needs="reads")
     def invalidate_all(self, topic: int) -> None:
-        """The last cursor has left."""
+        """When the last cursor leaves, the cache is emptied."""
         self.clear(topic)
 
     @rule("EC-49", source="RangeEntryCacheImpl", needs="reads")
@@ -122,7 +122,7 @@ class Topics(Broker):
         self.drop(cache, ledger)
         self.forget_dropped(cache, ledger)
 
-    @rule("EC-15", when=lambda m, cache, ledger: m.pending_reads.runs(cache, ledger))
+    @rule("EC-15", needs="reads", when=lambda m, cache, ledger: m.pending_reads.runs(cache, ledger))
     def forget_dropped(self, cache: Cache, ledger: int) -> None:
         """Reads of a ledger that is dropped can no longer be joined."""
         self.pending_reads.forget_ledger(cache, ledger)
@@ -132,7 +132,7 @@ class Topics(Broker):
         self.forget_cleared(self.caches[cache])
         return self.empty(self.caches[cache])
 
-    @rule("EC-16", when=lambda m, cache: m.pending_reads.runs(cache))
+    @rule("EC-16", needs="reads", when=lambda m, cache: m.pending_reads.runs(cache))
     def forget_cleared(self, cache: Cache) -> None:
         """Reads of a cache that is emptied can no longer be joined."""
         self.pending_reads.forget_all(cache)

@@ -49,8 +49,9 @@ class Buckets(Part):
         """An entry is one item in each bucket: nacks into several buckets are emitted by each."""
         return []
 
-    @rule("NA-38")
+    @rule("NA-38", when=lambda b, item, key: bool(b.elsewhere(item, key)))
     def files(self, item: Item, key: int) -> bool:
+        """A nack is filed even if its entry is in another bucket."""
         return True
 
     def elsewhere(self, item: Item, key: int) -> list[int]:
@@ -97,6 +98,7 @@ class Buckets(Part):
 
     @rule("NA-30")
     def selected(self, due: list[int]) -> list[int]:
+        """All buckets that are due fire together."""
         return due
 
     @rule("NA-31", source="NegativeAcksTracker, PR 23600")

@@ -29,15 +29,16 @@ class Calls(Part):
         """A firing that finds nothing due calls nothing."""
         return bool(ids)
 
-    @rule("NA-35", source="NegativeAcksTracker, PRs 15312, 23651", needs="failing_requests")
+    @rule(
+        "NA-35", source="NegativeAcksTracker, PRs 15312, 23651", needs="failing_requests", when=lambda c, failed: failed
+    )
     def settles(self, failed: bool) -> bool:
-        """The timer is settled, and every lock let go, before anything is called: a request that fails loses its set
-        and nothing else, and a callback may nack or close; what it was given is requested all the same.
-        """
+        """A request that fails loses its set of ids and nothing else: the timer was settled before."""
         return True
 
-    @rule("NA-35", when=lambda c: bool(c.inner))
+    @rule("NA-35", needs="failing_requests", when=lambda c: bool(c.inner))
     def calls_first(self) -> bool:
+        """A callback may nack or close: the timer is settled first, and what the callback was given is requested."""
         return False
 
     def call_back(self, tracker: object) -> None:

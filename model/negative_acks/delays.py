@@ -47,6 +47,7 @@ class Delays(Part):
 
     @rule("NA-10", when=lambda d: d.backs_off() and d.backoff(0) != d.backoff(1))
     def count_of_id(self) -> int:
+        """A nack of an id alone counts as one that was never redelivered."""
         return 0
 
     def backs_off(self) -> bool:
@@ -64,6 +65,7 @@ class Delays(Part):
 
     @rule("NA-10")
     def multiplied(self, count: int) -> int:
+        """A multiplier's backoff grows with each redelivery from the least delay up to the most."""
         return self.grown(count)
 
     def grown(self, count: int) -> int:

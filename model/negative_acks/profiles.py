@@ -81,7 +81,7 @@ class LegacyJava(Polling):
     """The Java client of 4.0.1: a flat map, where the last nack of an entry wins."""
 
     PROFILE = "legacy-java"
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15", "buckets.noted")
     Buckets = LastNackCounts
     Timer: type[NackTimer] = HeedsCancelled
 
@@ -149,7 +149,7 @@ class GoOld(Ticking):
 
     PROFILE = "go-old"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
+    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P15", "buckets.noted")
     Delays = GoDelays
     Buckets = FirstNackCounts
 
@@ -171,7 +171,7 @@ class FSharp(Ticking):
 
     PROFILE = "fsharp"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-51", "P15")
+    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-51", "P15", "buckets.noted", "timer.arms_from_idle")
     Buckets = FirstIdCounts
     Timer = NackTimer
     ignores_after_close = NegativeAcks.ignores_after_close

@@ -101,15 +101,17 @@ class NegativeAcks(Reference):
 
     @rule("NA-22")
     def deadline_at_start(self) -> int | None:
+        """A tracker that is new has no timer armed."""
         return None
 
     @rule("NA-22")
     def first_wait(self, delay: int) -> int:
+        """The wait of an idle timer is the delay of the nack."""
         return delay * MS // self.SCALE
 
     @rule("NA-22")
     def deadline_after_firing(self, before: int) -> int | None:
-        """``before`` is how many buckets there were at the start of the firing."""
+        """After a firing, the timer is armed for the first bucket that is left, or not at all."""
         return self.clock.until(min(self.buckets.held)) if self.buckets.held else None
 
     def arm(self, deadline: int) -> None:

@@ -14,11 +14,9 @@ class NackTimer(Part):
         self.unsettled = False
         self.cancelled = False
 
-    @rule("NA-22", source="NegativeAcksTracker, PR 23600")
+    @rule("NA-22", source="NegativeAcksTracker, PR 23600", when=lambda t: not t.unsettled)
     def arms_from_idle(self) -> bool:
-        """An idle timer is armed for the whole delay, not for the bucket; after a firing it is armed for the first
-        bucket that is left, or not at all.
-        """
+        """A nack arms an idle timer for its whole delay, not for its bucket."""
         return not self.unsettled
 
     @rule("NA-23", source="the specification adds it; see B-26")
@@ -74,7 +72,7 @@ class NackTimer(Part):
         self.deadline = None
         self.unsettled = False
 
-    @rule("NA-42", source="NegativeAcksTracker; client-cpp, PRs 6272, 362")
+    @rule("NA-42", source="NegativeAcksTracker; client-cpp, PRs 6272, 362", when=lambda t: t.cancelled)
     def heeds_cancelled(self) -> bool:
         """A firing that comes too late, its timeout cancelled, does nothing."""
         return False

@@ -129,9 +129,14 @@ class Subject:
         return [f"{name}={str(value).lower()}" for name, value in declared.items() if value < getattr(full, name)]
 
     @property
+    def lacked(self) -> frozenset[str]:
+        """The names of the capabilities that it lacks."""
+        return frozenset(lacked.partition("=")[0] for lacked in self.left_out)
+
+    @property
     def out_of_reach(self) -> set[str]:
         """The rules that cannot be checked on a subject without what this one lacks, and in no walk of the contract."""
-        needs = (self.contract.needing(lacked.partition("=")[0]) for lacked in self.left_out)
+        needs = map(self.contract.needing, self.lacked)
         return {*self.contract.beyond, *chain.from_iterable(needs)}
 
 

@@ -86,7 +86,7 @@ class Checked(Run):
 
     def unseen_part(self, number: str) -> str:
         """A rule that was not exercised, with the clauses that were not if others were."""
-        clauses = unmet(self.model, self.met, number)
+        clauses = unmet(self.model, self.met, number, self.subject.lacked)
         return f"{number} ({', '.join(clauses)})" if clauses else number
 
     @cached_property

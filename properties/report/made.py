@@ -49,7 +49,12 @@ def profile_result(checked: Checked) -> ProfileResult:
         source=place_of(subject),
         verdict=checked.verdict,
         golden=Golden(checked.golden_steps, checked.golden_agreed),
-        rules=Rules(checked.exercised, checked.vacuous, by_rule(checked.model, checked.met), clauses_met(checked)),
+        rules=Rules(
+            checked.exercised,
+            checked.vacuous,
+            by_rule(checked.model, checked.met, checked.subject.lacked),
+            clauses_met(checked),
+        ),
         walks=checked.walks,
         walked=checked.operations,
         machine_steps=checked.machine_steps,
@@ -70,7 +75,7 @@ def profile_result(checked: Checked) -> ProfileResult:
 
 def clauses_met(checked: Checked) -> dict[str, int]:
     """How often each clause was exercised, with each of its answers if they are yes and no."""
-    return {name: checked.met[name] for name in sorted(situations_of(checked.model))}
+    return {name: checked.met[name] for name in sorted(situations_of(checked.model, checked.subject.lacked))}
 
 
 def place_of(subject: Subject) -> Source | None:

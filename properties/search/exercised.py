@@ -82,42 +82,54 @@ def answers_yes_or_no(clause: Clause) -> bool:
 
 
 @cache
-def situations_of(model: type[Reference]) -> dict[str, str]:
+def situations_of(model: type[Reference], lacked: frozenset[str] = frozenset()) -> dict[str, str]:
     """The situations that a run has to meet, by name, each with the number of its rule.
 
-    There is one for each clause, and two for a clause without a condition that answers yes or no. A clause that the
-    profile replaces is left out: it is a deviation, which has a check of its own.
+    There is one for each clause, and two for a clause without a condition that answers yes or no. ``lacked`` names the
+    capabilities that the subject lacks.
     """
     found = dict[str, str]()
-    for clause in (clause for clause in clauses_of(model) if not deviates(model, clause)):
+    for clause in (clause for clause in clauses_of(model) if required(model, clause, lacked)):
         answers = (YES, NO) if answers_yes_or_no(clause) and not clause.when else ("",)
         found |= {f"{name_of(clause)}{answer}": clause.number for answer in answers}
     return found
 
 
-def by_rule(model: type[Reference], met: Mapping[str, int]) -> dict[str, int]:
+def required(model: type[Reference], clause: Clause, lacked: frozenset[str]) -> bool:
+    """Whether a clause must be exercised under the model's profile.
+
+    One that the profile replaces is a deviation, which has a check of its own; one that ``MOOT`` names decides nothing;
+    one that needs what the subject lacks cannot come up.
+    """
+    moot = getattr(model, "MOOT", ())
+    return not (deviates(model, clause) or clause.path in moot or lacked.intersection(clause.needs.split()))
+
+
+def by_rule(model: type[Reference], met: Mapping[str, int], lacked: frozenset[str] = frozenset()) -> dict[str, int]:
     """How often each rule was met: as often as the rarest of its situations; invariants as often as ``met`` says.
 
     A rule of which the profile replaces every clause is left out. Counts without situations are by rule.
     """
     counts = {name: count for name, count in met.items() if " " not in name}
-    for number, names in names_of(model).items():
+    for number, names in names_of(model, lacked).items():
         counts[number] = min(met.get(name, met.get(number, 0)) for name in names)
     return counts
 
 
 @cache
-def names_of(model: type[Reference]) -> dict[str, list[str]]:
+def names_of(model: type[Reference], lacked: frozenset[str] = frozenset()) -> dict[str, list[str]]:
     """The situations of each rule, by its number."""
     found = dict[str, list[str]]()
-    for name, number in situations_of(model).items():
+    for name, number in situations_of(model, lacked).items():
         found.setdefault(number, []).append(name)
     return found
 
 
-def unmet(model: type[Reference], met: Mapping[str, int], number: str) -> list[str]:
+def unmet(
+    model: type[Reference], met: Mapping[str, int], number: str, lacked: frozenset[str] = frozenset()
+) -> list[str]:
     """The situations of a rule that never came up, each without the rule's number; empty if none has come up."""
-    names = names_of(model).get(number, [])
+    names = names_of(model, lacked).get(number, [])
     missing = [name for name in names if not met.get(name)]
     return [name.partition(" ")[2] for name in missing] if len(missing) < len(names) else []
 

@@ -73,7 +73,7 @@ class Run:
     @property
     def exercised(self) -> list[str]:
         """The rules of which every clause was exercised, or replaced by the profile."""
-        counts, replaced = by_rule(self.model, self.met), deviating(self.model)
+        counts, replaced = by_rule(self.model, self.met, self.subject.lacked), deviating(self.model)
         return [r.number for r in self.rules if counts.get(r.number, r.number in replaced)]
 
     @property

@@ -83,7 +83,7 @@ class Totals:
         if totals.figures["failing"]:
             return []
         counts, replaced = (
-            facts.met(self.manifest.contract, lane.profile, totals.met),
+            facts.met(self.manifest.contract, lane.subject, lane.profile, totals.met),
             facts.replaced(self.manifest.contract, lane.profile),
         )
         required = facts.required(self.manifest.contract, lane.subject, lane.profile)

@@ -174,7 +174,7 @@ def lanes_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], fo
         broken, replaced = {e.place.rule: e.walks for e in mine}, facts.replaced(manifest.contract, name[1])
         rules = []
         for rule in facts.required(manifest.contract, *name):
-            parts = [(*name, part) for part in facts.names(manifest.contract, name[1], rule)]
+            parts = [(*name, part) for part in facts.names(manifest.contract, *name, rule)]
             keys = parts if any(part in met for part in parts) else [(*name, rule)]
             count = min(met.get(key, 0) for key in keys)
             shares = least([heat.get(key, [0.0]) for key in keys])

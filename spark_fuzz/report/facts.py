@@ -25,14 +25,14 @@ def replaced(contract: str, profile: str) -> frozenset[str]:
     return deviating(CONTRACTS[contract].model(profile))
 
 
-def met(contract: str, profile: str, counts: Mapping[str, int]) -> dict[str, int]:
+def met(contract: str, subject: str, profile: str, counts: Mapping[str, int]) -> dict[str, int]:
     """How often each rule was met, by the counts of its clauses."""
-    return by_rule(CONTRACTS[contract].model(profile), counts)
+    return by_rule(CONTRACTS[contract].model(profile), counts, declaration(contract, subject).lacked)
 
 
-def names(contract: str, profile: str, number: str) -> Sequence[str]:
+def names(contract: str, subject: str, profile: str, number: str) -> Sequence[str]:
     """The names under which a rule is counted: those of its clauses, or its number."""
-    return names_of(CONTRACTS[contract].model(profile)).get(number, [number])
+    return names_of(CONTRACTS[contract].model(profile), declaration(contract, subject).lacked).get(number, [number])
 
 
 def declaration(contract: str, subject: str) -> Subject:
