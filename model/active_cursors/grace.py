@@ -15,9 +15,7 @@ class Grace(Part):
 
     @rule("EC-58", source="PR 24656", needs="grace reads")
     def lasts(self) -> bool:
-        """Added entries are cached while there is a cursor, and for less than the grace time after the start or a
-        removal; there is no such time where reads are not counted.
-        """
+        """The grace time runs from the start or a removal, and ends after its length; it needs counted reads."""
         return self.now - self.since < self.length
 
     def restart(self) -> None:

@@ -20,9 +20,12 @@ class HeapOrder(Order):
     def holds(self, cursor: Cursor) -> bool:
         return self.items[cursor].at != NOWHERE
 
+    def number(self) -> int:
+        return len(self.heap.items)
+
     @rule("CC-11", when=lambda o: len(o.heap.items) > 1)
     def mends(self) -> bool:
-        """Whether what comes to the place of a removed cursor moves up as well."""
+        """The cursor that takes the place of a removed one moves up as well as down."""
         return True
 
     def add(self, cursor: Cursor, at: Position | None) -> None:
@@ -54,4 +57,5 @@ class HeapOrder(Order):
         self.durables -= cursor.durable
 
     def slowest(self) -> Position | None:
-        return self.heap.items[0].position if self.heap.items else None
+        first = self.heap.items[0].position if self.heap.items else None
+        return self.first([first] if first else [])

@@ -66,7 +66,7 @@ class LazyOrder(Order):
 
     @rule("CC-09", when=lambda o, cursor: True)
     def releases(self, cursor: Cursor) -> bool:
-        """Whether an object that was removed is let go of where one of the same name comes before it was unlinked."""
+        """A removed object is let go of, even if one of its name is added before the list unlinks it."""
         return True
 
     def add_again(self, cursor: Cursor, at: Position | None) -> None:
@@ -117,7 +117,7 @@ class LazyOrder(Order):
     def slowest(self) -> Position | None:
         self.bring_up_to_date()
         at = self.list.first.position if self.list.first else NOWHERE
-        return (at[0], at[1]) if at else None
+        return self.first([(at[0], at[1])] if at else [])
 
     def count(self, cursor: Cursor | None) -> int:
         self.bring_up_to_date()

@@ -9,6 +9,7 @@ from broker_tck.model.rules import Part, rule
 Position = tuple[int, int]
 """Ledger id and entry id, ordered as tuples are."""
 UNSIGNED = 2**64 - 1
+LIST, HEAP = "ActiveManagedCursorContainerImpl", "ManagedCursorContainerImpl"
 
 
 class Cursor:
@@ -36,6 +37,10 @@ class Order(Part):
         """Whether a cursor has a position."""
         return cursor in self.positions
 
+    def number(self) -> int:
+        """The number of cursors that have a position."""
+        return len(self.positions)
+
     # ---- Changes
 
     def add(self, cursor: Cursor, at: Position | None) -> None:
@@ -50,9 +55,9 @@ class Order(Part):
         else:
             self.put(cursor, at)
 
-    @rule("CC-10", source="ActiveManagedCursorContainerImpl", needs="ranks")
+    @rule("CC-10", source=LIST, needs="ranks", when=lambda o, cursor, at: o.stays_last(cursor, at))
     def recounts(self, cursor: Cursor, at: Position) -> bool:
-        """A cursor is counted anew wherever it moves, also where it was the last one and stays it."""
+        """A move counts a cursor anew, even if the cursor was the last one and stays the last one."""
         return True
 
     def stays_last(self, cursor: Cursor, at: Position) -> bool:
@@ -67,7 +72,7 @@ class Order(Part):
 
     @rule("CC-14", source="PR 26629", needs="null_updates", when=lambda o, cursor: o.holds(cursor))
     def forgets(self, cursor: Cursor) -> bool:
-        """A cursor whose position was taken away is not ordered and not ranked, and is still there."""
+        """A cursor that loses its position is no longer ordered and ranked, but is still there."""
         return True
 
     def lose(self, cursor: Cursor) -> None:
@@ -75,9 +80,9 @@ class Order(Part):
         if self.forgets(cursor):
             self.positions.pop(cursor, None)
 
-    @rule("CC-11", source="ManagedCursorContainerImpl", when=lambda o, cursor: o.holds(cursor) and len(o.positions) > 1)
+    @rule("CC-11", source=HEAP, when=lambda o, cursor: o.holds(cursor) and o.number() > 1)
     def take_out(self, cursor: Cursor) -> None:
-        """A removal leaves the others in order: whatever takes the place of the cursor moves up as well as down."""
+        """A removal leaves the other cursors in order."""
         self.drop(cursor)
 
     def drop(self, cursor: Cursor) -> None:
@@ -88,21 +93,21 @@ class Order(Part):
 
     @rule("CC-02", source="ActiveManagedCursorContainer")
     def first(self, positions: Collection[Position]) -> Position | None:
-        """The slowest position is the least of all that are tracked, by ledger, then by entry, both signed."""
+        """The slowest position is the least, by ledger, then by entry, both signed; ranks count from it on."""
         return min(positions) if positions else None
 
     def slowest(self) -> Position | None:
         """The slowest position; none if no cursor has one."""
         return self.first(self.positions.values())
 
-    @rule("CC-02")
     def rank(self, cursor: Cursor, at: Position) -> int:
+        """The number of cursors at a position, or before it."""
         before = [position for position in self.positions.values() if position < at]
         return len(before) + self.beside(cursor, at)
 
     @rule("CC-03", source="ActiveManagedCursorContainerTest", needs="ranks")
     def beside(self, cursor: Cursor, at: Position) -> int:
-        """Cursors at one position share their rank: each counts all of them."""
+        """Cursors at one position share a rank: each counts all of them."""
         return [*self.positions.values()].count(at)
 
     def tied(self, at: Position) -> list[Cursor]:

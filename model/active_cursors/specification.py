@@ -102,7 +102,7 @@ class ActiveCursors(Reference):
 
     @rule(
         "CC-05",
-        source="ActiveManagedCursorContainerImpl and the other containers",
+        source="ActiveManagedCursorContainerImpl",
         when=lambda m, name, at: name not in m.objects,
     )
     def update(self, name: str, at: Position | None) -> None:
@@ -116,9 +116,9 @@ class ActiveCursors(Reference):
         else:
             self.order.put(cursor, at)
 
-    @rule("CC-05")
+    @rule("CC-05", when=lambda m, at: at is not None)
     def tracks_late(self, at: Position | None) -> bool:
-        """Whether a cursor that has no position gets one."""
+        """An update with a position tracks a cursor that had none."""
         return at is not None
 
     def march(self, name: str, n: int, at: Position, step: int, within: int) -> None:
@@ -130,7 +130,7 @@ class ActiveCursors(Reference):
 
     @rule("CC-09", source="ActiveManagedCursorContainerImpl, PR 26511")
     def answers(self, name: str) -> bool:
-        """A removal answers whether the name was there; from then on the cursor is nowhere."""
+        """A removal answers whether the name was there."""
         return name in self.objects
 
     def remove(self, name: str) -> bool:
@@ -142,7 +142,7 @@ class ActiveCursors(Reference):
 
     @rule("CC-09", when=lambda m, cursor: m.order.holds(cursor))
     def leave(self, cursor: Cursor) -> None:
-        """What follows where a cursor was removed."""
+        """A removed cursor is nowhere from then on."""
         self.order.take_out(cursor)
         self.version.removed()
         self.grace.restart()
@@ -155,12 +155,12 @@ class ActiveCursors(Reference):
         when=lambda m: m.version.number > 1,
     )
     def slowest(self) -> Position | None:
-        """What is answered does not depend on when anything else was asked."""
+        """An answer does not depend on when other questions were asked."""
         return self.order.slowest()
 
     @rule("CC-02")
     def size(self) -> int:
-        """How many cursors there are, without position or with one."""
+        """The size is the number of cursors, with a position or without."""
         return len(self.objects)
 
     @rule("RC-04", source="PIP-430", needs="ranks reads")
@@ -188,7 +188,7 @@ class ActiveCursors(Reference):
 
     @rule("EC-58")
     def caches(self) -> bool:
-        """Whether an added entry is to be cached."""
+        """Added entries are cached while there is a cursor, or the grace time lasts."""
         return bool(self.objects) or self.grace.lasts()
 
     def advance(self, ms: int) -> None:

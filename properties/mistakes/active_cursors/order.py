@@ -50,7 +50,7 @@ of(Order.first, look="the order of positions; a cursor that the order misses")(
         lambda o, positions: min(positions) if len(positions) > 1 else None,
     ),
 )
-of(Order.rank)(
+of(Order.rank, breaks="CC-02")(
     instead(
         "absent",
         "Your container counts all cursors, wherever they are; those at a position or before it count.",
