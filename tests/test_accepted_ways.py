@@ -67,7 +67,7 @@ def able_to(contract: Contract, profile: str) -> Any:
 
 def of_contract(contract: Contract) -> Iterator[Way]:
     """Every way that a profile of the contract knows, once."""
-    yield from dict.fromkeys(way for model in contract.profiles.values() for way, _ in known_ways(model))
+    yield from {spelled(way): way for model in contract.profiles.values() for way, _ in known_ways(model)}.values()
 
 
 def shared(contract: Contract, profile: str, ways: Iterable[Way]) -> list[Way]:

@@ -45,7 +45,7 @@ from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
 from broker_tck.properties.mistakes.book import deviations_of, ways_of
 from broker_tck.properties.search.budget import Budget
-from broker_tck.properties.search.exercised import Exercised
+from broker_tck.properties.search.exercised import Exercised, situations_of
 from broker_tck.properties.search.failing import broken_by
 from broker_tck.properties.search.replay import asked, declaring, golden_traces, unasked
 
@@ -391,25 +391,28 @@ def test_profile_replaces_clauses_of_its_parts(profile: str, clauses: set[str]) 
 
 
 MET = [
-    # the rule, what comes before, and what follows where it does not matter, and where it does
-    ("CC-04", "add a [1,1]", "add b [1,1]", "add a [1,2]"),
-    ("CC-05", "add a [1,1]", "update a [1,2]", "update b [1,2]"),
-    ("CC-07", "add a [1,1]", "slowest", "update a [1,2]; slowest"),
-    ("CC-09", "add a null", "remove a", "remove b"),
-    ("CC-10", "add a [1,1]; add b [1,2]", "update a [1,2]", "update b [1,3]"),
-    ("CC-11", "add a [1,1]; add b null", "remove a", "add c [1,1]; remove a"),
-    ("CC-14", "add a [1,1]; add b null", "add b null", "add a null"),
-    ("EC-58", "add a [1,1]", "caches", "remove a; caches"),
+    # the situation, what comes before, and what follows if it does not come up, and if it does
+    ("CC-04 is_update yes", "add a [1,1]", "add b [1,1]", "add a [1,2]"),
+    ("CC-05 update", "add a [1,1]", "update a [1,2]", "update b [1,2]"),
+    ("CC-05 tracks_late", "add a [1,1]", "update a [1,2]", "add b null; update b [1,2]"),
+    ("CC-07 slowest", "add a [1,1]", "slowest", "update a [1,2]; slowest"),
+    ("CC-09 answers", "add a [1,1]", "get a", "remove a"),
+    ("CC-09 leave", "add a [1,1]; add b null", "remove b", "remove a"),
+    ("CC-10 order.recounts", "add a [1,1]; add b [1,2]", "update a [1,2]", "update b [1,3]"),
+    ("CC-11 order.take_out", "add a [1,1]; add b null", "remove a", "add c [1,1]; remove a"),
+    ("CC-14 order.forgets", "add a [1,1]; add b null", "add b null", "add a null"),
+    ("EC-58 caches no", "add a [1,1]", "caches", "remove a; adv 2000; caches"),
 ]
 
 
-@pytest.mark.parametrize(("rule", "first", "without", "with_it"), MET)
-def test_rule_is_met_where_it_matters(rule: str, first: str, without: str, with_it: str) -> None:
+@pytest.mark.parametrize(("situation", "first", "without", "with_it"), MET)
+def test_situation_is_met_if_it_comes_up(situation: str, first: str, without: str, with_it: str) -> None:
+    assert situation in situations_of(ActiveCursors)
     for text, met in ((without, False), (with_it, True)):
         counting = Exercised(ActiveCursors)
         trace = from_text(f"active-cursors ideal; {first}; {text}")
         record(trace.operations, counting.model(trace.config))
-        assert bool(counting.met[rule]) is met
+        assert bool(counting.met[situation]) is met
 
 
 # ---- Laws and variations

@@ -128,7 +128,7 @@ class ActiveCursors(Reference):
 
     # ---- Removing
 
-    @rule("CC-09", source="ActiveManagedCursorContainerImpl, PR 26511")
+    @rule("CC-09", source="ActiveManagedCursorContainerImpl, PR 26511", when=lambda m, name: name in m.objects)
     def answers(self, name: str) -> bool:
         """A removal answers whether the name was there."""
         return name in self.objects
