@@ -1,13 +1,12 @@
-"""What the broker's containers do otherwise than the specification of active cursors: a profile for each."""
+"""The broker's containers: each replaces the clauses of the specification in which it differs, and nothing else."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from broker_tck.model.active_cursors.heap_order import HeapOrder
-from broker_tck.model.active_cursors.lazy_order import LazyOrder
-from broker_tck.model.active_cursors.order import Cursor, Position
-from broker_tck.model.active_cursors.specification import ActiveCursors, Oldest
+from broker_tck.model.active_cursors.heap import HeapOrder
+from broker_tck.model.active_cursors.lazy_list import LazyOrder
+from broker_tck.model.active_cursors.specification import ActiveCursors, Cursor, Oldest, Position
 from broker_tck.model.reference import Allowed
 
 
@@ -47,16 +46,16 @@ class PulsarHeap(ActiveCursors):
         return False
 
     def oldest(self) -> Oldest | Allowed | None:
-        items = self.order.heap.items
+        items = self.order.heap
         if not items:
             return None
         at = items[0].position
         if self.order.mends() and at is not None:
             return self.any_of([item.cursor.number for item in items if item.position == at], at)
-        return items[0].cursor.number, at, self.version.number
+        return items[0].cursor.number, at, self.version
 
     def has_durable(self) -> bool:
-        return self.order.durables > 0
+        return any(cursor.durable for cursor in self.order.items)
 
 
 class ListOf2025(LazyOrder):
