@@ -197,11 +197,11 @@ class ActiveCursors(Reference):
 
     def add(self, name: str, at: Position | None) -> None:
         """Add a new cursor object."""
-        self.add_object(name, at, durable=False)
+        self.add_object(name, at, False)
 
     def durable(self, name: str, at: Position | None) -> None:
         """Add a new object of a durable cursor."""
-        self.add_object(name, at, durable=True)
+        self.add_object(name, at, True)
 
     def crowd(self, name: str, n: int, at: Position, step: int, within: int, durable: bool) -> None:
         """Add n cursors, each ``step`` entries after the one before."""
