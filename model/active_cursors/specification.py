@@ -19,6 +19,7 @@ from broker_tck.model.rules import Part, Rule, informative, law, rule
 INTERFACE = "ActiveManagedCursorContainer"
 LIST = "ActiveManagedCursorContainerImpl"
 HEAP = "ManagedCursorContainerImpl"
+PROPERTIES = "properties of the containers"
 MOST_LISTED = 8
 """Maximum number of objects that a message lists; of more it lists the first two and the last."""
 
@@ -329,17 +330,9 @@ class ActiveCursors(Reference):
         return ()
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
+        informative("CC-01", "A container keeps cursors in order.", source=INTERFACE, why="it describes the interface"),
         informative(
-            "CC-01",
-            "A container adds, updates and removes cursors, and answers with the slowest position and ranks.",
-            source=INTERFACE,
-            why="it describes the interface",
-        ),
-        informative(
-            "CC-06",
-            "The list is updated by updateCursor alone, which answers nothing.",
-            source=LIST,
-            why="the kit calls nothing else, and expects no answer",
+            "CC-06", "The list is updated by updateCursor alone.", source=LIST, why="the kit calls nothing else"
         ),
         informative(
             "CC-08",
@@ -347,21 +340,17 @@ class ActiveCursors(Reference):
             source=LIST,
             why="it says how ranks are kept; what they are is CC-02 and CC-03",
         ),
-        law(
-            "CC-P14",
-            "Slowest position and ranks are those of a sorted list of positions.",
-            source="properties of the containers",
-        ),
+        law("CC-P14", "Slowest position and ranks are those of a sorted list of positions.", source=PROPERTIES),
         law(
             "CC-P15",
             "The slowest position never decreases while cursors only move forward and none is added.",
-            source="properties of the containers",
+            source=PROPERTIES,
             needs="null_updates",
         ),
         law(
             "CC-P16",
             "A tracked cursor's rank is at least 1, that of the last one the number of tracked cursors.",
-            source="properties of the containers",
+            source=PROPERTIES,
             needs="ranks",
         ),
         informative(

@@ -104,7 +104,7 @@ of(Order.forgets, look="a position, a counter or links that a null leaves behind
 look_at("CC-11", "the last item of a heap, swapped into the gap and sifted down only")
 
 
-@around(Order.take_out, "CC-09", "stays in the order", was="a removed cursor stays in the order")
+@around(Order.take_out, "CC-09", "stays in the order", was="RemovedStaysInOrder: a removed cursor stays in the order")
 def stays_in_the_order(_: Method, o: Order, cursor: Cursor) -> None:
     """A removed cursor still counts in the order of your container; it must be nowhere."""
 

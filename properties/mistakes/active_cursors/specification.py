@@ -24,7 +24,7 @@ of(ActiveCursors.is_update, look="a second node, of which the first one can neve
     ActiveCursors.add_object,
     "CC-04",
     "own object",
-    was="an add under a name that is there brings its own object",
+    was="NewObjectTakesOver: an add under a name that is there brings its own object",
 )
 def own_object(add: Method, m: ActiveCursors, name: str, at: Position | None, durable: bool) -> None:
     """An add under a name that is there puts its own object into your container; it must keep the first."""
@@ -38,7 +38,7 @@ def own_object(add: Method, m: ActiveCursors, name: str, at: Position | None, du
     ActiveCursors.add_object,
     "CC-04",
     "own object for a tracked one",
-    was="an add under the name of a tracked cursor brings its own object",
+    was="NewObjectOfTrackedTakesOver: an add under the name of a tracked cursor brings its own object",
 )
 def own_object_for_a_tracked_one(add: Method, m: ActiveCursors, name: str, at: Position | None, durable: bool) -> None:
     """An add under the name of a tracked cursor puts its own object into your container; it must keep the first."""
@@ -54,7 +54,7 @@ def own_object_for_a_tracked_one(add: Method, m: ActiveCursors, name: str, at: P
 look_at("CC-05", "an update that adds")
 
 
-@around(ActiveCursors.update, "CC-05", "adds", was="an update of a name that is not there adds it")
+@around(ActiveCursors.update, "CC-05", "adds", was="UpdateAdds: an update of a name that is not there adds it")
 def update_adds(update: Method, m: ActiveCursors, name: str, at: Position | None) -> None:
     """An update of a name that is not there adds it to your container; it must change nothing."""
     if name not in m.objects:
@@ -63,7 +63,9 @@ def update_adds(update: Method, m: ActiveCursors, name: str, at: Position | None
     update(m, name, at)
 
 
-@around(ActiveCursors.update, "CC-05", "in whatever case", was="an update finds a name in whatever case")
+@around(
+    ActiveCursors.update, "CC-05", "in whatever case", was="UpdateIgnoresCase: an update finds a name in whatever case"
+)
 def update_in_whatever_case(update: Method, m: ActiveCursors, name: str, at: Position | None) -> None:
     """An update finds a cursor of your container whose name differs in case; it must change nothing."""
     update(m, next((each for each in m.objects if each.lower() == name.lower()), name), at)
@@ -286,7 +288,7 @@ of(Grace.restart, breaks="EC-58")(
         "none after a removal",
         "Your container begins no grace time with a removal; it must cache until that is over.",
         lambda g: None,
-        was="a removal begins no grace time",
+        was="NoGraceAfterRemoval: a removal begins no grace time",
     ),
 )
 
@@ -309,25 +311,34 @@ class NoGraceAtStart(Grace):
 look_at("CC-12", "updates of names that are not there; updates to the same position, which count")
 
 
-@around(ActiveCursors.add_object, "CC-12", "adds", was="an add leaves the version as it is")
+@around(ActiveCursors.add_object, "CC-12", "adds", was="version.AddsNotCounted: an add leaves the version as it is")
 def adds_not_counted(add: Method, m: ActiveCursors, *cursor: Any) -> None:
     """An add leaves your container's version as it is; it must raise it by one."""
     without("changed", m, add, *cursor)
 
 
-@around(ActiveCursors.update, "CC-12", "updates", was="an update leaves the version as it is")
+@around(
+    ActiveCursors.update, "CC-12", "updates", was="version.UpdatesNotCounted: an update leaves the version as it is"
+)
 def updates_not_counted(update: Method, m: ActiveCursors, *cursor: Any) -> None:
     """An update leaves your container's version as it is; it must raise it by one."""
     without("changed", m, update, *cursor)
 
 
-@around(ActiveCursors.remove, "CC-12", "removals", was="a removal leaves the version as it is")
+@around(
+    ActiveCursors.remove, "CC-12", "removals", was="version.RemovalsNotCounted: a removal leaves the version as it is"
+)
 def removals_not_counted(remove: Method, m: ActiveCursors, name: str) -> bool:
     """A removal leaves your container's version as it is; it must raise it by one."""
     return bool(without("changed", m, remove, name))
 
 
-@around(ActiveCursors.update, "CC-12", "unknown updates too", was="an update of a name that is not there counts")
+@around(
+    ActiveCursors.update,
+    "CC-12",
+    "unknown updates too",
+    was="UnknownUpdatesCounted: an update of a name that is not there counts",
+)
 def unknown_updates_too(update: Method, m: ActiveCursors, name: str, at: Position | None) -> None:
     """An update of a name that is not there raises your container's version; it must leave it."""
     if name not in m.objects:
