@@ -22,79 +22,73 @@ NOWHERE: Place = ()
 
 
 class Node:
-    """A cursor in the list. A counter is a list with one number, shared by all nodes of a position."""
+    """A cursor in the list; unlinked, it is its own neighbour.
 
-    __slots__ = ("after", "before", "counter", "cursor", "leaving", "linked", "pending", "position")
+    A counter is a list with one number, shared by all nodes of a position.
+    """
+
+    __slots__ = ("after", "before", "counter", "cursor", "pending", "position")
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
         self.position = NOWHERE
         self.pending = NOWHERE
-        self.leaving = False
-        self.linked = False
         self.counter = [0]
-        self.before: Node | None = None
-        self.after: Node | None = None
+        self.before = self.after = self
 
 
 class CountedList:
-    """The links and the counters."""
+    """The links and the counters. The root is a node before the first and behind the last, at no position."""
 
     def __init__(self, recounts: Callable[[Cursor, Position], bool]) -> None:
         self.recounts = recounts
-        self.first: Node | None = None
-        self.last: Node | None = None
+        self.root = Node(Cursor("", 0))
         self.linked = 0
 
     def build(self, nodes: Iterable[Node]) -> None:
         """Link nodes that are in order, and no others."""
-        self.first = self.last = None
+        root = self.root
+        root.before = root.after = root
         self.linked = 0
         for node in nodes:
             self.linked += 1
-            before: Node | None = self.last
-            self.link(before, node, None)
-            node.counter = before.counter if before and before.position == node.position else [0]
+            before = root.before
+            self.link(before, node)
+            node.counter = before.counter if before.position == node.position else [0]
             node.counter[0] = self.linked
 
-    def insert(self, node: Node, position: Place) -> None:
+    def insert(self, node: Node) -> None:
         """Link a node behind all that are not after it."""
         self.linked += 1
-        node.linked = True
-        if self.first is None:
-            self.first = self.last = node
-            node.counter = [1]
-            return
         tied: Node | None = None
-        current: Node | None = self.first
+        current = self.root.after
         smaller = 0
-        while current and current.position <= position:
-            if current.position < position:
+        while current is not self.root and current.position <= node.position:
+            if current.position < node.position:
                 smaller += 1
             elif tied is None:
                 tied = current
             current = current.after
-        node.counter = tied.counter if tied else [smaller + 1]
-        self.link(current.before if current else self.last, node, current)
-        self.recount(tied or node.after, 1)
+        node.counter = tied.counter if tied else [smaller]
+        self.link(current.before, node)
+        self.recount(tied or node, 1)
 
     def unlink_counted(self, node: Node) -> None:
         """Unlink a node, if it is linked, and count the others without it."""
-        if not node.linked:
+        if node.after is node:
             return
-        tied, current = None, node.before
-        while current and current.position == node.position:
-            tied, current = current, current.before
+        start, current = node.after, node.before
+        while current.position == node.position:
+            start, current = current, current.before
         self.unlink(node)
-        self.recount(tied or node.after, -1)
-        node.before = node.after = None
-        node.linked = False
+        self.recount(start, -1)
+        node.before = node.after = node
         self.linked -= 1
 
-    def recount(self, start: Node | None, by: int) -> None:
+    def recount(self, start: Node, by: int) -> None:
         """Change the counter of each position from a node on."""
         done = NOWHERE
-        while start:
+        while start is not self.root:
             if start.position != done:
                 done = start.position
                 start.counter[0] += by
@@ -103,74 +97,53 @@ class CountedList:
     def move(self, node: Node, new: Place) -> None:
         """Move a node, and count anew whatever it passes by."""
         old = node.position
-        stays = not (node.before and node.before.position > new) and not (node.after and node.after.position < new)
-        if old == new or (stays and node is self.last and not self.recounts(node.cursor, (new[0], new[1]))):
-            node.position = new
-        elif not node.linked:
-            node.position = new
+        last = node.after is self.root and node.before.position <= new
+        if old == new or (last and not self.recounts(node.cursor, (new[0], new[1]))):
+            pass
+        elif node.after is node:
             node.counter[0] -= old < new
             node.counter = [1]
         else:
             self.unlink(node)
             if old < new:
-                self.move_on(node, old, new)
+                self.link_farther_on(node, new)
             else:
-                self.move_back(node, old, new)
-            node.position = new
+                self.link_farther_back(node, new)
+        node.position = new
 
-    def move_on(self, node: Node, old: Place, new: Place) -> None:
-        """Link a node that was unlinked farther on."""
+    def link_farther_on(self, node: Node, new: Place) -> None:
+        """Link a node behind those that it passes; each of their positions has one cursor less up to it."""
         node.counter[0] -= 1
-        current, done = node.after, old
-        while current and current.position < new:
+        current, done = node.after, node.position
+        while current is not self.root and current.position < new:
             if current.position != done:
                 done = current.position
                 current.counter[0] -= 1
             current = current.after
-        before = current.before if current else self.last
-        self.link(before, node, current)
-        if current and current.position == new:
-            node.counter = current.counter
-        else:
-            node.counter = [(before.counter[0] if before else 0) + 1]
+        before = current.before
+        self.link(before, node)
+        node.counter = current.counter if current.position == new else [before.counter[0] + 1]
 
-    def move_back(self, node: Node, old: Place, new: Place) -> None:
-        """Link a node that was unlinked farther back."""
-        current, done = node.before, old
-        while current and current.position > new:
+    def link_farther_back(self, node: Node, new: Place) -> None:
+        """Link a node before those that it passes; each of their positions has one cursor more up to it."""
+        current, done = node.before, node.position
+        while current.position > new:
             if current.position != done:
                 done = current.position
                 current.counter[0] += 1
             current = current.before
-        self.link(current, node, current.after if current else self.first)
-        if current and current.position == new:
-            node.counter = current.counter
-            node.counter[0] += 1
-        else:
-            node.counter = [(current.counter[0] if current else 0) + 1]
+        self.link(current, node)
+        node.counter = current.counter if current.position == new else [current.counter[0]]
+        node.counter[0] += 1
 
-    def link(self, before: Node | None, node: Node, after: Node | None) -> None:
-        """Put a node between two."""
-        node.before, node.after = before, after
-        if before:
-            before.after = node
-        else:
-            self.first = node
-        if after:
-            after.before = node
-        else:
-            self.last = node
+    def link(self, before: Node, node: Node) -> None:
+        """Put a node behind another."""
+        node.before, node.after = before, before.after
+        before.after = node.after.before = node
 
     def unlink(self, node: Node) -> None:
         """Close the gap around a node, which keeps its own links."""
-        if node.before:
-            node.before.after = node.after
-        else:
-            self.first = node.after
-        if node.after:
-            node.after.before = node.before
-        else:
-            self.last = node.before
+        node.before.after, node.after.before = node.after, node.before
 
 
 def farthest_first(one: Node, other: Node) -> int:
@@ -195,7 +168,7 @@ class LazyOrder(Order):
         self.unlinking = HashOrder()
         """The names of those that leave, in the order in which they are unlinked."""
         self.moves = PriorityQueue(farthest_first)
-        """What waits to be moved. It outlives its cursor, and where that is added again, it waits twice."""
+        """What waits to be moved. It outlives its cursor; if that is added again, it waits twice."""
 
     def holds(self, cursor: Cursor) -> bool:
         node = self.nodes.get(cursor.name)
@@ -212,18 +185,14 @@ class LazyOrder(Order):
         if node is None:
             node = Node(cursor)
         else:
-            self.take_back(node, cursor)
+            self.stay(node)
+            if not self.releases(cursor):
+                cursor.become(node.cursor)
+            node.cursor = cursor
         self.nodes[cursor.name] = node
         self.listing.add(cursor.name)
         if at:
             self.queue(node, at)
-
-    def take_back(self, node: Node, cursor: Cursor) -> None:
-        """Take the node of a removed cursor for another one of its name."""
-        self.stay(cursor.name, node)
-        if not self.releases(cursor):
-            cursor.become(node.cursor)
-        node.cursor = cursor
 
     @rule("CC-09", when=lambda o, cursor: True)
     def releases(self, cursor: Cursor) -> bool:
@@ -236,36 +205,38 @@ class LazyOrder(Order):
         else:
             node = self.nodes[cursor.name]
             if self.forgets(cursor):
-                self.stay(cursor.name, node)
+                self.stay(node)
             self.queue(node, at)
 
     def put(self, cursor: Cursor, at: Position) -> None:
         node = self.nodes[cursor.name]
-        self.stay(cursor.name, node)
+        self.stay(node)
         self.queue(node, at)
 
     def lose(self, cursor: Cursor) -> None:
-        self.untrack(cursor.name, self.nodes[cursor.name])
+        self.untrack(self.nodes[cursor.name])
 
     def drop(self, cursor: Cursor) -> None:
         node = self.nodes.pop(cursor.name)
         self.listing.discard(cursor.name)
-        self.untrack(cursor.name, node)
+        self.untrack(node)
 
-    def untrack(self, name: str, node: Node) -> None:
+    def untrack(self, node: Node) -> None:
         """Have a node unlinked when the list is brought up to date; a move of it that waits leads nowhere."""
         if node.position:
-            self.leaving[name] = node
-            self.unlinking.add(name)
-            node.leaving = True
+            self.leaving[node.cursor.name] = node
+            self.unlinking.add(node.cursor.name)
         node.pending = NOWHERE
 
-    def stay(self, name: str, node: Node) -> None:
+    def leaves(self, node: Node) -> bool:
+        """Whether a node waits to be unlinked."""
+        return self.leaving.get(node.cursor.name) is node
+
+    def stay(self, node: Node) -> None:
         """Do not have it unlinked."""
-        if node.leaving:
-            node.leaving = False
-            self.leaving.pop(name, None)
-            self.unlinking.discard(name)
+        if self.leaves(node):
+            del self.leaving[node.cursor.name]
+            self.unlinking.discard(node.cursor.name)
 
     def queue(self, node: Node, position: Position) -> None:
         """Have a node moved when the list is brought up to date."""
@@ -277,7 +248,7 @@ class LazyOrder(Order):
 
     def slowest(self) -> Position | None:
         self.bring_up_to_date()
-        at = self.list.first.position if self.list.first else NOWHERE
+        at = self.list.root.after.position
         return self.first([(at[0], at[1])] if at else [])
 
     def count(self, cursor: Cursor | None) -> int:
@@ -286,7 +257,7 @@ class LazyOrder(Order):
         return node.counter[0] if node and node.position else 0
 
     def bring_up_to_date(self) -> None:
-        """Do what waits; where as many moves wait as half of the list, or more, it is built anew."""
+        """Do what waits; if half of the list or more waits to be moved, build it anew."""
         if len(self.moves.items) >= self.list.linked // 2:
             if self.leaving or self.moves.items:
                 self.build_anew()
@@ -299,13 +270,11 @@ class LazyOrder(Order):
         for node in (self.nodes[name] for name in self.listing):
             if node.pending:
                 node.position, node.pending = node.pending, NOWHERE
-            if node.leaving and self.forgets(node.cursor):
+            node.before = node.after = node
+            if not self.leaves(node):
+                tracked += [node] if node.position else []
+            elif self.forgets(node.cursor):
                 node.position = NOWHERE
-            node.linked = bool(node.position) and not node.leaving
-            node.before = node.after = None
-            node.leaving = False
-            if node.linked:
-                tracked.append(node)
         self.leaving.clear()
         self.unlinking.clear()
         self.moves.items.clear()
@@ -315,7 +284,6 @@ class LazyOrder(Order):
         """Unlink what leaves, then do the moves that wait; one that leads nowhere is left out."""
         for node in (self.leaving[name] for name in self.unlinking):
             self.list.unlink_counted(node)
-            node.leaving = False
             if self.forgets(node.cursor):
                 node.position = NOWHERE
         self.leaving.clear()
@@ -328,5 +296,5 @@ class LazyOrder(Order):
                 self.list.move(node, node.pending)
             else:
                 node.position = node.pending
-                self.list.insert(node, node.position)
+                self.list.insert(node)
             node.pending = NOWHERE
