@@ -30,6 +30,8 @@ class HeapOrder(Order):
         super().__init__()
         self.heap: list[HeapItem] = []
         self.items: dict[Cursor, HeapItem] = {}
+        self.durables = 0
+        """The durable cursors that came, less those that left; a failed comparison leaves one uncounted."""
         self.spoiled = False
         """Whether a comparison has failed: then there is no order any more to mend."""
 
@@ -48,6 +50,7 @@ class HeapOrder(Order):
         item = self.items[cursor] = HeapItem(cursor, at)
         if at is not None:
             self.push(item)
+        self.durables += cursor.durable
 
     def put(self, cursor: Cursor, at: Position) -> None:
         item = self.items[cursor]
@@ -69,6 +72,7 @@ class HeapOrder(Order):
         item = self.items.pop(cursor)
         if item.at != NOWHERE:
             self.pull(item)
+        self.durables -= cursor.durable
 
     def slowest(self) -> Position | None:
         first = self.heap[0].position if self.heap else None
@@ -102,12 +106,10 @@ class HeapOrder(Order):
 
     def moved(self, item: HeapItem) -> None:
         """Put an item in its place after its position has changed."""
-        if len(self.heap) == 1:
-            return
-        if item.at == 0 or not self.before(item, self.heap[(item.at - 1) // 2]):
+        at = item.at
+        self.up(item)
+        if item.at == at:
             self.down(item)
-        else:
-            self.up(item)
 
     def up(self, item: HeapItem) -> None:
         """Move an item up while it is before the one above it."""
@@ -117,18 +119,13 @@ class HeapOrder(Order):
     def down(self, item: HeapItem) -> None:
         """Move an item down while one below is before it; of two such the left one, if it is before the right."""
         while True:
-            left, right = self.below(item, 1), self.below(item, 2)
-            if right and self.before(right, item):
-                self.swap(item, left if left and self.before(left, right) else right)
-            elif left and self.before(left, item):
-                self.swap(item, left)
+            below = self.heap[2 * item.at + 1 : 2 * item.at + 3]
+            if len(below) > 1 and self.before(below[1], item):
+                self.swap(item, below[0] if self.before(*below) else below[1])
+            elif below and self.before(below[0], item):
+                self.swap(item, below[0])
             else:
                 return
-
-    def below(self, item: HeapItem, side: int) -> HeapItem | None:
-        """The item below on one side: 1 is left, 2 is right."""
-        at = 2 * item.at + side
-        return self.heap[at] if at < len(self.heap) else None
 
     def swap(self, one: HeapItem, other: HeapItem) -> None:
         """Let two items change places."""

@@ -200,13 +200,10 @@ class LazyOrder(Order):
         return True
 
     def add_again(self, cursor: Cursor, at: Position | None) -> None:
-        if at is None:
-            self.lose(cursor)
+        if at and not self.forgets(cursor):
+            self.queue(self.nodes[cursor.name], at)
         else:
-            node = self.nodes[cursor.name]
-            if self.forgets(cursor):
-                self.stay(node)
-            self.queue(node, at)
+            super().add_again(cursor, at)
 
     def put(self, cursor: Cursor, at: Position) -> None:
         node = self.nodes[cursor.name]
@@ -267,7 +264,7 @@ class LazyOrder(Order):
     def build_anew(self) -> None:
         """Link all that have a position: by position, then as their names are listed."""
         tracked = []
-        for node in (self.nodes[name] for name in self.listing):
+        for node in map(self.nodes.__getitem__, self.listing):
             if node.pending:
                 node.position, node.pending = node.pending, NOWHERE
             node.before = node.after = node
@@ -282,7 +279,7 @@ class LazyOrder(Order):
 
     def mend(self) -> None:
         """Unlink what leaves, then do the moves that wait; one that leads nowhere is left out."""
-        for node in (self.leaving[name] for name in self.unlinking):
+        for node in map(self.leaving.__getitem__, self.unlinking):
             self.list.unlink_counted(node)
             if self.forgets(node.cursor):
                 node.position = NOWHERE

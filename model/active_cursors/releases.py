@@ -55,7 +55,7 @@ class PulsarHeap(ActiveCursors):
         return items[0].cursor.number, at, self.version
 
     def has_durable(self) -> bool:
-        return any(cursor.durable for cursor in self.order.items)
+        return self.order.durables > 0
 
 
 class ListOf2025(LazyOrder):

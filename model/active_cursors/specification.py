@@ -213,11 +213,12 @@ class ActiveCursors(Reference):
         """Add a cursor object."""
         self.added += 1
         if self.is_update(name):
+            self.changed()
             self.order.add_again(self.objects[name], at)
         else:
             cursor = self.objects[name] = Cursor(name, self.added, durable)
             self.order.add(cursor, at)
-        self.changed()
+            self.changed()
 
     @rule("CC-04", source=LIST)
     def is_update(self, name: str) -> bool:
