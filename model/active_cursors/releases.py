@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from broker_tck.model.active_cursors.heap import HeapOrder
 from broker_tck.model.active_cursors.lazy_list import LazyOrder
 from broker_tck.model.active_cursors.specification import ActiveCursors, Cursor, Oldest, Position
@@ -14,7 +12,7 @@ class PulsarTreeSet(ActiveCursors):
     """The tree set of 2025-09-20: an add under a name that is there leaves the old position behind."""
 
     PROFILE = "pulsar-tree-set"
-    BREAKS: ClassVar[tuple[str, ...]] = ("CC-P14", "CC-P16")
+    BREAKS = ("CC-P14", "CC-P16")
 
     def is_update(self, name: str) -> bool:
         return False
@@ -34,8 +32,8 @@ class PulsarHeap(ActiveCursors):
     """The heap of all cursors of 2025-09-20: a removal leaves it out of order, and positions have to be known."""
 
     PROFILE = "pulsar-heap"
-    BREAKS: ClassVar[tuple[str, ...]] = ("CC-P14", "CC-P15")
-    MOOT: ClassVar[tuple[str, ...]] = ("CC-03", "CC-10", "CC-P16")
+    BREAKS = ("CC-P14", "CC-P15")
+    MOOT = ("CC-03", "CC-10", "CC-P16")
     Order = HeapOf2025
     order: HeapOrder
 
@@ -75,10 +73,10 @@ class PulsarList2025(ActiveCursors):
     """The list of 2025-09-20: it miscounts what the last cursor leaves, and keeps what it should let go of."""
 
     PROFILE = "pulsar-list-2025"
-    BREAKS: ClassVar[tuple[str, ...]] = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "rename")
-    MOOT: ClassVar[tuple[str, ...]] = ("CC-03", "CC-11")
+    BREAKS = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "rename")
+    MOOT = ("CC-03", "CC-11")
     Order = ListOf2025
 
 
-PROFILES = {m.PROFILE: m for m in (ActiveCursors, PulsarList2025, PulsarHeap, PulsarTreeSet)}
+PROFILES = {model.PROFILE: model for model in (ActiveCursors, PulsarList2025, PulsarHeap, PulsarTreeSet)}
 """Every profile of the contract; the first is the default."""
