@@ -331,9 +331,17 @@ class ActiveCursors(Reference):
         return ()
 
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
-        informative("CC-01", "A container keeps cursors in order.", source=INTERFACE, why="it describes the interface"),
         informative(
-            "CC-06", "The list is updated by updateCursor alone.", source=LIST, why="the kit calls nothing else"
+            "CC-01",
+            "A container adds, updates and removes cursors, and answers with the slowest position and ranks.",
+            source=INTERFACE,
+            why="it describes the interface",
+        ),
+        informative(
+            "CC-06",
+            "The list is updated by updateCursor alone, which answers nothing.",
+            source=LIST,
+            why="the kit calls nothing else, and expects no answer",
         ),
         informative(
             "CC-08",
