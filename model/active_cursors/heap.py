@@ -43,7 +43,7 @@ class HeapOrder(Order):
 
     @rule("CC-11", when=lambda o: True)
     def mends(self) -> bool:
-        """The cursor that takes the place of a removed one moves up as well as down."""
+        """In a heap, the last item takes the place, and moves up if it is before the one above it."""
         return True
 
     def add(self, cursor: Cursor, at: Position | None) -> None:

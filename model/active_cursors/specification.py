@@ -108,7 +108,7 @@ class Order(Part):
 
     @rule("CC-11", source=HEAP, when=lambda o, cursor: o.holds(cursor) and o.number() > 1)
     def take_out(self, cursor: Cursor) -> None:
-        """A removal leaves the other cursors in order."""
+        """A removal leaves the others in order: whatever takes the place of the cursor moves up as well as down."""
         self.drop(cursor)
 
     def drop(self, cursor: Cursor) -> None:
@@ -138,7 +138,7 @@ class Order(Part):
 
     @rule("CC-03", source="ActiveManagedCursorContainerTest", needs="ranks")
     def beside(self, cursor: Cursor, at: Position) -> int:
-        """Cursors at one position share a rank: each counts all of them."""
+        """Cursors at one position share their rank: each counts all of them."""
         return [*self.positions.values()].count(at)
 
     def tied(self, at: Position) -> list[Cursor]:
