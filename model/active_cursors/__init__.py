@@ -1,5 +1,5 @@
 """The reference models of contract ``active-cursors``, by profile."""
 
-from broker_tck.model.active_cursors.profiles import PROFILES
+from broker_tck.model.active_cursors.releases import PROFILES
 
 __all__ = ["PROFILES"]

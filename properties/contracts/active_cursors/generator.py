@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broker_tck.model.active_cursors.order import Position
-from broker_tck.model.active_cursors.specification import ActiveCursors
+from broker_tck.model.active_cursors.specification import ActiveCursors, Position
 from broker_tck.properties.contracts.active_cursors.edges import left
 from broker_tck.properties.contracts.active_cursors.operations import (
     Add,

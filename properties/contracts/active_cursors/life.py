@@ -12,8 +12,7 @@ from itertools import product
 from string import ascii_lowercase
 from typing import Any
 
-from broker_tck.model.active_cursors.order import Position
-from broker_tck.model.active_cursors.specification import ActiveCursors
+from broker_tck.model.active_cursors.specification import ActiveCursors, Position
 from broker_tck.properties.contracts.active_cursors.operations import (
     QUESTIONS,
     Add,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from string import ascii_lowercase
 
-from broker_tck.model.active_cursors.order import Position
+from broker_tck.model.active_cursors.specification import Position
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 
 NAMED = (2, 3, 4, 5, 6, 8, 8, 10, 12, 12)

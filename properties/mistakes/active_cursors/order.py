@@ -1,42 +1,34 @@
-"""Known mistakes: where cursors are, and who is behind: the part of a container that orders its cursors."""
+"""Known mistakes in the order of cursors: the slowest position, ranks, moves, and what a removal leaves."""
 
 from __future__ import annotations
 
-from broker_tck.model.active_cursors.order import UNSIGNED, Order
-from broker_tck.properties.mistakes.book import instead, look_at, of
+from broker_tck.model.active_cursors.heap import HeapOrder
+from broker_tck.model.active_cursors.lazy_list import LazyOrder
+from broker_tck.model.active_cursors.specification import Cursor, Order, Position
+from broker_tck.model.rules import Method
+from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
-of(Order.recounts, look="the shortcut for a node that stays in its place at the end of the list")(
-    instead(
-        "absent",
-        "Your container does not count a cursor anew that was the last and stays it.",
-        lambda o, cursor, at: not o.stays_last(cursor, at),
-    ),
-)
-of(Order.forgets, look="a position, a counter or links that a null leaves behind")(
-    instead(
-        "absent", "Your container goes on ranking a cursor whose position was taken away.", lambda o, cursor: False
-    ),
-)
-look_at("CC-11", "the last item of a heap, swapped into the gap and sifted down only")
+UNSIGNED = 2**64 - 1
+
 of(Order.first, look="the order of positions; a cursor that the order misses")(
     instead(
         "absent",
-        "Your container tells the position that came first; it has to tell the least.",
+        "Your container answers with the position that came first; it must be the least.",
         lambda o, positions: next(iter(positions), None),
     ),
     instead(
         "the greatest",
-        "Your container answers with the fastest position; it is asked for the slowest.",
+        "Your container answers with the fastest position; it must be the slowest.",
         lambda o, positions: max(positions, default=None),
     ),
     instead(
         "unsigned",
-        "Your container takes negative ids for large ones; positions are compared as signed numbers.",
+        "Your container takes negative ids for large ones; it must compare ids as signed numbers.",
         lambda o, positions: min(positions, default=None, key=lambda at: (at[0] & UNSIGNED, at[1] & UNSIGNED)),
     ),
     instead(
         "by entry",
-        "Your container compares entries before ledgers; the slowest position is the least by ledger, then by entry.",
+        "Your container compares entries before ledgers; it must compare ledgers first.",
         lambda o, positions: min(positions, default=None, key=lambda at: (at[1], at[0])),
     ),
     instead(
@@ -46,29 +38,29 @@ of(Order.first, look="the order of positions; a cursor that the order misses")(
     ),
     instead(
         "not of one alone",
-        "Your container does not tell the position of a cursor that is alone.",
+        "Your container does not answer with the position of a cursor that is alone; it must.",
         lambda o, positions: min(positions) if len(positions) > 1 else None,
     ),
 )
-of(Order.rank)(
+of(Order.rank, breaks="CC-02")(
     instead(
         "absent",
-        "Your container counts all cursors, wherever they are; those at a position or before it count.",
+        "Your container counts all cursors for a rank; it must count those at the position or before it.",
         lambda o, cursor, at: len(o.positions),
     ),
     instead(
         "strictly before",
-        "Your container counts only the cursors before a position; those at it count as well.",
+        "Your container counts only the cursors before a position; it must count those at it as well.",
         lambda o, cursor, at: sum(position < at for position in o.positions.values()),
     ),
     instead(
         "at or after",
-        "Your container counts the cursors at a position or after it; it has to count those at it or before.",
+        "Your container counts the cursors at a position or after it; it must count those at it or before.",
         lambda o, cursor, at: sum(position >= at for position in o.positions.values()),
     ),
     instead(
         "of those with names",
-        "Your container leaves out cursors whose names come later when it counts; names do not matter.",
+        "Your container leaves cursors with later names out of a rank; it must count them, too.",
         lambda o, cursor, at: sum(
             position <= at for other, position in o.positions.items() if other.name <= cursor.name
         ),
@@ -77,17 +69,90 @@ of(Order.rank)(
 of(Order.beside, look="ties: those at the same position count, whatever their order")(
     instead(
         "absent",
-        "Your container ranks cursors at one position in the order of their names; they share a rank.",
+        "Your container ranks cursors at one position in the order of their names; they must share a rank.",
         lambda o, cursor, at: sum(other.name <= cursor.name for other in o.tied(at)),
     ),
     instead(
         "in order of adds",
-        "Your container ranks cursors at one position in the order of their adds; they share a rank.",
+        "Your container ranks cursors at one position in the order of their adds; they must share a rank.",
         lambda o, cursor, at: o.tied(at).index(cursor) + 1,
     ),
     instead(
         "none of the others",
-        "Your container does not count other cursors at the same position; each counts all of them.",
+        "Your container leaves other cursors at the same position out of a rank; it must count all of them.",
         lambda o, cursor, at: 1,
     ),
 )
+of(Order.recounts, look="the shortcut for a node that stays in its place at the end of the list")(
+    instead(
+        "absent",
+        "Your container does not count a cursor anew if it was the last one and stays the last one; it must.",
+        lambda o, cursor, at: not o.stays_last(cursor, at),
+    ),
+)
+of(Order.forgets, look="a position, a counter or links that a null leaves behind")(
+    instead(
+        "absent",
+        "Your container goes on ranking a cursor whose position was taken away; it must stop.",
+        lambda o, cursor: False,
+    ),
+)
+
+
+# ---- Removals
+
+look_at("CC-11", "the last item of a heap, swapped into the gap and sifted down only")
+
+
+@around(Order.take_out, "CC-09", "stays in the order", was="RemovedStaysInOrder: a removed cursor stays in the order")
+def stays_in_the_order(_: Method, o: Order, cursor: Cursor) -> None:
+    """A removed cursor still counts in the order of your container; it must be nowhere."""
+
+
+@mistake(
+    "CC-11",
+    "a removal loses sight of the last cursor",
+    "After a removal, your container loses sight of the last cursor; it must leave the others in order.",
+)
+class LosesSight(Order):
+    """The cursor that was put in order last is not counted as slowest until it moves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unseen: set[Cursor] = set()
+
+    def put(self, cursor: Cursor, at: Position) -> None:
+        """Give a cursor another position, by which it comes into sight."""
+        super().put(cursor, at)
+        self.unseen.discard(cursor)
+
+    def take_out(self, cursor: Cursor) -> None:
+        """Take a cursor out, and lose sight of the last one."""
+        super().take_out(cursor)
+        self.unseen.update([*self.positions][-1:])
+
+    def slowest(self) -> Position | None:
+        """The slowest position in sight."""
+        return self.first([at for cursor, at in self.positions.items() if cursor not in self.unseen])
+
+
+of(HeapOrder.mends)(
+    instead(
+        "absent",
+        "Your heap moves the cursor that takes the place of a removed one down only; it must move up as well.",
+        lambda o: False,
+    ),
+)
+of(LazyOrder.releases)(
+    instead(
+        "absent",
+        "Your list keeps the object of a removed cursor if one of its name is added soon; it must let go of it.",
+        lambda o, cursor: False,
+    ),
+)
+
+# ---- Invariants
+
+look_at("CC-P14", "whatever orders the cursors")
+look_at("CC-P15", "a cursor that was lost sight of, and comes up again")
+look_at("CC-P16", "counters that are not brought up to date")

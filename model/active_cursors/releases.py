@@ -1,13 +1,10 @@
-"""What the broker's containers do otherwise than the specification of active cursors: a profile for each."""
+"""The broker's containers: each replaces the clauses of the specification in which it differs, and nothing else."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from broker_tck.model.active_cursors.heap_order import HeapOrder
-from broker_tck.model.active_cursors.lazy_order import LazyOrder
-from broker_tck.model.active_cursors.order import Cursor, Position
-from broker_tck.model.active_cursors.specification import ActiveCursors, Oldest
+from broker_tck.model.active_cursors.heap import HeapOrder
+from broker_tck.model.active_cursors.lazy_list import LazyOrder
+from broker_tck.model.active_cursors.specification import ActiveCursors, Cursor, Oldest, Position
 from broker_tck.model.reference import Allowed
 
 
@@ -15,7 +12,7 @@ class PulsarTreeSet(ActiveCursors):
     """The tree set of 2025-09-20: an add under a name that is there leaves the old position behind."""
 
     PROFILE = "pulsar-tree-set"
-    BREAKS: ClassVar[tuple[str, ...]] = ("CC-P14", "CC-P16")
+    BREAKS = ("CC-P14", "CC-P16")
 
     def is_update(self, name: str) -> bool:
         return False
@@ -35,8 +32,8 @@ class PulsarHeap(ActiveCursors):
     """The heap of all cursors of 2025-09-20: a removal leaves it out of order, and positions have to be known."""
 
     PROFILE = "pulsar-heap"
-    BREAKS: ClassVar[tuple[str, ...]] = ("CC-P14", "CC-P15")
-    MOOT: ClassVar[tuple[str, ...]] = ("CC-03", "CC-10", "CC-P16")
+    BREAKS = ("CC-P14", "CC-P15")
+    MOOT = ("CC-03", "CC-10", "CC-P16")
     Order = HeapOf2025
     order: HeapOrder
 
@@ -47,13 +44,13 @@ class PulsarHeap(ActiveCursors):
         return False
 
     def oldest(self) -> Oldest | Allowed | None:
-        items = self.order.heap.items
+        items = self.order.heap
         if not items:
             return None
         at = items[0].position
         if self.order.mends() and at is not None:
             return self.any_of([item.cursor.number for item in items if item.position == at], at)
-        return items[0].cursor.number, at, self.version.number
+        return items[0].cursor.number, at, self.version
 
     def has_durable(self) -> bool:
         return self.order.durables > 0
@@ -76,10 +73,10 @@ class PulsarList2025(ActiveCursors):
     """The list of 2025-09-20: it miscounts what the last cursor leaves, and keeps what it should let go of."""
 
     PROFILE = "pulsar-list-2025"
-    BREAKS: ClassVar[tuple[str, ...]] = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "rename")
-    MOOT: ClassVar[tuple[str, ...]] = ("CC-03", "CC-11")
+    BREAKS = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "rename")
+    MOOT = ("CC-03", "CC-11")
     Order = ListOf2025
 
 
-PROFILES = {m.PROFILE: m for m in (ActiveCursors, PulsarList2025, PulsarHeap, PulsarTreeSet)}
+PROFILES = {model.PROFILE: model for model in (ActiveCursors, PulsarList2025, PulsarHeap, PulsarTreeSet)}
 """Every profile of the contract; the first is the default."""
