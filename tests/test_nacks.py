@@ -39,7 +39,6 @@ from broker_tck.properties.contracts.negative_acks.operations import Advance, Ca
 from broker_tck.properties.contracts.negative_acks.rig import Rig, requests
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
-from broker_tck.properties.search.exercised import Exercised
 from broker_tck.properties.search.failing import failure
 
 BASE = 1_763_695_000_064 & -1024
@@ -507,35 +506,6 @@ def test_of_two_timeouts_of_one_deadline_the_one_that_was_armed_first_fires_firs
     operations = [inner[0], Nack(0, 0, 0), inner[1], Advance(134), inner[0], Advance(133), Nack(0, 0, 0), Advance(101)]
     found = failure(resolve("legacy-java-3.0"), LegacyJava30, Config(delay_us=100_000), [*operations, Stale()])
     assert found is None
-
-
-# ---- When a rule is met
-
-
-@pytest.mark.parametrize(
-    ("rule", "text", "times"),
-    [
-        ("NA-06", "backoff_ms=[1000,5000]; chunked 0 5 2 0; chunked 0 5 2 0", 0),
-        ("NA-06", "backoff_ms=[1000,5000]; chunked 0 5 2 0; chunked 0 5 2 1", 1),
-        ("NA-10", "; id 0 0; nack 0 0 0", 0),
-        ("NA-10", "; nack 0 0 1", 1),
-        ("NA-24", "backoff_ms=[1000,5000]; nack 0 0 1; nack 0 1 0; nack 0 2 0", 0),
-        ("NA-24", "backoff_ms=[1000,5000]; nack 0 0 0; nack 0 1 1", 1),
-        ("NA-35", "; nack 0 0 0; adv 1000", 0),
-        ("NA-35", "; nack 0 0 0; inside nack 0 1 0; adv 1000", 1),
-        ("NA-35", "; nack 0 0 0; fail; adv 1000", 1),
-        ("NA-40", "; nack 0 0 0; adv 1000; close", 0),
-        ("NA-40", "; nack 0 0 0; close; close", 1),
-        ("NA-42", "; nack 0 0 0; stale; adv 1000; stale", 0),
-        ("NA-42", "; nack 0 0 0; close; stale", 1),
-    ],
-)
-def test_rule_is_met_where_it_matters(rule: str, text: str, times: int) -> None:
-    trace, counting = from_text(f"negative-acks pip-393-spec {text}"), Exercised(NegativeAcks)
-    model: Any = counting.model(trace.config)
-    for operation in trace.operations:
-        operation.on(model)
-    assert counting.met[rule] == times
 
 
 # ---- What a client can do

@@ -44,27 +44,18 @@ class Buckets(Part):
         """The bucket is the instant with its low bits cleared, rounded down to a multiple of 2^k milliseconds."""
         return at - at % (self.scale << self.bits)
 
-    @rule("NA-38", source="NegativeAcksTracker, PR 23600")
-    def superseded(self, item: Item, key: int) -> list[int]:
-        """An entry is one item in each bucket: nacks into several buckets are emitted by each."""
-        return []
-
-    @rule("NA-38", when=lambda b, item, key: bool(b.elsewhere(item, key)))
-    def files(self, item: Item, key: int) -> bool:
-        """A nack is filed even if its entry is in another bucket."""
-        return True
-
     def elsewhere(self, item: Item, key: int) -> list[int]:
         """The other keys under which the item is held."""
         return [k for k, bucket in self.held.items() if k != key and item in bucket]
 
+    @rule(
+        "NA-38",
+        source="NegativeAcksTracker, PR 23600",
+        when=lambda b, item, key, chunks: bool(b.elsewhere(item, key)),
+    )
     def hold(self, item: Item, key: int, chunks: int) -> bool:
-        """Hold an item under a key; answers whether that is done."""
+        """An entry is one item in each bucket: nacks into several buckets are emitted by each."""
         item = self.stored(item)
-        if not self.files(item, key):
-            return False
-        for other in self.superseded(item, key):
-            self.drop(other, item)
         self.held.setdefault(key, set()).add(item)
         if chunks > 1:
             place = self.noted(key, item[:2])
@@ -93,13 +84,13 @@ class Buckets(Part):
 
     @rule("NA-30", source="NegativeAcksTracker, PR 23600")
     def due(self, key: int, now: int) -> bool:
-        """A firing takes every bucket that is not after the clock, in ascending order, and nothing else."""
+        """A bucket is due if it is not after the clock."""
         return key <= now
 
     @rule("NA-30")
-    def selected(self, due: list[int]) -> list[int]:
-        """All buckets that are due fire together."""
-        return due
+    def selected(self, now: int) -> list[int]:
+        """A firing takes every bucket that is due, in ascending order, and nothing else."""
+        return [*takewhile(lambda key: self.due(key, now), sorted(self.held))]
 
     @rule("NA-31", source="NegativeAcksTracker, PR 23600")
     def emitted(self, ids: Iterable[Position]) -> list[Position]:
@@ -108,29 +99,21 @@ class Buckets(Part):
 
     @rule("NA-06", source="NegativeAcksTracker, PR 25229, issue 25220")
     def expanded(self, entry: int, chunks: int) -> list[int]:
-        """Of a chunked message all chunks are emitted, every time."""
+        """Of a message in chunks all chunks are emitted, every time."""
         return [*range(entry - chunks + 1, entry + 1)]
 
-    @rule("NA-06", when=lambda b, key, position: b.noted_elsewhere(key, position))
+    @rule("NA-06")
     def noted(self, key: int, position: Position) -> tuple[int, Position]:
-        """Under what the chunks of an item are noted until a firing takes it."""
+        """Each bucket notes the chunks of its messages for itself."""
         return key, position
-
-    def noted_elsewhere(self, key: int, position: Position) -> bool:
-        """Whether the position's chunks are noted for another bucket."""
-        return any(k != key and p == position for k, p in self.chunks)
 
     def take(self, now: int) -> list[Position]:
         """Let go of the buckets that are due; answers with the ids that their items stand for."""
-        keys = self.selected(self.first_due(now))
+        keys = self.selected(now)
         ids = self.ids_with_chunks(keys) if self.chunks else [item[:2] for key in keys for item in self.held[key]]
         for key in keys:
             del self.held[key]
         return self.emitted(ids)
-
-    def first_due(self, now: int) -> list[int]:
-        """The buckets that are due, in order; those after one that is not are not due either."""
-        return [*takewhile(lambda key: self.due(key, now), sorted(self.held))]
 
     def ids_with_chunks(self, keys: list[int]) -> list[Position]:
         """The ids that the items of some buckets stand for, whose chunks are noted no longer."""

@@ -29,18 +29,6 @@ class Calls(Part):
         """A firing that finds nothing due calls nothing."""
         return bool(ids)
 
-    @rule(
-        "NA-35", source="NegativeAcksTracker, PRs 15312, 23651", needs="failing_requests", when=lambda c, failed: failed
-    )
-    def settles(self, failed: bool) -> bool:
-        """A request that fails loses its set of ids and nothing else: the timer was settled before."""
-        return True
-
-    @rule("NA-35", needs="failing_requests", when=lambda c: bool(c.inner))
-    def calls_first(self) -> bool:
-        """A callback may nack or close: the timer is settled first, and what the callback was given is requested."""
-        return False
-
     def call_back(self, tracker: object) -> None:
         """The application does in the callback what it was to do."""
         inner, self.inner = self.inner, []
@@ -49,9 +37,7 @@ class Calls(Part):
 
     @rule("NA-33", source="ConsumerImpl.redeliverUnacknowledgedMessages")
     def requests(self, ids: list[Position]) -> list[int]:
-        """The callback is given the whole set once. Then it is requested, at most 1,000 ids at a time, in as few
-        requests as can be.
-        """
+        """The callback gets the whole set once; as few requests as can be, of at most 1,000 ids each, follow."""
         return self.cut(ids, REQUEST)
 
     @staticmethod

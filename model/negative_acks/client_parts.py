@@ -82,8 +82,10 @@ class FlatMap(LastChunk):
 class LastNackCounts(FlatMap):
     """An entry that is nacked again has the instant of that nack."""
 
-    def superseded(self, item: Item, key: int) -> list[int]:
-        return self.elsewhere(item, key)
+    def hold(self, item: Item, key: int, chunks: int) -> bool:
+        for other in self.elsewhere(item, key):
+            self.drop(other, item)
+        return super().hold(item, key, chunks)
 
 
 class MapOfIds(LastNackCounts):
@@ -103,8 +105,8 @@ class MapOfIds(LastNackCounts):
 class FirstNackCounts(FlatMap):
     """An entry that is held keeps its instant, however often it is nacked."""
 
-    def files(self, item: Item, key: int) -> bool:
-        return not self.elsewhere(item, key)
+    def hold(self, item: Item, key: int, chunks: int) -> bool:
+        return not self.elsewhere(item, key) and super().hold(item, key, chunks)
 
 
 class FirstIdCounts(FirstNackCounts):
@@ -121,7 +123,8 @@ class DeletedWhileWalked(LastChunk):
         super().__init__(bits, scale)
         self.tree = WalkedTree()
 
-    def selected(self, due: list[int]) -> list[int]:
+    def selected(self, now: int) -> list[int]:
+        due = super().selected(now)
         if not due:
             return []
         for key in self.held:
@@ -139,14 +142,7 @@ class DeletedWhileWalked(LastChunk):
 # ---- The timer
 
 
-class HeedsCancelled(NackTimer):
-    """A firing never looks whether its timeout was cancelled."""
-
-    def heeds_cancelled(self) -> bool:
-        return self.cancelled
-
-
-class LeavesPending(HeedsCancelled):
+class LeavesPending(NackTimer):
     """A pending timeout is left alone, whatever is due sooner."""
 
     def is_sooner(self, deadline: int) -> bool:
@@ -163,8 +159,9 @@ class RestartedCountdown(NackTimer):
     def restarts(self, deadline: int) -> bool:
         return True
 
-    def arms_from_idle(self) -> bool:
-        return not self.closed
+    def arm_for(self, deadline: int) -> None:
+        if self.deadline is not None or not self.closed:
+            super().arm_for(deadline)
 
     def close(self) -> None:
         super().close()
@@ -174,21 +171,12 @@ class RestartedCountdown(NackTimer):
 class Ticker(NackTimer):
     """Ticks by itself; no nack arms it."""
 
-    def arms_from_idle(self) -> bool:
-        return False
+    def arm_for(self, deadline: int) -> None:
+        if self.deadline is not None:
+            super().arm_for(deadline)
 
 
 # ---- The calls
-
-
-class CallsBeforeItArms(Calls):
-    """The timer is settled when all calls have returned."""
-
-    def settles(self, failed: bool) -> bool:
-        return not failed
-
-    def calls_first(self) -> bool:
-        return True
 
 
 class OneRequest(Calls):

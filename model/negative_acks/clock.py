@@ -21,9 +21,7 @@ class TwoClocks(Part):
 
     @rule("NA-26", source="NegativeAcksTracker, PR 23600")
     def reading(self) -> int:
-        """Instants are read from the wall clock, waits from a clock that never jumps: after a jump items come early or
-        late by it.
-        """
+        """Instants are read from the wall clock, waits from one that never jumps: a jump makes items early or late."""
         return self.wall * self.scale
 
     def until(self, instant: int) -> int:

@@ -40,14 +40,12 @@ class Delays(Part):
 
     @rule("NA-10", source="NegativeAcksTracker, PRs 12566, 15312", when=lambda d, count: count > 0 or d.backs_off())
     def delay(self, count: int) -> int:
-        """The delay is the backoff's for the redelivery count; an id alone has a count of 0. Without backoff the delay
-        is fixed.
-        """
+        """The delay is the backoff's for the redelivery count, or without backoff the fixed one."""
         return self.backed_off(count) if self.backs_off() else self.fixed()
 
     @rule("NA-10", when=lambda d: d.backs_off() and d.backoff(0) != d.backoff(1))
     def count_of_id(self) -> int:
-        """A nack of an id alone counts as one that was never redelivered."""
+        """An id alone has a redelivery count of 0."""
         return 0
 
     def backs_off(self) -> bool:
@@ -65,7 +63,7 @@ class Delays(Part):
 
     @rule("NA-10")
     def multiplied(self, count: int) -> int:
-        """A multiplier's backoff grows with each redelivery from the least delay up to the most."""
+        """A multiplier makes the least delay longer with each redelivery, up to the most."""
         return self.grown(count)
 
     def grown(self, count: int) -> int:

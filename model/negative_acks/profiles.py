@@ -7,13 +7,11 @@ from typing import ClassVar
 from broker_tck.model.negative_acks.client_parts import (
     BitsModulo64,
     BitsOfUnits,
-    CallsBeforeItArms,
     ChunksByEntry,
     DeletedWhileWalked,
     FirstIdCounts,
     FirstNackCounts,
     GoDelays,
-    HeedsCancelled,
     LastChunk,
     LastNackCounts,
     LeavesPending,
@@ -26,6 +24,12 @@ from broker_tck.model.negative_acks.client_parts import (
 from broker_tck.model.negative_acks.clock import MS, TwoClocks
 from broker_tck.model.negative_acks.specification import Emission, NegativeAcks
 from broker_tck.model.negative_acks.timer import NackTimer
+
+
+def fires_all_the_same(model: NegativeAcks) -> list[Emission]:
+    """A timeout that was cancelled fires nevertheless."""
+    return model.fire() if model.timer.cancelled else []
+
 
 # ---- Java
 
@@ -40,6 +44,7 @@ class Pip393Java(NegativeAcks):
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P8", "P9", "P10")
     Buckets = BitsModulo64
     Timer = LeavesPending
+    stale = fires_all_the_same
 
     def ignores_after_close(self) -> bool:
         return False
@@ -83,7 +88,7 @@ class LegacyJava(Polling):
     PROFILE = "legacy-java"
     MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15", "buckets.noted")
     Buckets = LastNackCounts
-    Timer: type[NackTimer] = HeedsCancelled
+    stale = fires_all_the_same
 
 
 class LegacyJava30(LegacyJava):
@@ -95,7 +100,6 @@ class LegacyJava30(LegacyJava):
 
     PROFILE = "legacy-java-3.0"
     Buckets = MapOfIds
-    Calls = CallsBeforeItArms
     buckets: MapOfIds
 
     def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
@@ -103,7 +107,13 @@ class LegacyJava30(LegacyJava):
         super().track(ledger, entry, batch_index, chunks, count)
 
     def fire(self) -> list[Emission]:
-        return [] if self.buckets.dropped else super().fire()
+        if self.buckets.dropped:
+            return []
+        before = len(self.buckets.held)
+        emissions = self.emit(self.buckets.take(self.clock.reading()))
+        if not emissions or emissions[0][2]:
+            self.timer.settle(self.deadline_after_firing(before))
+        return emissions
 
 
 # ---- C++
@@ -124,8 +134,8 @@ class CppOld(LegacyJava):
     """The C++ client before v3.3.0: a map of entries, polled."""
 
     PROFILE = "cpp-old"
-    Timer = NackTimer
     Calls = OneRequest
+    stale = NegativeAcks.stale
 
 
 # ---- Clients that tick
@@ -171,7 +181,7 @@ class FSharp(Ticking):
 
     PROFILE = "fsharp"
     BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-51", "P15", "buckets.noted", "timer.arms_from_idle")
+    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-51", "P15", "buckets.noted")
     Buckets = FirstIdCounts
     Timer = NackTimer
     ignores_after_close = NegativeAcks.ignores_after_close

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
-from broker_tck.model.negative_acks.buckets import Buckets
+from broker_tck.model.negative_acks.buckets import Buckets, Position
 from broker_tck.model.negative_acks.calls import Calls, Inner
 from broker_tck.model.negative_acks.clock import MS, TwoClocks, whole_ms
 from broker_tck.model.negative_acks.delays import DelayConfig, Delays
@@ -99,19 +99,19 @@ class NegativeAcks(Reference):
 
     # ---- When the timer is to fire
 
-    @rule("NA-22")
+    @rule("NA-22", source="NegativeAcksTracker, PR 23600")
     def deadline_at_start(self) -> int | None:
-        """A tracker that is new has no timer armed."""
+        """The timer is idle until something is nacked."""
         return None
 
     @rule("NA-22")
     def first_wait(self, delay: int) -> int:
-        """The wait of an idle timer is the delay of the nack."""
+        """An idle timer is armed for the whole delay, not for the bucket."""
         return delay * MS // self.SCALE
 
     @rule("NA-22")
     def deadline_after_firing(self, before: int) -> int | None:
-        """After a firing, the timer is armed for the first bucket that is left, or not at all."""
+        """After a firing, which began with so many buckets, the timer is armed for the first that is left, if any."""
         return self.clock.until(min(self.buckets.held)) if self.buckets.held else None
 
     def arm(self, deadline: int) -> None:
@@ -138,16 +138,22 @@ class NegativeAcks(Reference):
         self.clock.move(until)
         return emissions
 
+    @rule(
+        "NA-35",
+        source="NegativeAcksTracker, PRs 15312, 23651",
+        needs="failing_requests",
+        when=lambda m: m.calls.failing or bool(m.calls.inner),
+    )
     def fire(self) -> list[Emission]:
-        """Run the timer's callback: select, settle the timer, then call."""
+        """The timer is settled before any call: a callback may nack or close; a failing request loses its set alone."""
         before = len(self.buckets.held)
         ids = self.buckets.take(self.clock.reading())
-        emits = self.calls.emits(ids)
-        if emits and self.calls.calls_first():
-            self.calls.call_back(self)
-        if self.calls.settles(emits and self.calls.failing):
-            self.timer.settle(self.deadline_after_firing(before))
-        if not emits:
+        self.timer.settle(self.deadline_after_firing(before))
+        return self.emit(ids)
+
+    def emit(self, ids: list[Position]) -> list[Emission]:
+        """Call the application back, and request the ids."""
+        if not self.calls.emits(ids):
             return []
         self.calls.call_back(self)
         return [[whole_ms(self.clock.now), ids, self.calls.request(ids)]]
@@ -164,9 +170,14 @@ class NegativeAcks(Reference):
         """The wall clock jumps."""
         self.clock.jump(ms)
 
+    @rule(
+        "NA-42",
+        source="NegativeAcksTracker; client-cpp, PRs 6272, 362",
+        when=lambda m: m.timer.cancelled,
+    )
     def stale(self) -> list[Emission]:
-        """The timeout that was cancelled last fires all the same."""
-        return self.fire() if self.timer.heeds_cancelled() else []
+        """A firing that comes too late, its timeout cancelled, does nothing."""
+        return []
 
     # ---- Close
 

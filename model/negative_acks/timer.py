@@ -14,11 +14,6 @@ class NackTimer(Part):
         self.unsettled = False
         self.cancelled = False
 
-    @rule("NA-22", source="NegativeAcksTracker, PR 23600", when=lambda t: not t.unsettled)
-    def arms_from_idle(self) -> bool:
-        """A nack arms an idle timer for its whole delay, not for its bucket."""
-        return not self.unsettled
-
     @rule("NA-23", source="the specification adds it; see B-26")
     def is_sooner(self, deadline: int) -> bool:
         """An item that is due before the timer's deadline re-arms it."""
@@ -33,10 +28,11 @@ class NackTimer(Part):
         """A nack never postpones a pending deadline."""
         return False
 
+    @rule("NA-22")
     def arm_for(self, deadline: int) -> None:
-        """Arm for a nack, if that is needed."""
+        """A nack arms an idle timer."""
         if self.deadline is None:
-            self.deadline = deadline if self.arms_from_idle() else None
+            self.deadline = None if self.unsettled else deadline
         elif self.is_sooner(deadline) or self.restarts(deadline):
             self.move(deadline)
 
@@ -71,8 +67,3 @@ class NackTimer(Part):
         self.cancelled = self.cancelled or self.deadline is not None
         self.deadline = None
         self.unsettled = False
-
-    @rule("NA-42", source="NegativeAcksTracker; client-cpp, PRs 6272, 362", when=lambda t: t.cancelled)
-    def heeds_cancelled(self) -> bool:
-        """A firing that comes too late, its timeout cancelled, does nothing."""
-        return False

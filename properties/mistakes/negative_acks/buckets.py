@@ -1,9 +1,12 @@
-"""Known mistakes: what a tracker of negative acks holds: items in buckets, each of which becomes due as a whole."""
+"""Known mistakes in what a tracker of negative acks holds: items in buckets, each of which becomes due as a whole."""
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.buckets import Buckets
+from collections.abc import Callable
+
+from broker_tck.model.negative_acks.buckets import Buckets, Item
 from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import instead, of
 
 of(Buckets.item, look="what of the message id becomes part of the key")(
@@ -26,7 +29,7 @@ of(Buckets.stored, look="ids that are negative, or wider than the container behi
     ),
     instead(
         "entries unsigned",
-        "Your tracker gives back a negative entry id as a large one; it has to come back as it is.",
+        "Your tracker gives back a negative entry id as a large one; it must come back as it is.",
         lambda b, item: (item[0], item[1] & (2**64 - 1), item[2]),
     ),
     instead(
@@ -43,17 +46,17 @@ of(Buckets.stored, look="ids that are negative, or wider than the container behi
 of(Buckets.key, look="rounding; how many bits are cleared")(
     instead(
         "absent",
-        "Your tracker keeps the instant of a nack as it is; its low bits have to be cleared.",
+        "Your tracker keeps the instant of a nack as it is; its low bits must be cleared.",
         lambda b, at: at,
     ),
     instead(
         "rounded up",
-        "Your tracker rounds the instant of a nack up to its bucket; it has to round down.",
+        "Your tracker rounds the instant of a nack up to its bucket; it must round down.",
         lambda b, at: -(-at & -(1 << b.bits)),
     ),
     instead(
         "nearest",
-        "Your tracker rounds an instant to the nearest bucket; it has to round it down.",
+        "Your tracker rounds an instant to the nearest bucket; it must round it down.",
         lambda b, at: (at + (1 << b.bits >> 1)) & -(1 << b.bits),
     ),
     instead(
@@ -87,45 +90,64 @@ of(Buckets.key, look="rounding; how many bits are cleared")(
         lambda b, at: at & -(1 << (b.bits or 8)),
     ),
 )
-of(Buckets.superseded, look="a map from entry to time, where there should be none; a second item in one bucket")(
+
+
+def dropping(which: Callable[[int, int], bool]) -> Method:
+    """Hold an item, but first drop it from those other buckets of which, with the new one, this is true."""
+
+    def hold(b: Buckets, item: Item, key: int, chunks: int) -> bool:
+        for other in b.elsewhere(item, key):
+            if which(other, key):
+                b.drop(other, item)
+        return Buckets.hold(b, item, key, chunks)
+
+    return hold
+
+
+of(Buckets.hold, look="a map from entry to time, where there should be none; a second item in one bucket")(
     instead(
         "absent",
-        "A nack of an entry takes it out of the other buckets of your tracker; each of them has to emit it.",
-        lambda b, item, key: b.elsewhere(item, key),
+        "A nack of an entry takes it out of the other buckets of your tracker; each of them must emit it.",
+        dropping(lambda other, key: True),
+        was="buckets.superseded: absent",
     ),
     instead(
         "later ones dropped",
-        "A sooner nack of an entry drops the later ones in your tracker; each bucket has to emit its own.",
-        lambda b, item, key: [k for k in b.elsewhere(item, key) if k > key],
+        "A sooner nack of an entry drops the later ones in your tracker; each bucket must emit its own.",
+        dropping(lambda other, key: other > key),
+        was="buckets.superseded: later ones dropped",
     ),
     instead(
         "sooner ones dropped",
-        "A later nack of an entry drops the sooner ones in your tracker; each bucket has to emit its own.",
-        lambda b, item, key: [k for k in b.elsewhere(item, key) if k < key],
+        "A later nack of an entry drops the sooner ones in your tracker; each bucket must emit its own.",
+        dropping(lambda other, key: other < key),
+        was="buckets.superseded: sooner ones dropped",
     ),
-)
-of(Buckets.files)(
     instead(
-        "absent",
-        "Your tracker ignores a nack of an entry that is in another bucket; each bucket has to emit it.",
-        lambda b, item, key: not b.elsewhere(item, key),
+        "not if elsewhere",
+        "Your tracker ignores a nack of an entry that is in another bucket; each bucket must emit it.",
+        lambda b, item, key, chunks: not b.elsewhere(item, key) and Buckets.hold(b, item, key, chunks),
+        was="buckets.files: absent",
     ),
     instead(
         "the first counts",
         "Your tracker ignores a nack of an entry that it holds; the entry is one item in each bucket.",
-        lambda b, item, key: not any(item in bucket for bucket in b.held.values()),
+        lambda b, item, key, chunks: (
+            not any(item in bucket for bucket in b.held.values()) and Buckets.hold(b, item, key, chunks)
+        ),
+        was="buckets.files: the first counts",
     ),
 )
 of(Buckets.count, look="a counter kept beside the buckets")(
     instead(
-        "absent", "The count of your tracker is always 0; it has to be that of the items in all buckets.", lambda b: 0
+        "absent", "The count of your tracker is always 0; it must be that of the items in all buckets.", lambda b: 0
     ),
     instead(
         "of entries",
         "Your tracker counts an entry of two buckets once; it counts twice.",
         lambda b: len({item for bucket in b.held.values() for item in bucket}),
     ),
-    instead("of buckets", "Your tracker counts buckets; it has to count the items in them.", lambda b: len(b.held)),
+    instead("of buckets", "Your tracker counts buckets; it must count the items in them.", lambda b: len(b.held)),
 )
 of(
     Buckets.due,
@@ -133,35 +155,35 @@ of(
 )(
     instead(
         "absent",
-        "A firing of your tracker takes every bucket; those after the clock have to stay.",
+        "A firing of your tracker takes every bucket; those after the clock must stay.",
         lambda b, key, now: True,
     ),
     instead(
         "strictly before",
-        "Your tracker leaves a bucket for later that is due at this very millisecond; it has to take it.",
+        "Your tracker leaves a bucket for later that is due at this very millisecond; it must take it.",
         lambda b, key, now: key < now,
     ),
 )
 of(Buckets.selected)(
     instead(
         "absent",
-        "A firing of your tracker takes one bucket alone; it has to take every bucket that is due.",
-        lambda b, due: due[:1],
+        "A firing of your tracker takes one bucket alone; it must take every bucket that is due.",
+        lambda b, now: Buckets.selected(b, now)[:1],
     ),
     instead(
         "every other",
-        "A firing of your tracker takes every other bucket that is due; it has to take them all.",
-        lambda b, due: due[::2],
+        "A firing of your tracker takes every other bucket that is due; it must take them all.",
+        lambda b, now: Buckets.selected(b, now)[::2],
     ),
     instead(
         "all but the last",
-        "A firing of your tracker leaves the last of several due buckets; it has to take them all.",
-        lambda b, due: due[:-1] if len(due) > 1 else due,
+        "A firing of your tracker leaves the last of several due buckets; it must take them all.",
+        lambda b, now: (due := Buckets.selected(b, now))[: max(len(due) - 1, 1)],
     ),
     instead(
         "ten",
-        "A firing of your tracker takes ten buckets at most; it has to take all that are due.",
-        lambda b, due: due[:10],
+        "A firing of your tracker takes ten buckets at most; it must take all that are due.",
+        lambda b, now: Buckets.selected(b, now)[:10],
     ),
 )
 of(Buckets.emitted, look="a list that buckets are appended to")(
@@ -174,17 +196,17 @@ of(Buckets.emitted, look="a list that buckets are appended to")(
 of(Buckets.expanded, look="the rebuilt id, which has lost its chunks")(
     instead(
         "absent",
-        "Your tracker emits the last chunk of a chunked message alone; all its chunks have to come.",
+        "Your tracker emits the last chunk of a chunked message alone; all its chunks must come.",
         lambda b, entry, chunks: [entry],
     ),
     instead(
         "the first only",
-        "Your tracker emits only the first chunk of a message in chunks; it has to emit them all.",
+        "Your tracker emits only the first chunk of a message in chunks; it must emit them all.",
         lambda b, entry, chunks: [entry - chunks + 1],
     ),
     instead(
         "one short",
-        "Your tracker forgets one chunk of a chunked message; all have to come.",
+        "Your tracker forgets one chunk of a chunked message; all must come.",
         lambda b, entry, chunks: [*range(min(entry - chunks + 2, entry), entry + 1)],
     ),
     instead(

@@ -1,4 +1,4 @@
-"""Known mistakes: what a firing calls: the application's callback, then the requests to the broker."""
+"""Known mistakes in what a firing calls: the application's callback, then the requests to the broker."""
 
 from __future__ import annotations
 
@@ -6,21 +6,7 @@ from broker_tck.model.negative_acks.calls import REQUEST, Calls
 from broker_tck.properties.mistakes.book import instead, of
 
 of(Calls.emits, look="the callback, or a request, with no ids")(
-    instead("absent", "Your tracker calls back though nothing is due; it has to call nothing.", lambda c, ids: True),
-)
-of(Calls.settles, look="the order of re-arming and calling; an exception that leaves a timer pending for ever")(
-    instead(
-        "absent",
-        "Where a request fails, your tracker leaves its timer unsettled; it has to settle it before anything is called.",
-        lambda c, failed: not failed,
-    ),
-)
-of(Calls.calls_first)(
-    instead(
-        "absent",
-        "Your tracker calls back before it has settled its timer; a callback may nack or close.",
-        lambda c: True,
-    ),
+    instead("absent", "Your tracker calls back though nothing is due; it must call nothing.", lambda c, ids: True),
 )
 of(Calls.requests, look="how the ids are cut; exact multiples of 1,000")(
     instead("absent", "Your tracker requests all ids at once; a request has 1,000 at most.", lambda c, ids: [len(ids)]),

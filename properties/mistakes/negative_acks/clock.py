@@ -1,4 +1,4 @@
-"""Known mistakes: the clocks of a tracker of negative acks."""
+"""Known mistakes in the clocks of a tracker of negative acks."""
 
 from __future__ import annotations
 

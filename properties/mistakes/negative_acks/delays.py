@@ -1,4 +1,4 @@
-"""Known mistakes: how long a nacked message stays away."""
+"""Known mistakes in how long a nacked message stays away."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ of(Delays.delay, look="which count a nack by id is taken for; counts beyond the 
     ),
     instead(
         "one less",
-        "Your tracker takes the backoff's delay for one redelivery less; it has to take that for the count as it is.",
+        "Your tracker takes the backoff's delay for one redelivery less; it must take that for the count as it is.",
         lambda d, count: d.backed_off(max(count - 1, 0)) if d.backs_off() else d.fixed(),
     ),
     instead(
         "always the first",
-        "Your tracker takes the backoff's first delay for every message; it has to go by the redelivery count.",
+        "Your tracker takes the backoff's first delay for every message; it must go by the redelivery count.",
         lambda d, count: d.backed_off(0) if d.backs_off() else d.fixed(),
     ),
     instead(
         "counted in 8 bits",
-        "Your tracker keeps a redelivery count in eight bits; it has to keep all of it.",
+        "Your tracker keeps a redelivery count in eight bits; it must keep all of it.",
         lambda d, count: d.backed_off(count % 256) if d.backs_off() else d.fixed(),
     ),
     instead(
         "an int",
-        "Your tracker keeps 32 bits of a backoff's delay; it has to keep all of it.",
+        "Your tracker keeps 32 bits of a backoff's delay; it must keep all of it.",
         lambda d, count: max(signed_int(d.backoff(count)), 0) * d.scale if d.backs_off() else d.fixed(),
     ),
 )
@@ -48,19 +48,19 @@ of(Delays.backed_off, look="the lower limit of the fixed delay, applied to the b
     ),
     instead(
         "fixed for none",
-        "Your tracker takes the fixed delay where its backoff gives 0; that is due at once.",
+        "Your tracker takes the fixed delay if its backoff gives 0; a delay of 0 is due at once.",
         lambda d, count: d.backoff(count) * d.scale or d.fixed(),
     ),
 )
 of(Delays.multiplied)(
     instead(
         "absent",
-        "The delay of your tracker's multiplier stays the first one; it has to grow with the redelivery count.",
+        "The delay of your tracker's multiplier stays the first one; it must grow with the redelivery count.",
         lambda d, count: d.least,
     ),
     instead(
         "never the most",
-        "The delays of your tracker's multiplier grow beyond the longest; they have to end there.",
+        "The delays of your tracker's multiplier grow beyond the longest; they must end there.",
         lambda d, count: min(int(d.least * d.factor ** min(count, 40)), 2**40),
     ),
     instead(
@@ -70,7 +70,7 @@ of(Delays.multiplied)(
     ),
     instead(
         "wrapping around",
-        "The delays of your tracker's multiplier overflow at high redelivery counts; they have to end at the longest.",
+        "The delays of your tracker's multiplier overflow at high redelivery counts; they must end at the longest.",
         lambda d, count: d.grown(count) if d.factor % 1 else d.wrapped(max(count, 0)),
     ),
 )
@@ -94,17 +94,17 @@ of(Delays.fixed, look="a delay of 0, which neither is immediate nor stands for t
 of(Delays.in_units, look="how the configured delay is converted")(
     instead(
         "absent",
-        "Your tracker rounds microseconds up to milliseconds; they have to be cut.",
+        "Your tracker rounds microseconds up to milliseconds; they must be cut.",
         lambda d, us: -(-us * d.scale // 1_000),
     ),
     instead(
         "nearest",
-        "Your tracker rounds microseconds to the nearest millisecond; it has to cut them.",
+        "Your tracker rounds microseconds to the nearest millisecond; it must cut them.",
         lambda d, us: (us * d.scale + 500) // 1_000,
     ),
     instead(
         "an int",
-        "Your tracker keeps 32 bits of the microseconds; it has to keep all of them.",
+        "Your tracker keeps 32 bits of the microseconds; it must keep all of them.",
         lambda d, us: signed_int(us) * d.scale // 1_000,
     ),
 )

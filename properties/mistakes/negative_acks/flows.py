@@ -76,7 +76,7 @@ class RestartsForSecond(NegativeAcks):
 @mistake(
     "NA-26",
     "after a jump back the wall clock is read as it was",
-    "After a jump back your tracker waits for its wall clock to catch up; it has to read the clock as it is.",
+    "After a jump back your tracker waits for its wall clock to catch up; it must read the clock as it is.",
 )
 class NeverGoesBack(TwoClocks):
     """The latest reading counts."""
@@ -95,7 +95,7 @@ class NeverGoesBack(TwoClocks):
 
 
 @mistake(
-    "NA-40", "the timer outlives its tracker", "Your tracker's timer stays armed after a close; it has to be cancelled."
+    "NA-40", "the timer outlives its tracker", "Your tracker's timer stays armed after a close; it must be cancelled."
 )
 class CloseLeavesTimer(NegativeAcks):
     """Nothing is disarmed, where :meth:`disarms` does not say so."""
@@ -121,7 +121,7 @@ class CloseLooksTooLate(CloseLeavesTimer):
         return bool(self.buckets.held)
 
 
-@mistake("NA-40", "items outlive their tracker", "Your tracker keeps its items when it is closed; it has to drop them.")
+@mistake("NA-40", "items outlive their tracker", "Your tracker keeps its items when it is closed; it must drop them.")
 class CloseKeepsItems(NegativeAcks):
     """Nothing is dropped."""
 

@@ -1,30 +1,30 @@
-"""Known mistakes: the reference model of contract ``negative-acks``: a client's tracker of messages that are to come back later."""
+"""Known mistakes in what a tracker of negative acks does with its parts: adding, arming, firing and closing."""
 
 from __future__ import annotations
 
 from broker_tck.model.negative_acks.clock import MS
-from broker_tck.model.negative_acks.specification import NegativeAcks
+from broker_tck.model.negative_acks.specification import Emission, NegativeAcks
 from broker_tck.properties.mistakes.book import instead, look_at, of
 
 of(NegativeAcks.ignores_after_close, look="a flag that says that the tracker is closed")(
-    instead("absent", "Your tracker takes nacks after it was closed; it has to ignore them.", lambda m: False),
+    instead("absent", "Your tracker takes nacks after it was closed; it must ignore them.", lambda m: False),
 )
 of(NegativeAcks.deadline_at_start)(
     instead(
         "absent",
-        "Your tracker's timer runs before anything is nacked; it has to be idle until then.",
+        "Your tracker's timer runs before anything is nacked; it must be idle until then.",
         lambda m: m.clock.now + m.delays.interval(),
     ),
 )
 of(NegativeAcks.first_wait)(
     instead(
         "absent",
-        "Your tracker arms its idle timer for the bucket; it has to wait for the whole delay.",
+        "Your tracker arms its idle timer for the bucket; it must wait for the whole delay.",
         lambda m, delay: max(m.buckets.key(m.clock.reading() + delay) - m.clock.reading(), 0) * MS // m.SCALE,
     ),
     instead(
         "polled",
-        "Your tracker polls; an idle timer has to be armed for the whole delay.",
+        "Your tracker polls; an idle timer must be armed for the whole delay.",
         lambda m, delay: m.delays.interval(),
     ),
 )
@@ -36,23 +36,64 @@ of(NegativeAcks.deadline_after_firing)(
     ),
     instead(
         "of the last bucket",
-        "After a firing your tracker arms its timer for the last bucket that is left; it has to be the first.",
+        "After a firing your tracker arms its timer for the last bucket that is left; it must be the first.",
         lambda m, before: m.clock.until(max(m.buckets.held)) if m.buckets.held else None,
     ),
     instead(
         "a poll later",
         (
-            "After a firing your tracker arms its timer for its next poll; it has to arm it for the first bucket that "
+            "After a firing your tracker arms its timer for its next poll; it must arm it for the first bucket that "
             "is left."
         ),
         lambda m, before: m.clock.now + m.delays.interval() if before else None,
     ),
     instead(
         "only after an emission",
-        "Your tracker arms its timer again only after a firing that emitted something; it has to while anything is left.",
+        "Your tracker arms its timer again only after a firing that emitted something; it must if anything is left.",
         lambda m, before: (
             m.clock.until(min(m.buckets.held)) if m.buckets.held and len(m.buckets.held) < before else None
         ),
+    ),
+)
+
+
+def unsettled_by_failure(m: NegativeAcks) -> list[Emission]:
+    """Settle the timer unless a request is to fail."""
+    before = len(m.buckets.held)
+    ids = m.buckets.take(m.clock.reading())
+    if not ids or not m.calls.failing:
+        m.timer.settle(m.deadline_after_firing(before))
+    return m.emit(ids)
+
+
+def settled_at_last(m: NegativeAcks) -> list[Emission]:
+    """Settle the timer after the calls."""
+    before = len(m.buckets.held)
+    emissions = m.emit(m.buckets.take(m.clock.reading()))
+    m.timer.settle(m.deadline_after_firing(before))
+    return emissions
+
+
+of(NegativeAcks.fire, look="the order of re-arming and calling; an exception that leaves a timer pending for ever")(
+    instead(
+        "absent",
+        "If a request fails, your tracker leaves its timer unsettled; it must settle it before anything is called.",
+        unsettled_by_failure,
+        was="calls.settles: absent",
+    ),
+    instead(
+        "calls first",
+        "Your tracker calls back before it has settled its timer; a callback may nack or close.",
+        settled_at_last,
+        was="calls.calls_first: absent",
+    ),
+)
+of(NegativeAcks.stale, look="a firing that was on its way when the tracker was closed, or its timer re-armed")(
+    instead(
+        "absent",
+        "A timeout that was cancelled, and fires all the same, has your tracker emit; it must do nothing.",
+        lambda m: m.fire() if m.timer.cancelled else [],
+        was="timer.heeds_cancelled: absent",
     ),
 )
 look_at("NA-40", "a timer that outlives its tracker; items that are emitted by it")
