@@ -43,7 +43,7 @@ class Delays(Part):
         """The delay is the backoff's for the redelivery count, or without backoff the fixed one."""
         return self.backed_off(count) if self.backs_off() else self.fixed()
 
-    @rule("NA-10", when=lambda d: d.backs_off() and d.backoff(0) != d.backoff(1))
+    @rule("NA-10", needs="backoff", when=lambda d: d.backs_off() and d.backoff(0) != d.backoff(1))
     def count_of_id(self) -> int:
         """An id alone has a redelivery count of 0."""
         return 0
@@ -61,7 +61,7 @@ class Delays(Part):
         """What the backoff answers for a redelivery count, in milliseconds."""
         return self.table[min(count, len(self.table) - 1)] if self.table else self.multiplied(count)
 
-    @rule("NA-10")
+    @rule("NA-10", needs="backoff")
     def multiplied(self, count: int) -> int:
         """A multiplier makes the least delay longer with each redelivery, up to the most."""
         return self.grown(count)
