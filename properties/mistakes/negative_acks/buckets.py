@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_tck.model.negative_acks.buckets import Buckets, Item
-from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.negative_acks.specification import MS, Buckets, Item
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import instead, of
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.buckets import Buckets, Item
-from broker_tck.model.negative_acks.clock import MS, TwoClocks
-from broker_tck.model.negative_acks.specification import NegativeAcks
+from broker_tck.model.negative_acks.specification import MS, Buckets, Clock, Item, NegativeAcks
 from broker_tck.properties.mistakes.book import mistake
 
 # ---- What is held
@@ -78,7 +76,7 @@ class RestartsForSecond(NegativeAcks):
     "after a jump back the wall clock is read as it was",
     "After a jump back your tracker waits for its wall clock to catch up; it must read the clock as it is.",
 )
-class NeverGoesBack(TwoClocks):
+class NeverGoesBack(Clock):
     """The latest reading counts."""
 
     def __init__(self, ms: int, scale: int) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.clock import MS
-from broker_tck.model.negative_acks.specification import Emission, NegativeAcks
+from broker_tck.model.negative_acks.specification import MS, Emission, NegativeAcks
 from broker_tck.properties.mistakes.book import instead, look_at, of
 
 of(NegativeAcks.ignores_after_close, look="a flag that says that the tracker is closed")(
