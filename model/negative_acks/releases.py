@@ -22,7 +22,7 @@ from broker_tck.model.negative_acks.walked_tree import WalkedTree
 # ---- What several clients have in place of a clause
 
 
-def last_chunk(_: Buckets, entry: int, _chunks: int) -> list[int]:
+def last_chunk(_: Buckets, entry: int, chunks: int) -> list[int]:  # noqa: ARG001
     """Ids are rebuilt from ledger and entry, and so have lost their chunks."""
     return [entry]
 
@@ -64,7 +64,7 @@ def fires_all_the_same(model: NegativeAcks) -> list[Emission]:
     return model.fire() if model.timer.cancelled else []
 
 
-def at_next_poll(model: NegativeAcks, _delay: int) -> int:
+def at_next_poll(model: NegativeAcks, delay: int) -> int:  # noqa: ARG001
     """An idle timer is armed for a third of the delay."""
     return model.delays.interval()
 
@@ -79,7 +79,7 @@ def ticks_from_the_start(model: NegativeAcks) -> int | None:
     return model.clock.now + model.delays.interval()
 
 
-def ticks_on(model: NegativeAcks, _before: int) -> int | None:
+def ticks_on(model: NegativeAcks, before: int) -> int | None:  # noqa: ARG001
     """The timer ticks to the end."""
     return model.clock.now + model.delays.interval()
 
