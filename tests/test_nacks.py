@@ -31,7 +31,7 @@ from broker_tck.implementations.interface import MessageId, Position
 from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
 from broker_tck.implementations.negative_acks.parts import MultiplierBackoff, backoff_of, emit
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
-from broker_tck.model.negative_acks.profiles import LegacyJava30
+from broker_tck.model.negative_acks.releases import LegacyJava30
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.negative_acks.walked_tree import WalkedTree
 from broker_tck.properties.contracts.negative_acks.contract import asks

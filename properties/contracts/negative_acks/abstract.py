@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.clock import MS
-from broker_tck.model.negative_acks.specification import NegativeAcks
+from broker_tck.model.negative_acks.specification import MS, NegativeAcks
 
 MOST_ITEMS = 5
 """By powers of two; from 16 items on, all sizes are alike."""

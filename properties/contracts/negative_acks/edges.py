@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.clock import MS
-from broker_tck.model.negative_acks.profiles import Polling
-from broker_tck.model.negative_acks.specification import NegativeAcks
+from broker_tck.model.negative_acks.specification import MS, NegativeAcks
 from broker_tck.properties.contracts.negative_acks.operations import (
     Advance,
     AnyOperation,
@@ -34,7 +32,7 @@ def left(model: NegativeAcks) -> int:
 
 def polled(model: NegativeAcks, polls: int) -> int:
     """How long so many polls take, in milliseconds; to a client that does not poll all the time that is left."""
-    return max(1, polls * model.delays.interval() // MS) if isinstance(model, Polling) else left(model)
+    return max(1, polls * model.delays.interval() // MS) if model.POLLS else left(model)
 
 
 def numbers(capabilities: Capabilities) -> dict[str, Edge]:

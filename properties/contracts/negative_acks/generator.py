@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import count as count_from
 
-from broker_tck.model.negative_acks.clock import MS
-from broker_tck.model.negative_acks.profiles import Polling
-from broker_tck.model.negative_acks.specification import NegativeAcks
+from broker_tck.model.negative_acks.specification import MS, NegativeAcks
 from broker_tck.properties.contracts.negative_acks.edges import POLLS, left, polled
 from broker_tck.properties.contracts.negative_acks.operations import (
     Advance,
@@ -213,7 +211,7 @@ class Nacks:
         self.indexes = one_of(choices, INDEXES)
         self.chunks = 2 + choices.below(most)
         different = delays_of(model)
-        many = model.delays.table and different > MANY_DELAYS and not isinstance(model, Polling)
+        many = model.delays.table and different > MANY_DELAYS and not model.POLLS
         self.many_delays = different if many else 0
         self.counts = weighted([(0, 3), (1, 2), (different, 1), (2, 1), (3, 1), (choices.below(different), 1)])
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_tck.model.negative_acks.buckets import Buckets, Item
-from broker_tck.model.negative_acks.clock import MS
+from broker_tck.model.negative_acks.specification import MS, Buckets, Item
 from broker_tck.model.rules import Method
-from broker_tck.properties.mistakes.book import instead, of
+from broker_tck.properties.mistakes.book import instead, mistake, of
 
 of(Buckets.item, look="what of the message id becomes part of the key")(
     instead(
@@ -222,3 +221,45 @@ of(Buckets.noted)(
         lambda b, key, position: (0, position),
     ),
 )
+
+
+# ---- With a counter of their own
+
+
+class CountsNacks(Buckets):
+    """Has a number for each nack."""
+
+    def __init__(self, bits: int, scale: int) -> None:
+        super().__init__(bits, scale)
+        self.nacks = 0
+
+    def hold(self, item: Item, key: int, chunks: int) -> bool:
+        """Count, and hold the item."""
+        self.nacks += 1
+        return super().hold(item, key, chunks)
+
+
+@mistake(
+    "NA-38",
+    "every nack is an item of its own",
+    "Your tracker holds an entry once more for each nack; the entry is one item in each bucket.",
+)
+class NacksAreItems(CountsNacks):
+    """An entry that is nacked again is one item more."""
+
+    def hold(self, item: Item, key: int, chunks: int) -> bool:
+        """Hold the item with the number of its nack."""
+        return super().hold((*item[:2], item[2] or self.nacks + 1), key, chunks)
+
+
+@mistake(
+    "NA-43",
+    "nacks are counted, until nothing is held",
+    "Your tracker counts nacks until nothing is held; it must count the items in all buckets.",
+)
+class NacksAreCounted(CountsNacks):
+    """A counter that only goes up."""
+
+    def count(self) -> int:
+        """How many nacks there were."""
+        return self.nacks if self.held else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.calls import REQUEST, Calls
+from broker_tck.model.negative_acks.specification import REQUEST, Calls
 from broker_tck.properties.mistakes.book import instead, of
 
 of(Calls.emits, look="the callback, or a request, with no ids")(

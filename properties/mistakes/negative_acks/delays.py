@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.delays import SHORTEST, Delays, signed_int
+from broker_tck.model.negative_acks.specification import SHORTEST, Delays, signed_int
 from broker_tck.properties.mistakes.book import instead, of
 
 of(Delays.delay, look="which count a nack by id is taken for; counts beyond the last of the backoff")(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.clock import MS
-from broker_tck.model.negative_acks.specification import Emission, NegativeAcks
-from broker_tck.properties.mistakes.book import instead, look_at, of
+from broker_tck.model.negative_acks.specification import MS, Emission, NegativeAcks
+from broker_tck.model.rules import Method
+from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
 of(NegativeAcks.ignores_after_close, look="a flag that says that the tracker is closed")(
     instead("absent", "Your tracker takes nacks after it was closed; it must ignore them.", lambda m: False),
@@ -97,3 +97,44 @@ of(NegativeAcks.stale, look="a firing that was on its way when the tracker was c
     ),
 )
 look_at("NA-40", "a timer that outlives its tracker; items that are emitted by it")
+
+
+# ---- Arming
+
+
+@around(NegativeAcks.arm, "NA-23", "within a bucket", was="what is sooner by no more than a bucket waits")
+def waits_within_a_bucket(arm: Method, m: NegativeAcks, deadline: int) -> None:
+    """Your tracker arms its timer again only for what is due a bucket sooner; it must for all that is due sooner."""
+    pending = m.timer.deadline
+    if pending is None:
+        arm(m, deadline)
+    elif deadline + (MS << m.buckets.bits) < pending:
+        m.timer.move(deadline)
+
+
+@around(NegativeAcks.arm, "NA-24", "from the second on", was="a nack restarts the countdown while another is held")
+def restarts_for_the_second(arm: Method, m: NegativeAcks, deadline: int) -> None:
+    """A nack postpones your tracker's timer if another item is held; a pending deadline must stay."""
+    if m.timer.deadline is not None and m.buckets.count() > 1:
+        m.timer.move(deadline)
+    elif m.timer.deadline is None or m.timer.is_sooner(deadline):
+        arm(m, deadline)
+
+
+# ---- Closing
+
+
+@around(NegativeAcks.close, "NA-40", "timer stays armed", was="the timer outlives its tracker")
+def close_leaves_the_timer(close: Method, m: NegativeAcks) -> None:
+    """Your tracker's timer stays armed after a close; it must be cancelled."""
+    armed = m.timer.deadline, m.timer.cancelled
+    close(m)
+    m.timer.deadline, m.timer.cancelled = armed
+
+
+@around(NegativeAcks.close, "NA-40", "items stay", was="items outlive their tracker")
+def close_keeps_items(close: Method, m: NegativeAcks) -> None:
+    """Your tracker keeps its items when it is closed; it must drop them."""
+    held = m.buckets.held
+    close(m)
+    m.buckets.held = held

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.timer import NackTimer
+from broker_tck.model.negative_acks.specification import Timer
 from broker_tck.properties.mistakes.book import instead, of
 
 
-def only_if_pending(t: NackTimer, deadline: int) -> None:
+def only_if_pending(t: Timer, deadline: int) -> None:
     """Leave an idle timer idle."""
     if t.deadline is not None:
-        NackTimer.arm_for(t, deadline)
+        Timer.arm_for(t, deadline)
 
 
-of(NackTimer.arm_for, look="a timer that polls; one that stays armed, or unarmed, after a firing")(
+of(Timer.arm_for, look="a timer that polls; one that stays armed, or unarmed, after a firing")(
     instead(
         "absent",
         "A nack does not arm your tracker's idle timer; it must.",
@@ -20,14 +20,14 @@ of(NackTimer.arm_for, look="a timer that polls; one that stays armed, or unarmed
         was="timer.arms_from_idle: absent",
     ),
 )
-of(NackTimer.is_sooner, look="the check whether a timer is pending, without a look at its deadline")(
+of(Timer.is_sooner, look="the check whether a timer is pending, without a look at its deadline")(
     instead(
         "absent",
         "A nack that is due sooner leaves your tracker's timer as it is; it must arm it again.",
         lambda t, deadline: False,
     ),
 )
-of(NackTimer.restarts, look="a countdown that every nack restarts")(
+of(Timer.restarts, look="a countdown that every nack restarts")(
     instead(
         "absent", "Every nack postpones your tracker's timer; a pending deadline must stay.", lambda t, deadline: True
     ),
