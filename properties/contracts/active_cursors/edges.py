@@ -21,6 +21,8 @@ from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 3 * 2**41
 """Where the clock ends, in milliseconds: before its nanoseconds are more than 64 bits hold."""
+CROWDED = (4, 64, 256, 1_000)
+"""Where the list of the cursors rebuilds itself, and what a byte counts."""
 MOST = 1_100
 """So many cursors at most: each question about all of them looks at each."""
 ASKED = 8
@@ -29,7 +31,7 @@ ASKED = 8
 
 def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
     """What there is to say of the numbers that this subject is asked for."""
-    many = Edge((4, 64, 256, 1_000), "CC-09, CC-10: where the list rebuilds itself; counts of 8 bits", high=MOST)
+    many = Edge(CROWDED, "CC-09, CC-10: where the list rebuilds itself; counts of 8 bits", high=MOST)
     return {
         "crowd.n": many,
         "march.n": many,

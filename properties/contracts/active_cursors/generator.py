@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from broker_tck.model.active_cursors.specification import ActiveCursors, Position
-from broker_tck.properties.contracts.active_cursors.edges import left
+from broker_tck.properties.contracts.active_cursors.edges import CROWDED, left
 from broker_tck.properties.contracts.active_cursors.operations import (
     Add,
     Advance,
@@ -33,33 +33,18 @@ from broker_tck.properties.contracts.active_cursors.operations import (
 from broker_tck.properties.contracts.active_cursors.places import HIGHEST, names, positions
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.sizes import Sizes
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
+BUDGETS = weighted([(64, 40), (129, 60), (513, 24), (1_025, 20), (4_097, 1)])
+"""To how many cursors and moves the operations in bulk of a walk come: each question may look at each cursor."""
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
-FEW = (0, 1, 2, 5, 17)
-LARGE = weighted(
-    [
-        ((4_097,), 1),
-        ((1_000, 1_001, 1_025), 20),
-        ((200, 255, 256, 257, 300, 512), 24),
-        ((63, 64, 65, 100, 127), 40),
-        (FEW, 40),
-    ]
-)
-"""The sizes of a walk's first crowd; later crowds of the walk have the sizes of :data:`FEW`."""
-FILLING = 50
-"""A crowd of more than so many is, in one of two cases, as large as makes all cursors that have a position so many."""
 STEPS = (0, 0, 1, 3, 1, -1, 7)
 """How far apart the positions of many cursors are."""
 WITHIN = (0, 0, 0, 5, 12, 40)
 """Within how many entries they are mixed; 0: they are in order."""
-PAGES = 1_000
-"""So many cursors are mostly each at a position of its own: they fill pages then."""
-LEAVING, LEAVING_PAGES = 16, 4
-"""If there are crowds, one removal in so many removes a crowd, or a part of one. Crowds that fill pages leave sooner,
-because each question about them costs as much as a whole walk."""
-LONG_MARCHES = (*(0,) * 20, 8_190, 8_192, 33_000, 33_000)
-"""How many moves the first march has, among few cursors: versions outgrow pages and 16 bits. 0: as other marches."""
+LEAVING = 8
+"""If there are crowds, one removal in so many removes a crowd, or a part of one."""
 MOST_AMONG = 64
 MOST_DRAINED = 14
 LAST = 3
@@ -109,9 +94,7 @@ class Cursors:
         self.at: dict[str, Position] = {}
         """Where each cursor was sent last that has a position."""
         self.crowds: list[Crowd] = []
-        self.large = one_of(choices, LARGE)
-        """How many cursors the first crowd may have; a crowd that comes to another has few."""
-        self.long = one_of(choices, LONG_MARCHES)
+        self.sizes = Sizes(choices, CROWDED, BUDGETS)
         self.takes_away = choices.below(8) == 0 and self.nulls
         self.adds_again = choices.below(6) == 0
         """Whether updates take positions away, and whether names are added that are there: neither is what a broker
@@ -207,7 +190,7 @@ class Cursors:
     def remove(self) -> Remove:
         """A cursor removed, or many at once."""
         self.forget()
-        if self.crowds and self.below(LEAVING if self.crowds[-1].n < PAGES else LEAVING_PAGES) == 0:
+        if self.crowds and self.below(LEAVING) == 0:
             return self.leave(self.below(len(self.crowds)))
         name = self.name()
         self.at.pop(name, None)
@@ -247,12 +230,10 @@ class Cursors:
         name = name if name.isalpha() else f"{name}_"
         if not self.adds_again and any(crowd.name == name for crowd in self.crowds):
             return self.update()
-        n = one_of(self.choices, FEW if self.crowds else self.large)
-        if n > FILLING and self.below(2):
+        n = self.sizes.next()
+        if self.below(4) == 0:
             n = max(n - len(self.model.order.positions), 0)
         at, step, within = self.spread()
-        if n >= PAGES and self.below(4):
-            step, within = step or 1, 0
         crowd = Crowd(name, n, at, step, within, self.durables and self.below(4) == 0)
         self.crowds.append(crowd)
         self.there.update((f"{name}{i}", None) for i in range(n))
@@ -270,9 +251,10 @@ class Cursors:
         if not self.crowds:
             return self.update()
         crowd = self.crowds[self.below(len(self.crowds))]
-        if n := self.long:
-            self.long = 0
-            return March(crowd.name, n, *self.spread(), 1 + self.below(max(1, min(crowd.n, MOST_AMONG))))
+        if self.below(4) == 0:
+            return March(
+                crowd.name, self.sizes.next(), *self.spread(), 1 + self.below(max(1, min(crowd.n, MOST_AMONG)))
+            )
         n = crowd.n if self.below(2) else self.below(crowd.n + 1)
         return March(crowd.name, n, *self.spread())
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.properties.contracts.bucket_delivery.messages import LAST_ENTRY, LAST_LEDGER, last_ledger, most_ledgers
+from broker_tck.properties.contracts.bucket_delivery.messages import (
+    LAST_ENTRY,
+    LAST_LEDGER,
+    SEGMENTS,
+    last_ledger,
+    most_ledgers,
+)
 from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config, Fill
 from broker_tck.properties.engine.edges import Edge, Edges
 
@@ -25,7 +31,7 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
         "contains.entry": entries,
         "add.at": times,
         "fill.at": times,
-        "fill.n": Edge((4, 256, 1_000), "BD-08, BD-12: what makes a bucket, and a segment", high=4_100),
+        "fill.n": Edge(SEGMENTS, "BD-08, BD-12: what makes a bucket, and a segment", high=4_100),
         "fill.apart": Edge((1, 10), "BD-12: the time step"),
         "adv.ms": Edge(high=2**45, why="the clock is to have times ahead of it"),
         "get.most": Edge((100, 1_000), "BD-19: a dispatcher's batch"),

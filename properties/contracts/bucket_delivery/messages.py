@@ -8,6 +8,7 @@ from broker_tck.model.bucket_delivery.specification import BucketDelivery, Confi
 from broker_tck.model.bucket_delivery.stored import Position
 from broker_tck.properties.contracts.bucket_delivery.operations import Add, Clear, Contains, Fill, Mark
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
+from broker_tck.properties.engine.sizes import Sizes
 
 FIRST_LEDGERS = (1, 1, 1, 5, 5, 20, 20, 0, 250, 65_530, 2**31 - 4, 2**32 - 4, 2**53, 2**62 - 2**54)
 FIRST_ENTRIES = (0, 0, 0, 0, 0, 7, 250, 4_090, 65_534, 2**31 - 4, 2**32 - 1_000)
@@ -21,12 +22,11 @@ NEXT_ENTRIES = weighted([(1, 12), (2**8, 1), (4_096, 1), (2**16, 2), (2**20, 1),
 FAR_OFF = weighted([(0, 16), (30, 2), (4, 1)])
 """One time in how many is far off, and one step of the clock; 0: none is."""
 DISTANCES = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
-FEW, MANY, VERY_MANY = (1, 2, 5, 17, 40), (100, 128, 255, 256, 257), (600, 1_000, 1_001, 1_025)
-SIZES = weighted([(FEW, 60), (MANY, 12), (VERY_MANY, 1)])
-SIZES_UNMERGED = weighted([(FEW, 24), (MANY, 18), (VERY_MANY, 1)])
-"""How many messages a walk adds at once. What is held costs with each operation from then on."""
-MOST_AT_ONCE = 500
-"""Once a walk has added so many at once, or once more, the others come one by one."""
+BUDGETS = weighted([(129, 60), (257, 12), (1_025, 1)])
+BUDGETS_UNMERGED = weighted([(129, 24), (513, 18), (4_097, 1)])
+"""To how many messages a walk's operations in bulk come. What is held costs with each operation from then on."""
+SEGMENTS = (4, 256, 1_000)
+"""So many messages make a bucket, and a segment."""
 LARGE = 60
 """Where so many make a bucket, there has to be much for one."""
 MOST_LEDGERS = 300
@@ -99,9 +99,8 @@ class Messages:
         self.next_entries = (1, one_of(choices, NEXT_ENTRIES))
         self.passed = 1
         """How far on the last ledger was."""
-        self.sizes = one_of(choices, sizes_for(model.config))
+        self.sizes = Sizes(choices, SEGMENTS, budgets_for(model.config))
         self.many_of_one = model.config.min_index_count >= LARGE or choices.below(3) == 0
-        self.left_at_once = MOST_AT_ONCE
         self.read: list[Add | Fill] = []
         """What was read, in this order."""
         self.unread: list[Add | Fill] = []
@@ -142,9 +141,9 @@ class Messages:
     def many(self) -> Add | Fill:
         """Many new messages: of one ledger, or of many, one after the other."""
         below, times = self.choices.below, self.times
-        n = one_of(self.choices, self.sizes)
-        if not self.may_add(n):
+        if self.sizes.left <= 0:
             return self.next_ledger()
+        n = max(self.sizes.next(), 1)
         each = max(
             one_of(self.choices, (n, n, n, 7) if self.many_of_one else (1, 1, 2, 3)),
             -(-n // most_ledgers(self.model.config)),
@@ -162,9 +161,7 @@ class Messages:
         return fill
 
     def all_of_one(self, n: int, apart: int = 0) -> Iterator[Fill]:
-        """So many messages of a new ledger, all for one time or ``apart``, if so many may be added at once."""
-        if not self.may_add(n):
-            return
+        """So many messages of a new ledger, all for one time or ``apart``."""
         self.go_on()
         entry = min(self.first_entry, LAST_ENTRY + 1 - n)
         at = self.model.now + self.model.config.tick + 1 + self.times.spread
@@ -175,9 +172,9 @@ class Messages:
 
     def may_add(self, n: int) -> bool:
         """Whether so many may be added at once; if so, they are counted."""
-        if self.left_at_once <= 0:
+        if self.sizes.left <= 0:
             return False
-        self.left_at_once -= n
+        self.sizes.left -= n
         return True
 
     def again(self) -> Add | Fill:
@@ -233,11 +230,9 @@ def most_ledgers(config: Config) -> int:
     return MOST_TO_MERGE if config.max_buckets > 0 else MOST_LEDGERS
 
 
-def sizes_for(config: Config) -> Sequence[Sequence[int]]:
-    """The sizes that a walk draws its own from."""
-    if config.min_index_count >= LARGE:
-        return [MANY]
-    return SIZES if config.max_buckets > 0 else SIZES_UNMERGED
+def budgets_for(config: Config) -> Sequence[int]:
+    """The budgets that a walk draws its own from."""
+    return BUDGETS if config.max_buckets > 0 and config.min_index_count < LARGE else BUDGETS_UNMERGED
 
 
 def last_ledger(read: Add | Fill) -> int:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
-from broker_tck.model.bucket_delivery.parts import Placed
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.properties.contracts.bucket_delivery.messages import Messages, last_ledger, nth
+from broker_tck.properties.contracts.bucket_delivery.messages import Messages
 from broker_tck.properties.contracts.bucket_delivery.operations import (
-    Add,
-    Clear,
     Complete,
     Conflict,
     Crash,
     Fail,
-    Fill,
     Reopen,
 )
 from broker_tck.properties.engine.choices import Choices, one_of
@@ -55,15 +50,6 @@ class Moves:
                 return
             yield Complete(others[0])
 
-    def until_sealed(self) -> Iterator[Operation]:
-        """Ledger after ledger, until there is a bucket more."""
-        tracker = self.model.tracker
-        buckets = len(tracker.placed.pieces) if tracker else 0
-        for _ in range(MOST_ADDED):
-            if tracker is None or tracker is not self.model.tracker or len(tracker.placed.pieces) > buckets:
-                return
-            yield self.messages.next_ledger()
-
     def many(self) -> Iterator[Operation]:
         """Ledger after ledger, until there are more buckets than the limit allows."""
         tracker = self.model.tracker
@@ -71,14 +57,6 @@ class Moves:
             yield self.messages.next_ledger() if self.choices.below(2) else self.messages.add()
             if tracker is not self.model.tracker or tracker is None or tracker.maintenance.busy():
                 return
-
-    def cleared_and_sealed(self, first: int, last: int) -> Iterator[Operation]:
-        """After a clear, some ledgers are sealed once more."""
-        read = [*islice(self.read_between(first, last), MOST_ADDED)]
-        yield Clear()
-        for add in read:
-            yield Add(add.ledger, add.entry, max(add.at, self.model.now + self.model.config.tick + 1))
-        yield Add(last + 1, self.messages.first_entry, self.messages.times.at())
 
     def lives(self) -> Iterator[Operation]:
         """One tracker after another, each with a message or two, or with what the one before it had."""
@@ -88,17 +66,3 @@ class Moves:
             yield one_of(self.choices, (Crash(), Reopen()))
             if self.choices.below(2):
                 yield self.messages.add()
-
-    def passed_over(self, placed: Placed) -> int | None:
-        """A ledger of two between buckets, or below them all, that no bucket has; None: there are none."""
-        ends = [-1, *(piece.ledgers[1] for piece in placed.pieces)]
-        begins = [piece.ledgers[0] for piece in placed.pieces]
-        free = [begin - 2 for end, begin in zip(ends, begins, strict=False) if begin - end > 2]
-        return one_of(self.choices, free) if free else None
-
-    def read_between(self, first: int, last: int) -> Iterator[Add]:
-        """What was read of some ledgers."""
-        for read in self.messages.read:
-            if read.ledger <= last and first <= last_ledger(read):
-                adds = (nth(read, i) for i in range(read.n)) if isinstance(read, Fill) else [read]
-                yield from (add for add in adds if first <= add.ledger <= last)

@@ -26,10 +26,11 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
     ResetTick,
     Stale,
 )
-from broker_tck.properties.contracts.delayed_delivery.plots import CONTAINER, FURTHEST, THOUSAND, THOUSANDS, Plots
+from broker_tck.properties.contracts.delayed_delivery.plots import FURTHEST, Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.edges import Edge, Edges, clock_at_start
+from broker_tck.properties.engine.sizes import Sizes
 
 TICKS = (1000, 1000, 1, 2, 3, 8, 64, 100, 500, 512, 1000, 1024, 5000, 60_000)
 LONGEST_TICK = 2**40
@@ -37,19 +38,6 @@ CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 1_699_999_999_744, 1_700_000_000
 LOOKAHEADS = (0, 1, 2, 2, 3, 5, 10, 30)
 ENTRY_BASES = (0, 0, 0, 0, 0, 0, 250, 4_090, 49_995, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48)
 LEDGER_BASES = (1, 1, 1, 1, 1, 10_000, -2, 2**31 - 2, 2**32 - 2, 2**63 - 5)
-FILLS = weighted(
-    [
-        ((1, 2, 5, 17, 64), 140),
-        ((100, 255, 256, 257), 45),
-        ((999, 1_000, 1_001, 1_024, 1_025), 8),
-        ((4_095, 4_096, 4_097), 7),
-    ]
-)
-"""How many messages an operation adds at once: mostly few."""
-WORK = weighted([(300, 60), (THOUSAND, 70), (THOUSANDS, 70), (CONTAINER, 1)])
-"""A walk's budget of messages that are added in bulk. Each costs as much as an operation, so large budgets are rare."""
-LITTLE = 64
-"""How many messages a walk may add at once when its budget is spent."""
 PLOTTED = 9
 """One walk in so many plays plots."""
 MOST_APART = 1_100
@@ -86,7 +74,6 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities)
     times = Times(model, choices)
     ticks = Ticks(model, choices)
     adds = Adds(choices, times, capabilities)
-    adds.work = one_of(choices, WORK)
     plots = Plots(model, choices, adds, ticks, capabilities) if choices.below(PLOTTED) == PLOTTED - 1 else None
     has, pause, memory, stale, clear = Has(), Pause(), Memory(), Stale(), Clear()
     kinds = [
@@ -170,8 +157,7 @@ class Adds:
             [Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
         )
         self.largest = largest
-        self.work = 0
-        """What is left of the walk's budget of messages in bulk; set by whoever makes the walk."""
+        self.sizes = Sizes(choices, numbers(capabilities)["fill.n"].thresholds)
         tick, width = times.buckets.tick, times.buckets.width
         self.aparts = (0, 0, 0, 0, 1, -1, width, width, -width, tick, -tick, -tick - 1, 7)
         """How far apart the times of many adds are."""
@@ -195,9 +181,7 @@ class Adds:
     def fill(self) -> Fill:
         """Many adds, as far as the budget goes."""
         ledger, entry = one_of(self.choices, self.pool)
-        n = one_of(self.choices, one_of(self.choices, FILLS))
-        n = n if n <= self.work else 1 + self.below(LITTLE)
-        self.work -= n
+        n = self.sizes.next()
         step = one_of(self.choices, (1, 1, 1, 2, 16))
         if entry + n * step > self.largest:
             entry, n = 0, min(n, self.largest // step)

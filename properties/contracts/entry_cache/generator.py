@@ -6,12 +6,12 @@ of the queue's head and one more or less, the size of its first entries and one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.configs import REQUEUES
-from broker_tck.properties.contracts.entry_cache.fills import PAGE, Fills, Out
+from broker_tck.properties.contracts.entry_cache.fills import Fills, Out
 from broker_tck.properties.contracts.entry_cache.operations import (
     CACHES,
     Advance,
@@ -53,7 +53,6 @@ from broker_tck.properties.contracts.entry_cache.pools import (
 from broker_tck.properties.contracts.entry_cache.reading_walk import Readers, drain_readers
 from broker_tck.properties.engine.choices import Choices, weighted
 from broker_tck.properties.engine.contract import Maker
-from broker_tck.properties.engine.operation import Operation
 
 READING = 3
 """In one walk of so many there are readers."""
@@ -101,8 +100,6 @@ def kinds(
     if capabilities.reads:
         reading = choices.below(READING) == 0
         made += Readers(model, choices, entries.topics, entries.pool, reading).makers()
-    if entries.fills.left > PAGE:
-        made = [Maker(maker.name, maker.weights, entries.unless_due(maker.make)) for maker in made]
     return made
 
 
@@ -178,11 +175,6 @@ class Entries:
         if self.fills.last and self.below(2):
             return self.fills.out()
         return self.fills.fill(self.key(), *self.entry())
-
-    def unless_due(self, make: Callable[[], Operation]) -> Callable[[], Operation]:
-        """Makes what is due after many insertions, or else an operation."""
-        due = self.fills.due
-        return lambda: due.pop()() if due else make()
 
     def put(self) -> Put:
         """An insertion."""

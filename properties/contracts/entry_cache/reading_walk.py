@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.readers import Request
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.fills import may_visit
-from broker_tck.properties.contracts.entry_cache.operations import Advance, Fill
+from broker_tck.properties.contracts.entry_cache.operations import Advance
 from broker_tck.properties.contracts.entry_cache.reading import (
     COMPLETES,
     WAITS,
@@ -31,8 +30,9 @@ from broker_tck.properties.contracts.entry_cache.reading import (
     Uncursor,
     Write,
 )
-from broker_tck.properties.engine.choices import Choices, one_of, weighted
+from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.sizes import size
 
 GRACES = (0, 1, 2, 10, 50, 2_000)
 LIMITS = (0, 0, 0, 0, 100, 250, 400, 740, 740, 11_000, 25_000, 52_000)
@@ -41,20 +41,16 @@ QUEUES = (1, 2, 3, 10_000)
 MOST_AT_ONCE = 6
 LONG = 150
 """One read of a cursor of so many is of as many entries as there can be."""
-LONG_READS = (64, 100, 257, 500)
-"""As many entries as dispatchers read at once."""
-HOLES = 20
-"""Now and then so many entries are cached with gaps between them, and then read at once, with what is missing."""
+MOST_READ, MOST_COME = 513, 257
+"""How many entries are read at once at most, and how many cursors or readers come."""
+RANKS = (127, 255)
+"""RC-04: a rank counts so many cursors."""
 WIDE = 64
 """Entries that are further apart than so many are read around each of them."""
 LAST_READ = 2**40 - 1_000
 """Entries are read up to here."""
-CROWDS = weighted([((0, 1, 2, 5, 20), 2), ((130, 256, 260), 1)])
-"""How many cursors come at once, or are left."""
 LARGE = 100
 """While a crowd of more than so many is there, every second cursor comes to where it is, and has a high rank."""
-AT_ONCE = weighted([((2, 3, 5, 20), 17), ((100, 130, 260), 3)])
-"""How many readers come at once."""
 MANY_RUNNING = 3
 """Where more reads than these run, now and then one is of all that they read."""
 MOST_WAITING = 20
@@ -78,7 +74,6 @@ class Readers:
         self.width = max(entry for _, entry in pool) - self.low + 4
         self.apart = [entry for _, entry in pool if entry < LAST_READ] if self.width > WIDE else []
         self.names = 1 + choices.below(4)
-        self.due: list[Fetch] = []
         self.crowded: Crowd | None = None
         """The last large crowd."""
 
@@ -143,10 +138,8 @@ class Readers:
         """A cursor leaves."""
         return Uncursor(self.topics[self.below(len(self.topics))], self.below(self.names))
 
-    def fetch(self) -> Fetch | Fill:
-        """A read, now and then of a part of what runs, and a little more; or what a long read is to find."""
-        if self.due:
-            return self.due.pop()
+    def fetch(self) -> Fetch:
+        """A read, now and then of a part of what runs, and a little more."""
         topic, ledger = self.place()
         first, n = self.entry(), 1 + self.below(MOST_AT_ONCE)
         running = self.model.pending_reads.running
@@ -157,11 +150,7 @@ class Readers:
             topic, ledger = request.creator.topic, request.ledger
             first = max(request.first + self.below(4) - 2, 0)
             n = max(request.last - first + self.below(4) - 1, 1)
-        n = LONG_READS[self.below(4)] if self.below(LONG) == 0 else min(n, 12)
-        if self.below(LONG) == 0 and may_visit(self.model, HOLES, self.model.passes.most_requeued):
-            n, step = LONG_READS[0], 2 + self.below(2)
-            self.due.append(Fetch(topic, self.below(self.names), ledger, first, n, 0))
-            return Fill(topic, ledger, first, HOLES, 1, step, 1 + self.below(20), 0, self.below(2))
+        n = size(self.choices, MOST_READ, (64,)) if self.below(LONG) == 0 else min(n, 12)
         return Fetch(topic, self.below(self.names), ledger, first, n, (self.below(10) == 0 and 1) or 0)
 
     def fetch_over(self, running: Sequence[Request]) -> Fetch:
@@ -170,13 +159,11 @@ class Readers:
         topic, ledger = one.creator.topic, one.ledger
         beside = [r for r in running if r.creator.topic == topic and r.ledger == ledger]
         first, last = min(r.first for r in beside), max(r.last for r in beside)
-        return Fetch(
-            topic, self.below(self.names), ledger, first, min(last - first + 1 + self.below(2), LONG_READS[-1]), 0
-        )
+        return Fetch(topic, self.below(self.names), ledger, first, min(last - first + 1 + self.below(2), MOST_READ), 0)
 
     def crowd(self) -> Crowd:
         """A crowd of cursors comes, moves or leaves."""
-        n = one_of(self.choices, one_of(self.choices, CROWDS))
+        n = size(self.choices, MOST_COME, RANKS)
         topic, ledger = self.place()
         first = n > LARGE and self.below(2)
         crowd = Crowd(topic, ledger, 0 if first else self.entry(), n, self.below(4) and 1)
@@ -186,7 +173,8 @@ class Readers:
 
     def fetch_many(self) -> FetchMany:
         """Many readers come at once, for the same, or each for the next."""
-        n, times = 1 + self.below(MOST_AT_ONCE), one_of(self.choices, one_of(self.choices, AT_ONCE))
+        n, most = 1 + self.below(MOST_AT_ONCE), MOST_COME if self.below(4) == 0 else MOST_AT_ONCE
+        times = 2 + size(self.choices, most)
         times = times if may_come(self.model) else 1
         return FetchMany(*self.whose(), self.entry(), n, times, self.below(3) * n)
 

@@ -6,11 +6,11 @@ delay. Messages are few, so that they meet again in one bucket and in others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import count as count_from
 
 from broker_tck.model.negative_acks.specification import MS, NegativeAcks
-from broker_tck.properties.contracts.negative_acks.edges import POLLS, left, polled
+from broker_tck.properties.contracts.negative_acks.edges import CONTAINERS, MOST_FILLED, POLLS, left, polled
 from broker_tck.properties.contracts.negative_acks.operations import (
     Advance,
     AnyOperation,
@@ -29,6 +29,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
 )
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.sizes import FEW, Sizes
 
 DELAYS = (0, 30_000, 99_999, 100_000, 100_999, 300_000, 1_000_000, 1_000_000, 3_000_000, 60_000_000)
 BACKOFFS = (
@@ -101,41 +102,15 @@ TWINNED = 3
 MOST_CHUNKS = (4, 4, 4, 15, 63)
 INDEXES = (4, 4, 4, 64, 2_000)
 """How many messages a batch has."""
-FULL = (1_000, 2_000, 3_000)
-"""Full requests; mostly as many as make all that is held so many."""
-FEW = (0, 1, 2, 5, 17, 64)
-LARGE = weighted(
-    [
-        (FEW, 80),
-        ((255, 256, 257, 512), 28),
-        ((999, 1_000, 1_001), 10),
-        (FULL, 18),
-        ((2_500, 4_095, 4_096, 4_097), 7),
-        ((65_536,), 1),
-    ]
-)
-"""The large sizes of many nacks in a walk; its other sizes are :data:`FEW`. Larger sizes are rarer, because each nack
-costs as much as an operation, and is emitted again."""
-LEFT_FOR_FEW = 1_000
-"""A walk's budget of nacks in bulk: the largest of its sizes, and so many more."""
 MOST_IGNORED = 64
 """So many at most where the tracker is closed."""
 LEDGERS = (1, 1, 1, 2, 3, 17, 300)
 """How many ledgers many nacks go to."""
 RISING = (0, 0, 0, 1, 1, 2, 7)
 """By how much redelivery counts rise from one of many nacks to the next."""
-TURNS, ONCE = (24, 14), (1,)
-"""How often many nacks first go through many delays: buckets that hold few messages are in blocks, of which there come
-to be several. Later ones go through them once."""
-IN_CHUNKS = 16
-"""One of so many times many nacks are of messages in chunks."""
-MANY_IN_CHUNKS = (15, 16, 17, 40)
 FEWEST_DIFFERENT, MOST_DIFFERENT = 7, 70
 """So many different delays a walk goes through, where they grow, at least and at most."""
-WAITING, WAITED = 100, 8
-"""While more buckets wait, one step of so many is a jump of the wall clock to where all of them are due."""
-SEVERAL, DAY = 4, 86_400_000
-"""While so many buckets wait, the wall clock now and then goes back by a day."""
+DAY = 86_400_000
 MOST_STEP, MOST_POLLS = 600_000, 1_800
 """The longest step in milliseconds, unless delays are longer, and in polls."""
 FEW_POLLS = 12
@@ -204,10 +179,7 @@ class Nacks:
         self.before = min(ledger, 2**63 - max(LEDGERS)) - 1
         """A ledger in which all messages are in chunks: below all that many nacks go to."""
         self.alone += [twin for at in self.alone[:TWINNED] for twin in twins(at, one_of(choices, TWINS))]
-        self.large = one_of(choices, LARGE)
-        self.left_in_bulk = max(self.large) + LEFT_FOR_FEW
-        self.turns: Sequence[int] = TURNS
-        self.filled: Fill | None = None
+        self.sizes = Sizes(choices, CONTAINERS)
         self.indexes = one_of(choices, INDEXES)
         self.chunks = 2 + choices.below(most)
         different = delays_of(model)
@@ -223,11 +195,8 @@ class Nacks:
         """A redelivery count."""
         return self.counts[self.choices.below(len(self.counts))]
 
-    def nack(self) -> Nack | Fill:
-        """A nack by message; after many that went into many buckets, all of them once more."""
-        if filled := self.filled:
-            self.filled = None
-            return filled
+    def nack(self) -> Nack:
+        """A nack by message."""
         return Nack(*self.position(), self.count())
 
     def by_id(self) -> NackId:
@@ -245,27 +214,19 @@ class Nacks:
 
     def fill(self) -> Fill:
         """Many nacks."""
-        if self.choices.below(IN_CHUNKS) == 0 and self.before >= -(2**63):
-            n = one_of(self.choices, MANY_IN_CHUNKS)
+        n = min(self.sizes.next(), MOST_IGNORED if self.model.closed else MOST_FILLED)
+        if n <= FEW and self.choices.below(8) == 0 and self.before >= -(2**63):
             return Fill(self.before, self.chunks - 1, self.chunks, n, self.count(), chunks=self.chunks)
         ledger, entry = self.position()
-        n, step = one_of(self.choices, one_of(self.choices, (FEW, self.large))), one_of(self.choices, (1, 1, 1, 2, 16))
-        ledgers, count, rising = one_of(self.choices, LEDGERS), self.count(), one_of(self.choices, RISING)
-        if n in FULL and self.choices.below(4):
-            n = max(n - self.model.buckets.count(), 0)
-        turns = 0
-        n = min(n, self.left_in_bulk)
-        self.left_in_bulk -= n
+        step, ledgers = one_of(self.choices, (1, 1, 1, 2, 16)), one_of(self.choices, LEDGERS)
+        count, rising, turns = self.count(), one_of(self.choices, RISING), 0
         if self.many_delays and self.choices.below(2):
-            often, self.turns = one_of(self.choices, self.turns), ONCE
-            n, count, rising, turns = often * self.many_delays, 0, 1, self.many_delays if often > 1 else 0
-        if self.model.closed:
-            n = min(n, MOST_IGNORED)
+            count, rising, turns = 0, 1, self.many_delays
+        elif self.choices.below(4) == 0:
+            n = max(n - self.model.buckets.count(), 0)
         if ledgers > 1:
             ledger, entry = min(ledger, 2**63 - ledgers), self.behind
-        fill = Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, count, ledgers, rising, turns)
-        self.filled = fill if turns else None
-        return fill
+        return Fill(ledger, 0 if entry + n * step >= 2**63 else entry, step, n, count, ledgers, rising, turns)
 
     def inside(self) -> Inside:
         """A nack or a close inside the next callback."""
@@ -303,12 +264,10 @@ class Steps:
         self.near = [min(ms, most) for ms in near]
         self.far = min(3 * max(delays) + 2 * width, most)
         self.polls, self.poll = one_of(choices, POLLED), polled(model, 1)
-        self.jumps = [0, 1, width - 1, width, delays[0], max(delays), 3_600_000 if max(delays) > 30_000 else 5_000]
+        self.jumps = [0, 1, width - 1, width, delays[0], max(delays), 3_600_000 if max(delays) > 30_000 else 5_000, DAY]
 
-    def advance(self) -> Advance | Jump:
+    def advance(self) -> Advance:
         """A step of time: to the deadline, or by something that matters, or far."""
-        if len(self.model.buckets.held) > WAITING and self.below(WAITED) == 0:
-            return self.to_the_last()
         kind, deadline = self.below(10), self.model.timer.deadline
         if kind < 4 and deadline is not None:
             to = -(-(deadline - self.model.clock.now) // MS) + self.below(3) - 1
@@ -335,8 +294,6 @@ class Steps:
         kind = self.below(16) if self.model.buckets.held else 15
         if kind < 2:
             return self.to_the_last()
-        if kind == 2 and len(self.model.buckets.held) >= SEVERAL and self.model.clock.wall > DAY:
-            return Jump(-DAY - self.below(2))
         by = min(self.jumps[self.below(len(self.jumps))], left(self.model))
         back = self.below(2) and (by < self.model.clock.wall or self.model.clock.wall < EARLY)
         return Jump(-by if back else by)

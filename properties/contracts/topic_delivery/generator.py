@@ -17,7 +17,7 @@ from broker_tck.model.delayed_delivery.specification import DelayedDelivery, Fix
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts.delayed_delivery import generator as of_one
 from broker_tck.properties.contracts.delayed_delivery import operations as one
-from broker_tck.properties.contracts.topic_delivery.edges import fits
+from broker_tck.properties.contracts.topic_delivery.edges import MOST_LEDGERS, fits
 from broker_tck.properties.contracts.topic_delivery.operations import (
     Add,
     Advance,
@@ -39,7 +39,6 @@ from broker_tck.properties.contracts.topic_delivery.operations import (
     Shutdown,
     Stale,
 )
-from broker_tck.properties.contracts.topic_delivery.plots import Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.edges import clock_at_start
@@ -57,10 +56,9 @@ JUMPS = weighted([(0, 11), (20, 1)])
 """One step of the clock in how many is far; 0: none is."""
 LONGEST = 2**53
 """The longest step of the clock."""
+EACH = (0, 0, 0, 1, 3)
+"""How many messages of a ledger are added at once; 0: all are of one."""
 FAR = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
-PLOTTED = 16
-"""One walk in so many plays plots."""
-FILLS = weighted([((1, 2, 5, 17, 64), 48), ((100, 255, 256, 257), 12), ((1_000, 1_001), 1), ((4_095, 4_097), 1)])
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
@@ -80,14 +78,13 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
     """The kinds of operations that this subject is asked for."""
     views = Views(model, choices)
     messages = Messages(model, choices, capabilities, views)
-    plots = Plots(model, choices, messages, views) if choices.below(PLOTTED) == PLOTTED - 1 else None
     stale, shutdown = Stale(), Shutdown()
     kinds = [
         Maker("open", (1, 2, 4), views.open),
         Maker("close", (0, 0, 1, 3), views.close),
         Maker("add", (20, 40, 80), messages.add),
         Maker("echo", (0, 10, 30, 60), messages.echo),
-        Maker("fill", (1, 2), plots.begin) if plots else Maker("fill", (0,) * 9 + (1,), messages.fill),
+        Maker("fill", (0,) * 9 + (1,), messages.fill),
         Maker("has", (4, 12, 25), views.to(Has)),
         Maker("get", (6, 14, 30), views.get),
         Maker("count", (1, 3, 6), views.to(Count)),
@@ -101,7 +98,6 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -
         Maker("reads", (0, 0, 1, 3), views.reads),
         Maker("shutdown", (0,) * 30 + (1,), lambda: shutdown),
     ]
-    kinds = [kind._replace(make=plots.in_turn(kind.make)) for kind in kinds] if plots else kinds
     return [Maker(kind.name, kind.weights, views.first(kind.make)) for kind in kinds] if views.coming else kinds
 
 
@@ -201,6 +197,7 @@ class Messages:
         bits = one.Capabilities(entry_id_bits=capabilities.entry_id_bits)
         self.adds = of_one.Adds(choices, self.times, bits)
         self.pool = sorted(self.adds.pool)
+        self.sizes = self.adds.sizes
         self.jumps = one_of(choices, JUMPS)
 
     def add(self) -> AnyOperation:
@@ -225,12 +222,13 @@ class Messages:
         if handle is None:
             return self.views.open()
         made = self.adds.fill()
-        n = one_of(self.choices, one_of(self.choices, FILLS))
-        n = min(n, (self.adds.largest - made.entry) // made.step)
+        n = min(made.n, (self.adds.largest - made.entry) // made.step)
         apart = one_of(self.choices, self.adds.aparts)
         middle = self.model.timer.now + self.model.buckets.tick - n // 2 * apart
         at = made.at if self.choices.below(3) else middle
-        fill = Fill(handle, made.ledger, made.entry, made.step, n, at, apart)
+        each = one_of(self.choices, EACH)
+        each = each if each and n // each <= min(MOST_LEDGERS, 2**63 - 1 - made.ledger) else 0
+        fill = Fill(handle, made.ledger, made.entry, made.step, n, at, apart, each)
         return fill if fits(fill, self.model) else replace(fill, apart=0)
 
     def step(self) -> int:
