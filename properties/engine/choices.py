@@ -26,22 +26,6 @@ class SeededChoices:
         self.below: Callable[[int], int] = lambda n: floor(random() * n)
 
 
-class ByteChoices:
-    """Choices out of the bytes that Hypothesis draws: one draw for each step, however many choices it takes."""
-
-    def __init__(self, entropy: bytes = b"") -> None:
-        self.refill(entropy)
-
-    def refill(self, entropy: bytes) -> None:
-        """Take the choices that follow out of these bytes. When they are used up, every choice is the first."""
-        self._left = int.from_bytes(entropy)
-
-    def below(self, n: int) -> int:
-        """Draw a number from 0 to n - 1."""
-        self._left, chosen = divmod(self._left, n)
-        return chosen
-
-
 def one_of(choices: Choices, options: Sequence[T]) -> T:
     """One of several options, each as likely."""
     return options[choices.below(len(options))]

@@ -50,6 +50,8 @@ class Checked(Run):
     machine_steps: int = 0
     statistics: str = ""
     """What Hypothesis has to say of the machine."""
+    program: str = ""
+    """The example of the machine that failed, as Hypothesis prints it."""
     regressions: Regressions = field(default_factory=Regressions)
     """What became of kept traces."""
 
@@ -176,11 +178,13 @@ def walk_all(checked: Checked, budget: Budget, progress: Progress | None = None)
 
 def run_the_machine(checked: Checked, budget: Budget, progress: Progress | None = None) -> None:
     """Run the Hypothesis machine, and make a finding of the example that fails."""
-    from broker_tck.properties.engine.machine import described, run_machine  # which imports Hypothesis
+    from broker_tck.properties.engine import machine as machines  # which imports Hypothesis
 
-    with described() as statistics:
-        failed, steps = run_machine(checked.subject, checked.model, budget.examples, budget.machine_seed)
-    checked.machine_steps, checked.statistics = steps, "\n".join(statistics)
+    machine = machines.machine_for(checked.subject, checked.profile)
+    settings = (machines.of_the_user if budget.own_settings else machines.fixed)(budget.examples)
+    with machines.described() as statistics:
+        failed, checked.machine_steps, checked.program = machines.run_machine(machine, settings)
+    checked.statistics = "\n".join(statistics)
     if failed:
         checked.failing.append(failed)
         explain(checked, progress)

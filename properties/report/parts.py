@@ -9,8 +9,9 @@ from typing import Any
 
 from broker_tck.properties.engine.subjects import Subject, contract_named, declared
 from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.explain.checked import PARTS, Checked, check_subject
+from broker_tck.properties.explain.checked import PARTS, Checked, check_subject, explain
 from broker_tck.properties.explain.guarding import Task, run_one
 from broker_tck.properties.mistakes.book import deviations_of
 from broker_tck.properties.report.finding import FindingResult
@@ -24,15 +25,15 @@ from broker_tck.properties.search.run import Progress, Run
 from broker_tck.properties.settings import settings_of
 from broker_tck.properties.verdict import BROKEN
 
-Seen = tuple[ProfileResult, str]
-"""What a part came to, and what Hypothesis has to say of it."""
+Seen = tuple[ProfileResult, str, str]
+"""What a part came to, the program of Hypothesis that fails, and Hypothesis's statistics."""
 TOLD: dict[tuple[Subject, str], dict[str, str]] = {}
 """By subject and profile, and by the number of each rule: which test of this process has told of it."""
 
 
 def seen(checked: Checked) -> Seen:
     """What a part came to."""
-    return profile_result(checked), checked.statistics
+    return profile_result(checked), checked.program, checked.statistics
 
 
 def asked_for(profile: str, part: str, budget: Budget, subject: Subject, progress: Progress) -> Seen:
@@ -93,11 +94,11 @@ def run_part(subject: Subject, profile: str, part: str, budget: Budget, request:
     import pytest
 
     config = request.config
-    came = came_to(subject, profile, part if part in PARTS else "walks", seeded(budget, config))
+    came = came_to(subject, profile, part if part in PARTS else "walks", budget._replace(own_settings=True))
     if isinstance(came, str):
         pytest.fail(came, pytrace=False)
-    found, statistics = came
-    wrong = "\n\n".join((of_part if part in PARTS else of_rule)(subject, part, found))
+    found, program, statistics = came
+    wrong = "\n\n".join([*(of_part if part in PARTS else of_rule)(subject, part, found), *filter(None, [program])])
     if statistics and config.getoption("--hypothesis-show-statistics", False):
         request.node.hypothesis_statistics = statistics
     answered = [finding for finding in found.findings if not finding.unanswered]
@@ -107,10 +108,12 @@ def run_part(subject: Subject, profile: str, part: str, budget: Budget, request:
         pytest.fail(wrong, pytrace=False)
 
 
-def seeded(budget: Budget, config: Any) -> Budget:
-    """A budget with the seed of ``--hypothesis-seed`` for the machine."""
-    given = config.getoption("--hypothesis-seed", None)
-    return budget._replace(machine_seed=int(given) if given is not None and str(given).isdecimal() else given)
+def report(subject: Subject, profile: str, failed: Walk) -> str:
+    """A failure of a machine as text: the findings that it comes to."""
+    checked = Checked(subject, profile, 0, failing=[failed])
+    explain(checked)
+    found = profile_result(checked)
+    return "\n\n".join([*(finding.story for finding in found.findings), *found.complaints])
 
 
 def stop_in(subject: Subject, finding: FindingResult, wrong: str, config: Any) -> None:
@@ -144,8 +147,13 @@ def conformance(
     the table of pyproject.toml; ``seed`` is that of the walks. One test for each profile and part: the
     recorded traces, walks, the Hypothesis machine, the profile's deviations, as far as it has any; and one for each
     rule (``pytest -k DD-05``), which says whether the walks break it, or never come to it.
+
+    ``conformance(...).machine(profile)`` is the state machine of Hypothesis, a class to add rules to, or to run by its
+    ``TestCase``; without a profile it is that of the first.
     """
     import pytest
+
+    from broker_tck.properties.engine.machine import Machine, machine_for
 
     kit = contract_named(contract)
     name = f"{getattr(factory, '__module__', '?')}:{getattr(factory, '__qualname__', '?')}"
@@ -156,6 +164,10 @@ def conformance(
     def test_conformance(profile: str, part: str, request: Any) -> None:
         run_part(subject, profile, part, asked, request)
 
+    def machine(of: str | None = None) -> type[Machine]:
+        return machine_for(loaded(subject), of or profile or subject.profiles[0], report)
+
+    vars(test_conformance)["machine"] = machine
     return test_conformance
 
 

@@ -29,8 +29,8 @@ class Budget(NamedTuple):
     """Whether the check ends at the first walk, or kept trace, that fails."""
     search: int | None = None
     """Number of walks in which each rule is searched for that a known profile breaks; None: the default."""
-    machine_seed: int | str | None = None
-    """Another run of the machine than the fixed one."""
+    own_settings: bool = False
+    """Whether the machine has the settings of the user's profile of Hypothesis, not those of ``check``."""
 
 
 USUAL = Budget()
