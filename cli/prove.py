@@ -77,7 +77,7 @@ def prove_command(
     """Run every known mistake as the subject: a walk must notice it, and its own rule must be named.
 
     A mistake is a wrong clause of a model, or a broken implementation. The kit stores a failing walk of each, and its
-    reduced trace. It tries both first, and makes up to 10,000 walks if one of them no longer holds. If none of these
+    reduced trace. It tries both first, and makes up to 1,000 walks if one of them no longer holds. If none of these
     fails, a stored trace is enough, and the mistake is named. It also looks for a mistake that breaks each invariant.
 
     Exit status 1 if a mistake is not noticed, if its own rule is not named, or if a rule has no mistake that is

@@ -58,7 +58,7 @@ class Reference(ABC):
     path, if the profile replaces the methods that ask them; and variations that need not hold, by name."""
 
     ACCEPTS: ClassVar[tuple[Any, ...]] = ()
-    """The known mistakes that this profile accepts, as a subject asks for; see :mod:`broker_tck.properties.mistakes`."""
+    """The known mistakes that this profile accepts, as a subject asks; see :mod:`broker_tck.properties.mistakes`."""
 
     ended: bool = False
     """Whether the component has come to its end: no operation can follow."""

@@ -88,11 +88,13 @@ def test_other_rules_are_left_out(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_no_answer_counts_whatever_the_rule() -> None:
-    told = check(IDEAL, Budget(0, 20, 0, 0, fail_fast=False), [], resolve("kit:OneTooMany"), lambda run: None)
-    (found,) = told.document.findings
-    ended = structs.replace(told.document, findings=[structs.replace(found, seen={"error": "Exited", "message": "7"})])
-    assert limited(told, ["DD-09"]).document.verdict == "conforms"
-    assert limited(told._replace(document=ended), ["DD-09"]).document.verdict == "broken"
+    told = check(
+        IDEAL, Budget(0, 20, 0), pdb=False, kept=[], subject=resolve("kit:OneTooMany"), progress=lambda run: None
+    )
+    (found,) = told.findings
+    ended = structs.replace(told, findings=(structs.replace(found, seen={"error": "Exited", "message": "7"}),))
+    assert limited(told, ["DD-09"])[0].verdict == "conforms"
+    assert limited(ended, ["DD-09"])[0].verdict == "broken"
 
 
 def test_rule_that_never_came_up_is_no_pass(cli: Cli) -> None:

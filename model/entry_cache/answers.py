@@ -61,7 +61,7 @@ class Answers(Part):
 
     @rule("EC-47", source="RangeEntryCacheImpl, PR 24623", needs="reads")
     def populates(self, start: int) -> bool:
-        """What the storage answered is cached if reads are expected, asked once for each answer, and not at all else."""
+        """What the storage answered is cached only if reads are expected, which is asked once for each answer."""
         return start > 0
 
     @rule("EC-51", source="PendingReadsManager, PR 24623", needs="reads")

@@ -110,7 +110,7 @@ class Caches(Reference):
 
     @rule("EC-11", source="RangeCacheEntryWrapper, PR 24623", when=lambda m, entry, alone: not entry.accessed)
     def touch(self, entry: Cached, alone: bool) -> None:
-        """Reading an entry marks it as accessed, and does not move it; removing it, or refusing it, does not mark it."""
+        """Reading an entry marks it as accessed and does not move it; removing or refusing it does not mark it."""
         entry.accessed = True
 
     def looked_up(self, cache: Cache, position: Position, alone: bool) -> Cached | None:

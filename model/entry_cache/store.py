@@ -114,7 +114,7 @@ class Store(Part):
 
     @rule("EC-13", source="RangeCache, reference counts", when=lambda s, entry: entry.count > 1)
     def let_go(self, entry: Cached) -> None:
-        """A value that a reader holds stays valid when it leaves the cache, and is freed when the last holder lets go."""
+        """A value that a reader holds stays valid outside the cache, and is freed when the last holder lets go."""
         self.release(entry, self.gives_back(entry))
 
     def release(self, entry: Cached, times: int) -> None:

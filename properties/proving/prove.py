@@ -18,8 +18,8 @@ from broker_tck.properties.mistakes.book import Way, ways_of
 from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, failed_again, found_again, stored
 from broker_tck.properties.search.isolation.pool import in_parallel
 
-WALKS = 10_000
-"""Number of walks in which a mistake must be noticed."""
+WALKS = 1_000
+"""Number of walks in which a mistake must be noticed: as many as a check makes."""
 SHORT = 12
 """A reduced trace of more operations is reduced again from another failing walk."""
 REDUCED = 3

@@ -7,6 +7,7 @@ from inspect import getmembers, isfunction
 from pathlib import Path
 from typing import Any
 
+from broker_tck.properties.mistakes.book import look
 from broker_tck.properties.report.finding import config_text
 from broker_tck.spark_fuzz.report import words
 
@@ -21,7 +22,7 @@ def environment() -> Any:
     settings: Any = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, **settings)
     made.filters.update(getmembers(words, isfunction), number="{:,.0f}".format)
-    made.globals["config_text"] = config_text
+    made.globals.update(config_text=config_text, look=look)
     return made
 
 

@@ -326,13 +326,16 @@ of(
 )
 
 
-@around(
-    Timer.advance,
+@mistake(
     "DD-24",
     "fires at rest",
+    "Your tracker's timeouts fire only after the clock has moved on; each must fire at its own time.",
     was="tracker.timer.FiresAtRest: timeouts fire when the clock stands still again",
 )
-def fires_at_rest(advance: Method, timer: Timer, ms: int) -> list[int]:
-    """Your tracker's timeouts fire only after the clock has moved on; each must fire at its own time."""
-    timer.now += ms
-    return list(advance(timer, 0))
+class FiresAtRest(Timer):
+    """The clock moves before any timeout fires."""
+
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock, then fire."""
+        self.now += ms
+        return super().advance(0)

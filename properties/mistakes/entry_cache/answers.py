@@ -1,4 +1,4 @@
-"""Known mistakes: what a read takes from the cache, what it has the storage asked for, and what becomes of the answer."""
+"""Known mistakes in the specification's answers."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ of(
     instead(
         "absent",
         (
-            "Your cache asks the storage for the whole range although some of it is cached; it has to ask for what is "
+            "Your cache asks the storage for the whole range although some of it is cached; it must ask for what is "
             "missing alone."
         ),
         lambda a, reader, there: [(reader.first, reader.last)],
     ),
     instead(
         "from first to last",
-        "Your cache reads from the first to the last that is missing; it has to ask once for each run.",
+        "Your cache reads from the first to the last that is missing; it must ask once for each run.",
         lambda a, reader, there: spanned(a.lacking(reader, there)),
     ),
     instead(
         "each alone",
-        "Your cache asks the storage for each missing entry alone; it has to ask once for each run of them.",
+        "Your cache asks the storage for each missing entry alone; it must ask once for each run of them.",
         lambda a, reader, there: [(entry, entry) for entry in a.lacking(reader, there)],
     ),
     instead(
         "whole unless all is there",
-        "Your cache reads a whole range again where a part is missing; it has to ask for that part alone.",
+        "Your cache reads a whole range again where a part is missing; it must ask for that part alone.",
         lambda a, reader, there: [(reader.first, reader.last)] if a.lacking(reader, there) else [],
     ),
 )
 of(Answers.hit, look="a range that is a hit in part is both; a failed read is no miss")(
     instead(
         "absent",
-        "Your cache counts no hits; it has to by entries and bytes when it is searched.",
+        "Your cache counts no hits; it must by entries and bytes when it is searched.",
         lambda a, entries, size: [0, 0],
     ),
     instead(
         "by reads",
-        "Your cache counts a hit for each read; it has to count one for each entry.",
+        "Your cache counts a hit for each read; it must count one for each entry.",
         lambda a, entries, size: [1 if entries else 0, size],
     ),
 )
 of(Answers.missed)(
     instead(
         "absent",
-        "Your cache counts no misses; it has to by entries and bytes when a storage read completes.",
+        "Your cache counts no misses; it must by entries and bytes when a storage read completes.",
         lambda a, entries, size: [0, 0],
     ),
     instead(

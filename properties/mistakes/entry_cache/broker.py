@@ -13,7 +13,7 @@ of(Broker.head, look="a queue of each topic's own")(
     ),
     instead(
         "the largest cache first",
-        "Your cache evicts from the largest topic first; it has to take the head of the one queue.",
+        "Your cache evicts from the largest topic first; it must take the head of the one queue.",
         lambda m: max(m.store.queue, key=lambda e: e.cache.size),
     ),
 )
@@ -34,7 +34,7 @@ of(Broker.keeps_in_size_pass, look="expired entries that lose their protection, 
 of(Broker.run, look="the order: what time removes need not be asked for again")(
     instead(
         "absent",
-        "The scheduled run of your cache does nothing; it has to be a time pass, then a size pass.",
+        "The scheduled run of your cache does nothing; it must be a time pass, then a size pass.",
         lambda m: None,
     ),
 )

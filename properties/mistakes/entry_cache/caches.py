@@ -8,7 +8,7 @@ from broker_tck.properties.mistakes.book import instead, look_at, of
 of(Caches.misput, look="the comparison of key and value before anything is done")(
     instead(
         "absent",
-        "Your cache takes a value of another position than its key; it has to refuse it.",
+        "Your cache takes a value of another position than its key; it must refuse it.",
         lambda m, cache, ledger, entry: m.put(cache, ledger, entry + 1, 1, 0),
     ),
 )

@@ -1,4 +1,4 @@
-"""Known mistakes: the cursors of a topic, as the caches see them: what is worth caching, for how many reads, and what goes again."""
+"""Known mistakes in the specification's cursors."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ of(Cursors.caches_added)(
     ),
     instead(
         "at the grace time as well",
-        "Your cache still caches added entries when the grace time is just over; it has to be less than that.",
+        "Your cache still caches added entries when the grace time is just over; it must be less than that.",
         lambda c: (
             c.active.caches() or (c.config.by_read_count and c.active.now - c.active.grace.since <= c.config.grace)
         ),
     ),
     instead(
         "in grace alone",
-        "Your cache caches added entries in the grace time alone; it has to while there is a cursor as well.",
+        "Your cache caches added entries in the grace time alone; it must while there is a cursor as well.",
         lambda c: c.active.now - c.active.grace.since < c.active.config.grace,
     ),
     instead(
@@ -33,7 +33,7 @@ of(Cursors.caches_added)(
 of(Cursors.start_on_add, look="cursors that are behind, or ahead")(
     instead(
         "absent",
-        "Your cache expects no reads of an added entry; it has to expect one by each active cursor.",
+        "Your cache expects no reads of an added entry; it must expect one by each active cursor.",
         lambda c: 0,
     ),
     instead(
@@ -75,14 +75,14 @@ of(Cursors.rank)(
     ),
     instead(
         "all cursors",
-        "Your cache expects a read by every cursor of what was read; only those at the reader or behind it will read it.",
+        "Your cache expects a read by every cursor of what was read; only those at the reader or behind will.",
         lambda c, name: c.active.size() if name in c.active.tracked else 0,
     ),
 )
 of(Cursors.start_uncounted, look="the cursor's flag; the number of cursors, which does not matter then")(
     instead(
         "absent",
-        "Where reads are not counted, your cache caches nothing that a cursor read; it has to if the cursor says so.",
+        "Where reads are not counted, your cache caches nothing that a cursor read; it must if the cursor says so.",
         lambda c, name: 0,
     ),
     instead(
@@ -96,7 +96,7 @@ of(Cursors.start_uncounted, look="the cursor's flag; the number of cursors, whic
     instead(
         "by rank",
         (
-            "Where reads are not counted, your cache still expects reads by rank; it has to expect one, if the cursor "
+            "Where reads are not counted, your cache still expects reads by rank; it must expect one, if the cursor "
             "is to have it cached."
         ),
         lambda c, name: c.rank(name),
@@ -114,7 +114,7 @@ of(Cursors.slowest, look="the least of all positions, not that of any cursor; th
         "absent",
         (
             "Your cache invalidates nothing when the slowest position changes; where reads are not counted, what is "
-            "before it has to go."
+            "before it must go."
         ),
         lambda c, before: before,
     ),

@@ -36,7 +36,7 @@ class EntersOld(Store):
 @mistake(
     "EC-05",
     "a new entry takes the old one's place",
-    "Your cache replaces an entry that is there; it has to refuse the new one.",
+    "Your cache replaces an entry that is there; it must refuse the new one.",
 )
 class ReplacesThere(Store):
     """A put is a replacement."""
@@ -61,7 +61,7 @@ class AddsRefusedSize(Store):
 @mistake(
     "EC-05",
     "a refused entry has the old one go to the tail",
-    "A refused insertion moves the entry that is there to the tail of your cache's queue; it has to stay.",
+    "A refused insertion moves the entry that is there to the tail of your cache's queue; it must stay.",
 )
 class MovesThere(Store):
     """An insertion made again gives a fresh place in the queue."""
@@ -86,7 +86,7 @@ class KeepsRefused(Store):
 @mistake(
     "EC-11",
     "a refused insertion marks the entry that is there",
-    "A refused insertion marks the entry that is there as accessed; your cache has to leave it as it is.",
+    "A refused insertion marks the entry that is there as accessed; your cache must leave it as it is.",
 )
 class RefusalMarks(Caches):
     """A look at what is there is taken for a read."""
@@ -103,7 +103,7 @@ class RefusalMarks(Caches):
 @mistake(
     "EC-11",
     "an entry that is inserted again is as accessed as it was",
-    "An entry that is inserted again counts as accessed in your cache where it was before; it has to be read anew.",
+    "An entry that is inserted again counts as accessed in your cache where it was before; it must be read anew.",
 )
 class AccessedBefore(Caches):
     """What was read is kept in mind by its position."""
@@ -130,7 +130,7 @@ class AccessedBefore(Caches):
 
 
 @mistake(
-    "EC-11", "a single read marks nothing", "A read of one entry does not mark it as accessed in your cache; it has to."
+    "EC-11", "a single read marks nothing", "A read of one entry does not mark it as accessed in your cache; it must."
 )
 class SingleReadsUnmarked(Caches):
     """Only ranges mark what they read."""
@@ -144,7 +144,7 @@ class SingleReadsUnmarked(Caches):
 @mistake(
     "EC-11",
     "a range marks nothing",
-    "A read of a range does not mark its entries as accessed in your cache; it has to.",
+    "A read of a range does not mark its entries as accessed in your cache; it must.",
 )
 class RangesUnmarked(Caches):
     """Only single reads mark what they read."""
@@ -169,7 +169,7 @@ class SingleReadsRenew(Caches):
 @mistake(
     "EC-11",
     "a single read moves the entry to the tail",
-    "A read moves the entry to the end of your cache's queue; it has to stay where it is.",
+    "A read moves the entry to the end of your cache's queue; it must stay where it is.",
 )
 class SingleReadsMove(Caches):
     """What was read longest ago goes first."""

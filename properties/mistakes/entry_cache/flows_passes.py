@@ -13,7 +13,7 @@ from broker_tck.properties.mistakes.book import mistake
 @mistake(
     "EC-02",
     "a blank is counted as removed",
-    "A pass of your cache counts what has left already as removed; it has to count nothing.",
+    "A pass of your cache counts what has left already as removed; it must count nothing.",
 )
 class BlankCounted(Broker):
     """What has left its cache is removed once more."""
@@ -27,7 +27,7 @@ class BlankCounted(Broker):
 @mistake(
     "EC-02",
     "a blank is counted as an entry",
-    "A pass of your cache counts what has left already as an entry; it has to count nothing.",
+    "A pass of your cache counts what has left already as an entry; it must count nothing.",
 )
 class BlankCountedAsEntry(Broker):
     """What has left its cache is removed, without bytes."""
@@ -41,7 +41,7 @@ class BlankCountedAsEntry(Broker):
 @mistake(
     "EC-12",
     "a pass that meets a blank removes what has its position now",
-    "A pass of your cache removes another entry in place of one that has left; it has to look at the entry itself.",
+    "A pass of your cache removes another entry in place of one that has left; it must look at the entry itself.",
 )
 class BlankTakenForEntry(Broker):
     """What is removed is found by its position."""
@@ -53,9 +53,7 @@ class BlankTakenForEntry(Broker):
             add(removed, self.store.remove(there))
 
 
-@mistake(
-    "EC-03", "a pass ends at a blank", "A pass of your cache ends where an entry has left already; it has to go on."
-)
+@mistake("EC-03", "a pass ends at a blank", "A pass of your cache ends where an entry has left already; it must go on.")
 class StopsAtBlank(Broker):
     """A blank is taken for the end of the queue."""
 
@@ -95,7 +93,7 @@ class RequeuesOld(Store):
 @mistake(
     "EC-22",
     "a requeued entry stays accessed",
-    "A requeued entry stays marked as accessed in your cache; the mark has to go.",
+    "A requeued entry stays marked as accessed in your cache; the mark must go.",
 )
 class StaysAccessed(Store):
     """One read is worth any number of turns."""
@@ -135,7 +133,7 @@ class CountsTurnsForReads(Broker):
 @mistake(
     "EC-34",
     "a pass ends where it requeues",
-    "A size pass of your cache ends where it requeues an entry; it has to go round.",
+    "A size pass of your cache ends where it requeues an entry; it must go round.",
 )
 class EndsAtRequeueing(Broker):
     """What is protected protects those behind it."""
@@ -152,7 +150,7 @@ class EndsAtRequeueing(Broker):
 @mistake(
     "EC-19",
     "what is set has a pass made at once",
-    "A new largest size has your cache make a pass at once; the next pass has to go by it.",
+    "A new largest size has your cache make a pass at once; the next pass must go by it.",
 )
 class ActsAtOnce(Broker):
     """A setter removes what is too much."""

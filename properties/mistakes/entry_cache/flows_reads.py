@@ -30,7 +30,7 @@ class GraceFromStartAlone(Cursors):
 @mistake(
     "RC-11",
     "a cursor that leaves takes its read off every count",
-    "A cursor that leaves lowers the counts of what your cache holds; they have to stay.",
+    "A cursor that leaves lowers the counts of what your cache holds; they must stay.",
 )
 class LeavingLowersCounts(Topics):
     """Nobody will make that read."""
@@ -80,7 +80,7 @@ class ReopensOldCache(Topics):
 @mistake(
     "RC-04",
     "the rank is asked for with the request",
-    "Your cache asks for a reader's rank with the request; it has to when the storage answers.",
+    "Your cache asks for a reader's rank with the request; it must when the storage answers.",
 )
 class RankedWhenAsked(Reading):
     """A cursor that moves meanwhile counts as it stood."""
@@ -131,7 +131,7 @@ class OneCountForAll(Reading):
 @mistake(
     "EC-48",
     "what is returned has a count of its own",
-    "What your cache returns has a read count of its own; it has to share that of the cached entry.",
+    "What your cache returns has a read count of its own; it must share that of the cached entry.",
 )
 class CountsApart(Reading):
     """A reader's release lowers nothing in the cache, where :meth:`returned_count` does not say so."""
@@ -152,7 +152,7 @@ class CountsApart(Reading):
 @mistake(
     "EC-48",
     "only what was cached shares its count",
-    "What the storage answered has a read count of its own; it has to share that of the cached entry.",
+    "What the storage answered has a read count of its own; it must share that of the cached entry.",
 )
 class StorageCountsApart(CountsApart):
     """What the storage answered is counted apart."""
@@ -213,7 +213,7 @@ class JoinedWhileTold(Reading):
 @mistake(
     "EC-45",
     "all is read again, and what was obtained is kept",
-    "Your cache reads all of a range again and keeps what it had; it has to ask for what is missing alone.",
+    "Your cache reads all of a range again and keeps what it had; it must ask for what is missing alone.",
 )
 class KeepsObtained(Reading):
     """What was obtained before is never freed."""
@@ -227,7 +227,7 @@ class KeepsObtained(Reading):
 @mistake(
     "RC-07",
     "what is discarded does not count",
-    "An entry that was read and discarded does not count as read in your cache; it has to.",
+    "An entry that was read and discarded does not count as read in your cache; it must.",
 )
 class DiscardedUncounted(Reading):
     """Only those who are answered make reads."""

@@ -1,4 +1,4 @@
-"""Known mistakes: which entries a call is about: one by its position, those of a range, of a ledger, or below a position."""
+"""Known mistakes in the specification's lookup."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from broker_tck.properties.mistakes.book import instead, of
 of(Lookup.find, look="a search by identity; a value that is handed out without a reference of its own")(
     instead(
         "absent",
-        "Your cache does not find a position that it has; it has to, whatever instance names it.",
+        "Your cache does not find a position that it has; it must, whatever instance names it.",
         lambda f, cache, position: None,
     ),
 )
@@ -52,14 +52,14 @@ of(Lookup.within, look="the last position; ranges over several ledgers; holes")(
 of(Lookup.in_order)(
     instead(
         "absent",
-        "Your cache answers a range in the order of insertion; it has to be in ascending order.",
+        "Your cache answers a range in the order of insertion; it must be in ascending order.",
         lambda f, entries: entries,
     ),
 )
 of(Lookup.invalid, look="the last position; the first ledgers; positions below the first")(
     instead(
         "absent",
-        "Your cache removes the position itself up to which it is invalidated; that one has to stay.",
+        "Your cache removes the position itself up to which it is invalidated; that one must stay.",
         lambda f, position, last, lowest: position <= last,
     ),
     instead(
@@ -84,19 +84,19 @@ of(Lookup.in_removal)(
     ),
     instead(
         "never inclusive",
-        "A removal in your cache never takes the last position of its range; it has to where the range includes it.",
+        "A removal in your cache never takes the last position of its range; it must where the range includes it.",
         lambda f, position, first, last, inclusive: first <= position < last,
     ),
     instead(
         "without the first",
-        "A removal in your cache leaves the first position of its range; it has to take it.",
+        "A removal in your cache leaves the first position of its range; it must take it.",
         lambda f, position, first, last, inclusive: first < position <= last if inclusive else first < position < last,
     ),
 )
 of(Lookup.of_ledger, look="the first entry of the next ledger")(
     instead(
         "absent",
-        "A ledger that is dropped leaves its entries in your cache; they have to go.",
+        "A ledger that is dropped leaves its entries in your cache; they must go.",
         lambda f, position, ledger: False,
     ),
     instead(
@@ -106,12 +106,12 @@ of(Lookup.of_ledger, look="the first entry of the next ledger")(
     ),
     instead(
         "and those before",
-        "A ledger that is dropped takes those before it along in your cache; others have to stay.",
+        "A ledger that is dropped takes those before it along in your cache; others must stay.",
         lambda f, position, ledger: position[0] <= ledger,
     ),
     instead(
         "but its first",
-        "A ledger that is dropped leaves its first entry in your cache; all of its entries have to go.",
+        "A ledger that is dropped leaves its first entry in your cache; all of its entries must go.",
         lambda f, position, ledger: position[0] == ledger and position[1] > 0,
     ),
 )

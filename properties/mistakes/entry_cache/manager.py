@@ -11,7 +11,7 @@ of(
 )(
     instead(
         "absent",
-        "Your cache keeps entries of a topic that was opened at a largest size of 0; it may keep nothing, then or later.",
+        "Your cache keeps entries of a topic that was opened at a largest size of 0; it may never keep any.",
         lambda m, cache: False,
     ),
     instead(
@@ -31,17 +31,17 @@ of(
 of(Manager.triggers, look="the comparison; what the percentage is of; a second pass that awaits its turn as well")(
     instead(
         "absent",
-        "No insertion has your cache make a size pass; one that leaves more than 98 % of the largest size has to.",
+        "No insertion has your cache make a size pass; one that leaves more than 98 % of the largest size must.",
         lambda m, total: False,
     ),
     instead(
         "at the trigger",
-        "Your cache orders a size pass at exactly 98 % of the largest size; it has to be more.",
+        "Your cache orders a size pass at exactly 98 % of the largest size; it must be more.",
         lambda m, total: m.max_size is not None and total >= m.max_size * TRIGGER_PERCENT // 100,
     ),
     instead(
         "at the watermark",
-        "Your cache orders a size pass at the watermark; it has to at more than 98 % of the largest size.",
+        "Your cache orders a size pass at the watermark; it must at more than 98 % of the largest size.",
         lambda m, total: m.max_size is not None and total > m.goal(),
     ),
     instead(
@@ -52,21 +52,21 @@ of(Manager.triggers, look="the comparison; what the percentage is of; a second p
 )
 of(Manager.excess, look="an amount that was worked out where the pass was ordered; what it is measured from")(
     instead(
-        "absent", "A size pass of your cache empties it; it has to come down to the watermark.", lambda m, total: total
+        "absent", "A size pass of your cache empties it; it must come down to the watermark.", lambda m, total: total
     ),
     instead(
         "down to the trigger",
-        "A size pass of your cache comes down to the trigger; it has to come down to the watermark.",
+        "A size pass of your cache comes down to the trigger; it must come down to the watermark.",
         lambda m, total: total - (m.max_size or 0) * TRIGGER_PERCENT // 100,
     ),
     instead(
         "down to the largest",
-        "A size pass of your cache comes down to the largest size; it has to come down to the watermark.",
+        "A size pass of your cache comes down to the largest size; it must come down to the watermark.",
         lambda m, total: total - (m.max_size or 0),
     ),
     instead(
         "no watermark is the usual one",
-        "Your cache takes a watermark of 0 for none, and goes down to 90 %; a size pass has to empty it.",
+        "Your cache takes a watermark of 0 for none, and goes down to 90 %; a size pass must empty it.",
         lambda m, total: total - (m.max_size or 0) * (m.watermark or USUAL_WATERMARK) // 100,
     ),
 )

@@ -1,4 +1,4 @@
-"""Known mistakes: calls of the entry caches that overlap: each goes on step by step, and another may come in between."""
+"""Known mistakes in the specification's overlapping."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from broker_tck.properties.mistakes.book import instead, of
 of(Overlapping.total_shown, look="a broker's size that is changed with each entry of a pass")(
     instead(
         "absent",
-        "Your cache takes each entry off the broker's size while a pass goes on; it has to at the end of the pass.",
+        "Your cache takes each entry off the broker's size while a pass goes on; it must at the end of the pass.",
         lambda m: m.store.total,
     ),
 )

@@ -1,4 +1,4 @@
-"""Known mistakes: what a pass over the queue judges: what is old, when enough is gone, and which entries have another turn."""
+"""Known mistakes in the specification's passes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ of(Passes.expired, look="the comparison with the threshold")(
     ),
     instead(
         "at the threshold",
-        "Your cache removes an entry that is exactly as old as the TTL; it has to stay.",
+        "Your cache removes an entry that is exactly as old as the TTL; it must stay.",
         lambda p, entry, threshold: entry.stamp <= threshold,
     ),
     instead(
@@ -25,7 +25,7 @@ of(Passes.expired, look="the comparison with the threshold")(
 of(Passes.stops_time_pass, look="entries behind a young one")(
     instead(
         "absent",
-        "A time pass of your cache goes on behind the first entry that has not expired; it has to end there.",
+        "A time pass of your cache goes on behind the first entry that has not expired; it must end there.",
         lambda p, entry, threshold, removed: False,
     ),
     instead(
@@ -37,17 +37,17 @@ of(Passes.stops_time_pass, look="entries behind a young one")(
 of(Passes.stops_size_pass, look="the comparison; the order of the tests: enough comes before requeueing")(
     instead(
         "absent",
-        "A size pass of your cache goes on when enough bytes are removed; it has to end then.",
+        "A size pass of your cache goes on when enough bytes are removed; it must end then.",
         lambda p, entry, removed, asked: False,
     ),
     instead(
         "only beyond",
-        "A size pass of your cache removes one entry too many; it has to end when enough bytes are gone.",
+        "A size pass of your cache removes one entry too many; it must end when enough bytes are gone.",
         lambda p, entry, removed, asked: removed[1] > asked,
     ),
     instead(
         "after requeueing",
-        "A size pass of your cache requeues one more entry before it ends; it has to end when enough bytes are gone.",
+        "A size pass of your cache requeues one more entry before it ends; it must end when enough bytes are gone.",
         lambda p, entry, removed, asked: removed[1] >= asked and not p.should_requeue(entry),
     ),
     instead(
@@ -62,14 +62,14 @@ of(Passes.refuses)(
 of(Passes.spares, look="a pass that ends at the first requeued entry, or after one round")(
     instead(
         "absent",
-        "A size pass of your cache goes round once; it has to meet again what it requeued.",
+        "A size pass of your cache goes round once; it must meet again what it requeued.",
         lambda p, first_round: first_round,
     ),
 )
 of(Passes.should_requeue, look="the limit, which holds for expected reads alone; the counter, which is raised by both")(
     instead(
         "absent",
-        "Your cache never requeues an entry; it has to if that was accessed, or if reads are expected.",
+        "Your cache never requeues an entry; it must if that was accessed, or if reads are expected.",
         lambda p, entry: False,
     ),
     instead(
@@ -84,13 +84,13 @@ of(Passes.should_requeue, look="the limit, which holds for expected reads alone;
     ),
     instead(
         "accessed only",
-        "Your cache requeues only what was accessed; it has to requeue what reads are expected of as well.",
+        "Your cache requeues only what was accessed; it must requeue what reads are expected of as well.",
         lambda p, entry: p.extends_accessed and entry.accessed,
     ),
     instead(
         "reads only",
         (
-            "Your cache requeues only what reads are expected of; where access extends life, it has to requeue what was"
+            "Your cache requeues only what reads are expected of; where access extends life, it must requeue what was"
             " accessed as well."
         ),
         lambda p, entry: p.has_expected_reads(entry) and p.allowed(entry),
@@ -121,7 +121,7 @@ of(Passes.allowed)(
 of(Passes.has_expected_reads, look="a count of 0; an entry without a count")(
     instead(
         "absent",
-        "Your cache expects no reads of an entry, whatever its count; it has to where that is at least 1.",
+        "Your cache expects no reads of an entry, whatever its count; it must where that is at least 1.",
         lambda p, entry: False,
     ),
     instead(
@@ -141,7 +141,7 @@ of(Passes.has_expected_reads, look="a count of 0; an entry without a count")(
     ),
     instead(
         "not zero",
-        "Your cache expects reads of an entry whose count is below 0; it has to be at least 1.",
+        "Your cache expects reads of an entry whose count is below 0; it must be at least 1.",
         lambda p, entry: bool(entry.reads),
     ),
 )

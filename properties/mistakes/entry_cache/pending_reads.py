@@ -1,4 +1,4 @@
-"""Known mistakes: reads that the storage was asked for: those that wait for its answer, and those that can be joined."""
+"""Known mistakes in the specification's pending reads."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ of(
 )(
     instead(
         "absent",
-        "Your cache never joins a read that runs already; it has to where they overlap.",
+        "Your cache never joins a read that runs already; it must where they overlap.",
         lambda p, request, first, last: False,
     ),
     instead(
         "the same only",
-        "Your cache joins only a read of the same range; it has to join whatever overlaps.",
+        "Your cache joins only a read of the same range; it must join whatever overlaps.",
         lambda p, request, first, last: (request.first, request.last) == (first, last),
     ),
     instead(
         "those with all of it",
-        "A read of your cache joins only a running one that covers all of it; it has to join wherever they overlap.",
+        "A read of your cache joins only a running one that covers all of it; it must join wherever they overlap.",
         lambda p, request, first, last: request.first <= first and last <= request.last,
     ),
     instead(
         "none that begins before",
         (
-            "A read of your cache does not join a running one that begins before it and ends inside it; it has to join "
+            "A read of your cache does not join a running one that begins before it and ends inside it; it must join "
             "wherever they overlap."
         ),
         lambda p, request, first, last: (
@@ -37,7 +37,7 @@ of(
     instead(
         "none that ends behind",
         (
-            "A read of your cache does not join a running one that begins inside it and ends behind it; it has to join "
+            "A read of your cache does not join a running one that begins inside it and ends behind it; it must join "
             "wherever they overlap."
         ),
         lambda p, request, first, last: (
@@ -46,7 +46,7 @@ of(
     ),
     instead(
         "none inside",
-        "A read of your cache does not join a running one that lies inside it; it has to join wherever they overlap.",
+        "A read of your cache does not join a running one that lies inside it; it must join wherever they overlap.",
         lambda p, request, first, last: (
             request.first <= last and first <= request.last and not (first < request.first and request.last < last)
         ),
@@ -65,7 +65,7 @@ of(
 )(
     instead(
         "absent",
-        "After a failure your cache still has reads of that ledger running; it has to forget them.",
+        "After a failure your cache still has reads of that ledger running; it must forget them.",
         lambda p, kind: False,
     ),
     instead(

@@ -1,4 +1,4 @@
-"""Known mistakes: what the broker's versions do otherwise than the specification of the entry cache: a profile for each."""
+"""Known mistakes in the specification's profiles."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from broker_tck.properties.mistakes.book import instead, of
 of(RefusingManager.has_space, look="the comparison; whether the pass is ordered before the entry is refused")(
     instead(
         "absent",
-        "Your cache takes every insertion; it has to refuse it while the largest size is reached.",
+        "Your cache takes every insertion; it must refuse it while the largest size is reached.",
         lambda m, total: True,
     ),
     instead(
         "beyond the largest",
-        "Your cache still takes an insertion when its largest size is reached; it has to refuse it.",
+        "Your cache still takes an insertion when its largest size is reached; it must refuse it.",
         lambda m, total: m.max_size is None or total <= m.max_size,
     ),
     instead(
@@ -25,7 +25,7 @@ of(RefusingManager.has_space, look="the comparison; whether the pass is ordered 
 of(Legacy.taken_from, look="the order by size; the half; how the shares are rounded")(
     instead(
         "absent",
-        "Only the largest cache gives up entries in your cache; those that together hold half of all bytes have to.",
+        "Only the largest cache gives up entries in your cache; those that together hold half of all bytes must.",
         lambda m, caches, asked: [(cache, asked) for cache in caches[:1]],
     ),
     instead(
@@ -52,7 +52,7 @@ of(Legacy.victims, look="the order of insertion instead of that of positions")(
 of(Legacy.stops_at_young, look="old entries behind a young one")(
     instead(
         "absent",
-        "Your cache asks the age of entries behind the first that is young; it has to end there.",
+        "Your cache asks the age of entries behind the first that is young; it must end there.",
         lambda m, entry, threshold: False,
     ),
 )

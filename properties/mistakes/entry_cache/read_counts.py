@@ -18,12 +18,12 @@ of(ReadCounts.counted_from, look="a count of 0 or below, which is no count at al
     ),
     instead(
         "in 16 bits",
-        "Your cache keeps 16 bits of the reads that are expected; it has to keep all of them.",
+        "Your cache keeps 16 bits of the reads that are expected; it must keep all of them.",
         lambda c, expected: (expected + 2**15) % 2**16 - 2**15 if expected > 0 else None,
     ),
     instead(
         "none for one",
-        "Your cache keeps no read count where a single read is expected; it has to start at 1.",
+        "Your cache keeps no read count where a single read is expected; it must start at 1.",
         lambda c, expected: expected if expected > 1 else None,
     ),
 )
@@ -42,24 +42,24 @@ of(ReadCounts.after_increment)(
 of(ReadCounts.counts_as_read, look="a count that is lowered on the way out of the cache, or by every release")(
     instead(
         "absent",
-        "Your cache never counts a read; it has to when the entry that was returned is freed.",
+        "Your cache never counts a read; it must when the entry that was returned is freed.",
         lambda c, moment: False,
     ),
     instead(
         "when handed out",
-        "Your cache counts a read when it hands the entry out; it has to when that is freed.",
+        "Your cache counts a read when it hands the entry out; it must when that is freed.",
         lambda c, moment: moment == "answered",
     ),
     instead(
         "by every release",
-        "Your cache counts a read at every release of an entry; it has to when the entry that was returned is freed.",
+        "Your cache counts a read at every release of an entry; it must when the entry that was returned is freed.",
         lambda c, moment: moment in ("freed", "released"),
     ),
 )
 of(ReadCounts.replayed, look="the count that cache and reader share")(
     instead(
         "absent",
-        "An entry that is put back to be replayed keeps its read count in your cache; one more read has to be expected.",
+        "An entry that is put back to be replayed keeps its read count in your cache; one more read must be expected.",
         lambda c, left: left,
     ),
 )

@@ -12,7 +12,7 @@ of(
 )(
     instead(
         "absent",
-        "Your cache does not limit the reads in flight; each read has to take permits.",
+        "Your cache does not limit the reads in flight; each read must take permits.",
         lambda r, reader: False,
     ),
     instead(
@@ -37,7 +37,7 @@ of(
 of(ReadLimit.estimate)(
     instead(
         "absent",
-        "Your cache takes one permit for each entry; it has to take as many as the entry is estimated to hold bytes.",
+        "Your cache takes one permit for each entry; it must take as many as the entry is estimated to hold bytes.",
         lambda r, reader, average: 1,
     ),
     instead(
@@ -47,7 +47,7 @@ of(ReadLimit.estimate)(
     ),
     instead(
         "always unknown",
-        "Your cache takes permits as if nothing were known of a ledger's entries; it has to go by their average size.",
+        "Your cache takes permits as if nothing were known of a ledger's entries; it must go by their average size.",
         lambda r, reader, average: UNKNOWN_SIZE + OVERHEAD,
     ),
 )
@@ -62,7 +62,7 @@ of(ReadLimit.unknown)(
     ),
     instead(
         "added alone",
-        "Where a ledger tells nothing, your cache takes the average of what was cached; it has to take 10 KiB at least.",
+        "Where a ledger tells nothing, your cache takes the average of what was cached; it must take 10 KiB at least.",
         lambda r, reader: reader.cache.average_added(),
     ),
 )
@@ -74,7 +74,7 @@ of(ReadLimit.fits)(
     ),
     instead(
         "however many",
-        "Your cache lets a read begin while any permit is left; there have to be as many as it takes.",
+        "Your cache lets a read begin while any permit is left; there must be as many as it takes.",
         lambda r, permits: r.remaining > 0,
     ),
 )
@@ -91,21 +91,21 @@ of(ReadLimit.has_room)(
     ),
     instead(
         "nobody waits",
-        "A read of your cache that does not fit fails at once; it has to wait in the queue.",
+        "A read of your cache that does not fit fails at once; it must wait in the queue.",
         lambda r: False,
     ),
 )
 of(ReadLimit.returns_permits)(
     instead(
         "absent",
-        "Your cache gives permits back with a read's first entry that is freed; it has to with the last one.",
+        "Your cache gives permits back with a read's first entry that is freed; it must with the last one.",
         lambda r, reader: True,
     ),
 )
 of(ReadLimit.too_late)(
     instead(
         "absent",
-        "Your cache lets a read wait on that waited for too long already when permits come back; it has to fail.",
+        "Your cache lets a read wait on that waited for too long already when permits come back; it must fail.",
         lambda r, age: False,
     ),
     instead(
@@ -120,12 +120,12 @@ of(ReadLimit.too_late)(
 of(ReadLimit.timed_out)(
     instead(
         "absent",
-        "A read waits for permits in your cache for ever; it has to fail when its time is over.",
+        "A read waits for permits in your cache for ever; it must fail when its time is over.",
         lambda r, age: False,
     ),
     instead(
         "beyond the time",
-        "A read that waits in your cache fails a moment after its time; it has to fail when that is reached.",
+        "A read that waits in your cache fails a moment after its time; it must fail when that is reached.",
         lambda r, age: 0 < r.config.acquire_timeout < age,
     ),
 )

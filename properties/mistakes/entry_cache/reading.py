@@ -1,4 +1,4 @@
-"""Known mistakes: how a read goes: from the request over the cache and the storage to the answer, and until its entries are freed."""
+"""Known mistakes in the specification's reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from broker_tck.properties.mistakes.book import instead, look_at, of
 of(Reading.read_left)(
     instead(
         "absent",
-        "What running reads leave of a read, your cache asks the storage for; it has to look into the cache first.",
+        "What running reads leave of a read, your cache asks the storage for; it must look into the cache first.",
         lambda m, reader, part: m.ask(Request(reader, part)),
     ),
 )
@@ -18,7 +18,7 @@ look_at("EC-53", "a listener that reads the same again before it returns")
 of(Reading.raised)(
     instead(
         "absent",
-        "A storage read that raises leaves the cached entries of its ledger in your cache; they have to go along.",
+        "A storage read that raises leaves the cached entries of its ledger in your cache; they must go along.",
         lambda m, request: m.not_come(request, BROKEN),
     ),
 )
@@ -26,7 +26,7 @@ look_at("EC-48", "a count of its own on either side; one count for several entri
 of(Reading.read_again)(
     instead(
         "absent",
-        "A read of your cache fails when a missing part of it fails; then all of it has to be read from the storage.",
+        "A read of your cache fails when a missing part of it fails; then all of it must be read from the storage.",
         lambda m, reader: m.give_up(reader),
     ),
 )

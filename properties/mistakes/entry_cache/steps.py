@@ -17,7 +17,7 @@ of(
 )(
     instead(
         "absent",
-        "A pass of your cache judges the head as it was when it was looked at; it has to when it has its lock.",
+        "A pass of your cache judges the head as it was when it was looked at; it must when it has its lock.",
         lambda s, now, then: then or now,
     ),
 )
@@ -49,12 +49,12 @@ of(Steps.owed, look="entries that are skipped because another was removed beside
 of(Steps.removed_by)(
     instead(
         "absent",
-        "A clear of your cache answers with what was there when it began; it has to answer with what it removed itself.",
+        "A clear of your cache answers with what was there when it began; it must answer with what it removed itself.",
         lambda s, due, removed: [len(due), sum(entry.size for entry in due)],
     ),
 )
 of(Steps.waits_for, look="two passes that look at one head")(
     instead(
-        "absent", "Two passes of your cache run side by side; one has to wait for the other.", lambda s, others: False
+        "absent", "Two passes of your cache run side by side; one must wait for the other.", lambda s, others: False
     ),
 )

@@ -1,4 +1,4 @@
-"""Known mistakes: what is stored: entries in their caches and in the queue of removal, their bytes, and references to their values."""
+"""Known mistakes in the specification's store."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ of(
 )(
     instead(
         "the time",
-        "An insertion that your cache refuses still gives the old entry a new time; it has to stay as it is.",
+        "An insertion that your cache refuses still gives the old entry a new time; it must stay as it is.",
         lambda s: ("stamp",),
     ),
     instead(
         "the count",
-        "An insertion that your cache refuses still gives the old entry a new read count; it has to stay as it is.",
+        "An insertion that your cache refuses still gives the old entry a new read count; it must stay as it is.",
         lambda s: ("counter",),
     ),
     instead(
         "the access",
-        "An insertion that your cache refuses still has the old entry no longer accessed; it has to stay as it is.",
+        "An insertion that your cache refuses still has the old entry no longer accessed; it must stay as it is.",
         lambda s: ("accessed",),
     ),
     instead(
         "the requeueings",
-        "An insertion that your cache refuses still has the old entry's requeueings forgotten; it has to stay as it is.",
+        "An insertion that your cache refuses still has the old entry's requeueings forgotten; it must stay as it is.",
         lambda s: ("requeued",),
     ),
 )
@@ -47,13 +47,13 @@ of(Store.counted)(
         "absent",
         (
             "Your cache counts nothing for a removed entry whose value is freed already; its size as it was inserted "
-            "has to be taken off."
+            "must be taken off."
         ),
         lambda s, entry: [1, entry.size] if entry.count else [0, 0],
     ),
     instead(
         "the size that it has now",
-        "Your cache takes off the size that an entry has now; it has to be the size as it was inserted.",
+        "Your cache takes off the size that an entry has now; it must be the size as it was inserted.",
         lambda s, entry: [1, entry.size if entry.count else 0],
     ),
 )

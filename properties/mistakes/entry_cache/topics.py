@@ -1,4 +1,4 @@
-"""Known mistakes: the topics of the caches: entries are added, cursors come, move and leave, ledgers and caches are dropped."""
+"""Known mistakes in the specification's topics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ look_at("RC-11", "counts that are corrected; only the time and the limit of requ
 of(Topics.invalidate_all)(
     instead(
         "absent",
-        "Your cache keeps its entries when the last cursor leaves; where reads are not counted, all have to go.",
+        "Your cache keeps its entries when the last cursor leaves; where reads are not counted, all must go.",
         lambda m, topic: None,
     ),
 )
@@ -36,7 +36,5 @@ of(Topics.forget_cleared)(
     ),
 )
 of(Topics.close, look="entries of a cache that no name leads to any more")(
-    instead(
-        "absent", "Your cache keeps the entries of a topic that was closed; they have to go.", lambda m, cache: None
-    ),
+    instead("absent", "Your cache keeps the entries of a topic that was closed; they must go.", lambda m, cache: None),
 )
