@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from broker_tck.properties.report.result import AcceptedWay, CheckResult, ProfileResult
+from broker_tck.properties.engine.accepted import AcceptedWay
+from broker_tck.properties.report.result import CheckResult, ProfileResult
 
 UNPRINTED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""

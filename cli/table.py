@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 import click
 
 from broker_tck.cli.told import in_colours, story_here, width_here
-from broker_tck.properties.engine.accepted import Deviation, accepted
+from broker_tck.properties.engine.accepted import AcceptedWay, accepted
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.report.lines import filled
-from broker_tck.properties.report.result import AcceptedWay, ProfileResult
+from broker_tck.properties.report.result import ProfileResult
 from broker_tck.properties.search.replay import asked, golden_traces
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, at_most
 
@@ -54,7 +54,7 @@ def row_of(found: ProfileResult) -> tuple[str, ...]:
     )
 
 
-def left_out_text(left_out: Sequence[str], accepts: Iterable[Deviation | AcceptedWay]) -> str:
+def left_out_text(left_out: Sequence[str], accepts: Iterable[AcceptedWay]) -> str:
     """What a subject lacks, and what it may do otherwise."""
     return ", ".join([*left_out, *(f"accepts {rule}" for rule in dict.fromkeys(each.rule for each in accepts))]) or "-"
 

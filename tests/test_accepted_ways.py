@@ -149,8 +149,8 @@ class Anything:
         (
             "heap",
             "DD-11",
-            "absent (index.serial)",
-            r"heap has its own index.serial, so it cannot do DD-11 'absent \(index.serial\)'; heap\+DD-11 can$",
+            "kept twice (index.put)",
+            r"heap has its own index.put, so it cannot do DD-11 'kept twice \(index.put\)'; heap\+DD-11 can$",
         ),
         (
             "heap",
@@ -162,11 +162,24 @@ class Anything:
         (
             "timebucket-ideal",
             "DD-11",
-            "as heap (index.serial)",
-            r"'as heap \(index.serial\)' is how heap does DD-11; write heap for the profile",
+            "as heap (index.put)",
+            r"'as heap \(index.put\)' is how heap does DD-11; write heap for the profile",
         ),
     ],
 )
 def test_words_of_a_finding_that_are_no_way_are_bad_input(profile: str, rule: str, way: str, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         declared("it", Anything, CONTRACTS["delayed-delivery"], (profile,), {rule: way})
+
+
+@pytest.mark.parametrize(
+    ("contract", "rule", "way", "clause"),
+    [
+        ("delayed-delivery", "DD-32", "refuses_close: absent", "close"),
+        ("delayed-delivery", "DD-21", "timer.forgets_cancelled: unless idle", "timer.forget"),
+        ("bucket-delivery", "DD-21", "tracker.timer.forgets_cancelled: unless idle", "tracker.timer.forget"),
+    ],
+)
+def test_former_name_of_a_way_is_accepted(contract: str, rule: str, way: str, clause: str) -> None:
+    model = CONTRACTS[contract].model(f"{CONTRACTS[contract].default}~{rule}:{way}")
+    assert [accepted.clause for accepted in model.ACCEPTS] == [clause]

@@ -85,7 +85,7 @@ def test_subject_that_does_it_in_another_way_is_told_which() -> None:
     (finding,) = checked.findings
     assert finding_result(finding).what == (
         "Your tracker does not do DD-05 in the way that it accepts (rounded up), but otherwise. "
-        "In strict mode, your tracker rounds a delivery time down; it has to round up."
+        "In strict mode, your tracker rounds a delivery time down; it must round up."
     )
 
 
@@ -99,14 +99,14 @@ class Rearms(TimeBucketTracker):
 
 @pytest.mark.slow
 def test_word_for_a_flow_is_held_as_well() -> None:
-    accepts = {"DD-27": "a new tick brings the timer up to date"}
+    accepts = {"DD-27": "updates the timer"}
     does = subject_of(type("Does", (Rearms,), {"accepts": accepts}))
     checked = check_subject(does, does.profiles[0], Budget(0, 100, 0), parts=PARTS[1:])
-    assert (checked.verdict, checked.deviations) == (CONFORMS, {"DD-27 (TickUpdatesTimer)": True})
+    assert (checked.verdict, checked.deviations) == (CONFORMS, {"DD-27 (reset_tick)": True})
     does_not = subject_of(type("DoesNot", (TimeBucketTracker,), {"accepts": accepts}))
     checked = check_subject(does_not, does_not.profiles[0], Budget(0, 100, 0, fail_fast=True), parts=PARTS[1:])
     assert finding_result(checked.findings[0]).what.startswith(
-        "Your tracker does not do DD-27 in the way that it accepts (a new tick brings the timer up to date), but "
+        "Your tracker does not do DD-27 in the way that it accepts (updates the timer), but "
     )
 
 
@@ -180,25 +180,25 @@ def test_word_that_nobody_understands_is_bad_input(accepts: Any, says: str) -> N
 
 def test_rule_with_several_clauses_needs_the_clause() -> None:
     with pytest.raises(
-        ValueError, match=r"'absent' is one of several ways of DD-17; say which: 'wants_pause: absent', "
+        ValueError, match=r"'absent' is one of several ways of DD-14; say which: 'fixed_delay.still_fixed: absent', "
     ):
-        CONTRACT.model("timebucket-ideal~DD-17:absent")
-    model = CONTRACT.model("timebucket-ideal~DD-17:wants_pause:absent")
-    assert [str(way) for way in model.ACCEPTS] == ["DD-17 absent"]
+        CONTRACT.model("timebucket-ideal~DD-14:absent")
+    model = CONTRACT.model("timebucket-ideal~DD-14:fixed_delay.still_fixed:absent")
+    assert [str(way) for way in model.ACCEPTS] == ["DD-14 absent"]
 
 
 # ---- A profile of one's own
 
 
 def test_names_that_a_rule_lists_are_those_that_are_accepted(cli: Any) -> None:
-    (rule,) = json.loads(cli("rules", "DD-17", "--json")[1])["rules"]
+    (rule,) = json.loads(cli("rules", "DD-14", "--json")[1])["rules"]
     names = [way["name"] for way in rule["accepts"]]
-    assert names[:2] == ["wants_pause: absent", "more than lookahead"]
+    assert names[:2] == ["width for tick", "fixed_delay.still_fixed: absent"]
     for name in names:
-        factory = type("Accepting", (TimeBucketTracker,), {"accepts": {"DD-17": name}})
+        factory = type("Accepting", (TimeBucketTracker,), {"accepts": {"DD-14": name}})
         assert len(CONTRACT.model(subject_of(factory).profiles[0]).ACCEPTS) == 1
-    out = cli("rules", "DD-17")[1]
-    assert "    'more than lookahead'\n        Your tracker asks for a pause one message too late; `look" in out
+    out = cli("rules", "DD-14")[1]
+    assert "    'a tick back ends it'\n        A step back of exactly a tick ends the fixed delay in your" in out
 
 
 def test_class_below_a_model_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:

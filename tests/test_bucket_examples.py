@@ -6,11 +6,10 @@ from itertools import permutations
 
 import pytest
 
-from broker_tck.model.bucket_delivery.bucket import About, Bucket
-from broker_tck.model.bucket_delivery.cutting import Cutting
-from broker_tck.model.bucket_delivery.released_50 import Selection50
-from broker_tck.model.bucket_delivery.selection import Selection
+from broker_tck.model.bucket_delivery.parts import Cutting, Selection
+from broker_tck.model.bucket_delivery.releases import Selection50
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.bucket_delivery.stored import About, Bucket
 from broker_tck.properties.contracts.bucket_delivery.operations import Config
 
 START = 1
@@ -98,9 +97,8 @@ def test_merges_come_with_the_seals_that_exceed_the_limit() -> None:
         model.add(i, i, 10 * i)
         if len(ranges(model)) < len(before):
             merged.append((i, next(r for r in ranges(model) if r not in before)))
-    assert merged == [(56, (1, 20)), (71, (1, 35)), (86, (1, 50)), (101, (1, 65))]
-    assert model.seen()[1][0] == [1, 65, 1, 65]
-    assert ranges(model)[1:] == [(i, i + 4) for i in range(66, 110, 5)]
+    assert merged == [(56, (1, 20)), (71, (21, 40)), (86, (41, 60)), (101, (61, 80))]
+    assert ranges(model) == [(i, i + 19) for i in range(1, 80, 20)] + [(i, i + 4) for i in range(81, 110, 5)]
     until(model, 1110)
     assert model.get(1000) == [(i, i) for i in range(1, 112)]
     assert (model.snapshots(), keys(model)) == ([], set())
@@ -114,17 +112,23 @@ def source(first: int, size: int, times: list[int], current: int = 1) -> Bucket:
     return bucket
 
 
-def chosen(buckets: list[Bucket], widest: int = 4) -> list[int]:
-    class Narrow(Selection):
+def chosen(buckets: list[Bucket], widest: int = 4, selection: type[Selection] = Selection) -> list[int]:
+    class Narrow(selection):  # type: ignore[valid-type,misc]
         def widest(self, n: int) -> int:
             return min(widest, n)
 
     return [bucket.ledgers[0] for bucket in Narrow().choose(buckets)]
 
 
-def test_fewest_messages_decide_only_with_a_sooner_next_time() -> None:
+def test_fewest_messages_decide_and_in_a_release_only_with_a_sooner_next_time() -> None:
     sizes = [(100, 5), (200, 5), (300, 3), (400, 4), (50, 4)]
-    assert chosen([source(i, size, [0, at]) for i, (at, size) in enumerate(sizes)], widest=2) == [0, 1]
+    buckets = [source(i, size, [0, at]) for i, (at, size) in enumerate(sizes)]
+    assert chosen(buckets, widest=2) == [2, 3]
+    assert chosen(buckets, widest=2, selection=Selection50) == [0, 1]
+
+
+def test_of_equal_runs_the_one_that_is_due_first_is_merged() -> None:
+    assert chosen([source(i, 5, [0, at]) for i, at in enumerate([300, 300, 100, 300])], widest=2) == [1, 2]
 
 
 def test_fewer_buckets_are_merged_where_four_neighbours_are_not_eligible() -> None:

@@ -151,10 +151,12 @@ def test_the_best_neighbours_are_chosen() -> None:
     def places(buckets: list[SealedBucket]) -> list[int]:
         return [b.first_ledger for b in chosen(buckets)]
 
-    # The rulebook's V6: fewer messages alone do not decide, nor does the next time.
+    # The fewest messages decide, though another run is due first.
     sizes = [(100, 5), (200, 5), (300, 3), (400, 4), (50, 4)]
     pairs = [bucket(n, n, size, (1, at)) for n, (at, size) in enumerate(sizes)]
-    assert [b.first_ledger for b in _best([pairs], 2)] == [0, 1]
+    assert [b.first_ledger for b in _best([pairs], 2)] == [2, 3]
+    equal = [bucket(n, n, 5, (1, at)) for n, at in enumerate([300, 300, 100, 300])]
+    assert [b.first_ledger for b in _best([equal], 2)] == [1, 2]
     wide = [bucket(n, n, 5, (1, 2) if fits == "y" else (1,)) for n, fits in enumerate("yynyyyn")]
     assert places(wide) == [3, 4, 5]
     near = [bucket(n, n, 1, times) for n, times in enumerate([(10, 100, 10), (1,), (10, 100, 10), (10, 50, 1000)])]

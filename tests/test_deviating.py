@@ -13,7 +13,6 @@ from kit import ROOT
 from msgspec import structs
 
 from broker_tck.cli import compare as pages
-from broker_tck.fixtures import deviations
 from broker_tck.implementations.negative_acks.clients import Cpp
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Fault
@@ -26,6 +25,7 @@ from broker_tck.properties.engine.subjects import Modelled, Subject, as_subject,
 from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.explain import deviating
+from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.explain.deviating import behaves_as, broken_rules, deviation, findings_by_rule
 from broker_tck.properties.explain.finding import find_breach
 from broker_tck.properties.report import compare as comparing
@@ -34,8 +34,6 @@ from broker_tck.properties.report.finding import story
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search import run as running
 from broker_tck.properties.search.failing import broken_by
-from broker_tck.properties.search.replay import disagreements, golden_traces, witnesses
-from broker_tck.properties.search.run import Run
 
 NACKS = CONTRACTS["negative-acks"]
 JAVA = resolve("pip-393-java")
@@ -94,11 +92,8 @@ def test_each_deviation_of_a_profile_is_needed_by_its_model(profile: tuple[Contr
     own = next(subject for subject in bundled(contract) if name in subject.profiles)
     able = {} if isinstance(own, Modelled) else structs.asdict(own.capabilities)
     subject = as_subject(name, contract, contract.model(name), able)
-    golden = golden_traces(contract.name, name)
-    assert [*disagreements(golden, subject, name)] == []
-    run = Run(subject, name, 0)
-    deviations(run, [*golden, *witnesses(subject, name)])
-    assert run.gone == []
+    checked = check_subject(subject, name, parts=("golden", "deviations"))
+    assert (checked.disagreements, checked.gone) == ([], [])
 
 
 @pytest.mark.deep
@@ -149,7 +144,8 @@ def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.
     monkeypatch.setattr(kept, lambda subject, specified, *asked: "NA-23" not in specified.__name__)
     status, out, _ = cli("check", "--subject", "pip-393-java", "--walks", "40", "--examples", "0")
     assert status == 4
-    assert "pip-393-java (pip-393-java): NOT ENOUGH: never came up: NA-23 (" in out
+    assert "pip-393-java (pip-393-java): NOT ENOUGH: never came up: " in out
+    assert "NA-23 (timer.is_sooner) otherwise, as pip-393-java has it" in out
 
 
 def test_finding_under_a_rule_kept_is_replayed(cli: Cli) -> None:

@@ -250,7 +250,7 @@ def test_ways_that_fit_alike_are_told_beside_each_other() -> None:
     subject = wrong("DD-09 refuses: equality_accepted")
     finding = found(subject, first_failing(subject))
     assert finding is not None
-    ways = (*finding.diagnosis.ways, way_of("DD-11 absent"))
+    ways = (*finding.diagnosis.ways, way_of("DD-11 index.put: kept_twice"))
     both = replace(finding, diagnosis=replace(finding.diagnosis, ways=ways))
     first, second = explanations(both)
     assert what_went_wrong(both, "") == f"{first} Or: {second}"

@@ -21,11 +21,11 @@ VARIATIONS = {variation.name: variation for variation in CONTRACT.variations}
 BREAKERS = {
     "DD-07": "DD-05 buckets.key: nearest",
     "DD-08": "DD-06 absent",
-    "DD-23": "DD-23 arms another without cancelling",
+    "DD-23": "DD-23 timer.replace: arms_another_without_cancelling",
     "DD-34": "DD-06 buckets.due: strictly_before",
     "DD-35": "DD-35 index.removed: whole_ledgers",
     "shift": "DD-05 buckets.key: by_the_tick",
-    "order": "DD-11 the answer to what is there already is no",
+    "order": "DD-11 add: the_answer_is_no",
 }
 """A wrong way that breaks each, as far as the first of many tried does."""
 

@@ -42,12 +42,12 @@ def test_every_way_that_is_a_clause_has_words_of_its_own() -> None:
 
 def test_way_of_somebody_s_own_is_told_by_its_rule() -> None:
     way = replace(way_of("DD-02 buckets.width_of: always_ten_bits"), says="")
-    assert in_words(way, "tracker", MODEL).startswith("Your tracker does not keep this rule: a bucket is P ms wide, ")
+    assert in_words(way, "tracker", MODEL).startswith("Your tracker does not keep this rule: a bucket is as wide as ")
 
 
 def test_own_words_say_what_the_subject_does() -> None:
     assert in_words(way_of("DD-05 buckets.key: rounded_down"), "tracker", MODEL) == (
-        "In strict mode, your tracker rounds a delivery time down; it has to round up."
+        "In strict mode, your tracker rounds a delivery time down; it must round up."
     )
 
 
@@ -56,12 +56,17 @@ def test_own_words_say_what_the_subject_does() -> None:
     [
         ("DD-02 absent", "Your tracker gives every millisecond a bucket of its own; "),
         ("DD-02 buckets.width_of: always_ten_bits", "Your tracker makes all buckets 1024 ms wide; "),
-        ("DD-27 a new tick brings the timer up to date", "A new tick moves your tracker's timer; "),
-        ("DD-24 a firing asks for a read while something is due", "In your tracker, a firing asks for a read while "),
+        ("DD-27 reset_tick: updates_the_timer", "A new tick updates your tracker's timer; "),
+        ("DD-24 a firing asks for a read while something is due", "If nothing is due, your tracker asks for nothing "),
     ],
 )
-def test_words_are_its_own_or_made_of_the_name_of_a_class(way: str, told: str) -> None:
+def test_words_are_its_own(way: str, told: str) -> None:
     assert in_words(way_of(way), "tracker", MODEL).startswith(told)
+
+
+def test_words_of_a_class_without_any_are_made_of_its_name() -> None:
+    way = replace(way_of("DD-24 a firing asks for a read while something is due"), says="")
+    assert in_words(way, "tracker", MODEL).startswith("In your tracker, a firing asks for a read while ")
 
 
 def test_way_back_says_what_the_profile_does() -> None:

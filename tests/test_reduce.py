@@ -37,8 +37,8 @@ WAYS = (
     "DD-20 index.taken: one_ledger_only",
     "DD-20 index.handed_out: repeated",
     "DD-22 timer.earliest: two_ticks",
-    "DD-27 buckets.tick_after: only_raised",
-    "DD-30 index.after_clear: the_first_bucket_only",
+    "DD-27 buckets.reset: only_raised",
+    "DD-30 index.clear: the_first_bucket_only",
     "DD-35 index.removed: whole_ledgers",
 )
 

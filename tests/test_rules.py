@@ -13,7 +13,7 @@ import pytest
 from kit import CONTRACT, MODEL, ROOT
 
 from broker_tck.model.delayed_delivery import PROFILES
-from broker_tck.model.delayed_delivery.profiles import (
+from broker_tck.model.delayed_delivery.releases import (
     Heap,
     TimeBucket50,
     TimeBucket50M1,
@@ -183,9 +183,9 @@ def test_situations_leave_out_what_the_profile_replaces() -> None:
 
 
 def test_replaced_model_says_so() -> None:
-    other = replaced(MODEL, {"buckets.tick_after": lambda b, tick: 7}, "Seven")
+    other = replaced(MODEL, {"buckets.width_of": lambda b, tick: 7}, "Seven")
     assert (other.__name__, other.__doc__) == ("Seven", "DelayedDelivery with other methods.")
-    assert other(CONTRACT.config()).buckets.tick_after(1) == 7
+    assert other(CONTRACT.config()).buckets.width == 7
 
 
 def test_mistakes_in_a_method_that_is_no_clause_must_name_a_rule() -> None:
@@ -211,12 +211,12 @@ def test_clause_of_a_part_is_named_by_its_path() -> None:
 
 
 def test_way_that_stands_before_is_left_out_where_the_profile_changes_the_same() -> None:
-    class Close(DelayedDelivery):
-        def close(self) -> None:
-            self.closed = True
+    class Silent(DelayedDelivery):
+        def advance(self, ms: int) -> list[int]:
+            return []
 
-    names = {way.name for way in standing_before(MODEL)} - {way.name for way in standing_before(Close)}
-    assert names == {"the timer outlives its tracker", "the timer is disarmed while something is held"}
+    names = {way.name for way in standing_before(MODEL)} - {way.name for way in standing_before(Silent)}
+    assert names == {"a firing asks for a read while something is due", "a firing brings the timer up to date"}
 
 
 def test_unknown_profile_names_those_that_there_are() -> None:

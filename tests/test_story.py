@@ -78,9 +78,9 @@ def test_text_is_no_wider_than_it_may_be(name: str) -> None:
 
 
 def test_sentence_of_the_rule_is_not_told_twice(told: FindingResult) -> None:
-    assert told.sentences[0].partition(":")[0] in story(told)
+    assert told.sentences[0] in " ".join(story(told).split())
     again = msgspec.structs.replace(told, what=f"Your tracker gets this wrong: {told.sentences[0].lower()}")
-    assert story(again).lower().replace("\n", " ").count("a time is filed under its bucket") == 1
+    assert story(again).lower().replace("\n", " ").count("the bucket of a time is that time") == 1
 
 
 def test_document_of_an_older_campaign_has_its_diagnosis_first(told: FindingResult) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
 
 MOST_MERGED = 4
-"""So many buckets become one at most."""
+"""Maximum number of buckets that become one."""
 
 
 def chosen(buckets: Iterable[SealedBucket]) -> Sequence[SealedBucket]:
@@ -33,22 +33,11 @@ def _stretches(buckets: Iterable[SealedBucket]) -> Iterable[Sequence[SealedBucke
 
 
 def _best(stretches: Iterable[Sequence[SealedBucket]], width: int) -> Sequence[SealedBucket]:
-    """The best window of some width.
+    """The run of some width with the fewest messages; of equal ones, the one that is due first."""
+    runs = (each[start : start + width] for each in stretches for start in range(len(each) - width + 1))
+    return min(runs, key=_rank, default=())
 
-    One that has no more messages than those before it is better if its next segment is sooner than that of the choice
-    before; where it is not, those behind it still have to have as few messages.
-    """
-    best: Sequence[SealedBucket] = []
-    fewest: int | None = None
-    soonest: int | None = None
-    for stretch in stretches:
-        for start in range(len(stretch) - width + 1):
-            window = stretch[start : start + width]
-            size = sum(bucket.size for bucket in window)
-            if fewest is not None and size > fewest:
-                continue
-            fewest = size
-            next_time = min(bucket.next_time for bucket in window)
-            if soonest is None or next_time < soonest:
-                soonest, best = next_time, window
-    return best
+
+def _rank(run: Sequence[SealedBucket]) -> tuple[int, int]:
+    """What decides between runs: the number of messages, then when the next segment is due."""
+    return sum(bucket.size for bucket in run), min(bucket.next_time for bucket in run)

@@ -1,5 +1,5 @@
 """The reference models of contract ``bucket-delivery``, by profile."""
 
-from broker_tck.model.bucket_delivery.profiles import PROFILES
+from broker_tck.model.bucket_delivery.releases import PROFILES
 
 __all__ = ["PROFILES"]

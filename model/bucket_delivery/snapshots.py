@@ -6,13 +6,24 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from broker_tck.model.bucket_delivery.bucket import About, Bucket, Range, Segment, Snapshot
-from broker_tck.model.bucket_delivery.durable import BAD_VERSION, NOT_PERSISTED, OK, Call, Durable
-from broker_tck.model.bucket_delivery.promise import Promise, settled
+from broker_tck.model.bucket_delivery.stored import (
+    BAD_VERSION,
+    NOT_PERSISTED,
+    OK,
+    About,
+    Bucket,
+    Call,
+    Durable,
+    Promise,
+    Range,
+    Segment,
+    Snapshot,
+    settled,
+)
 from broker_tck.model.rules import Part, rule
 
 ATTEMPTS = 4
-"""So often a call is made at most."""
+"""Maximum number of times that a call is made."""
 
 
 class KeyUpdate:
@@ -48,9 +59,7 @@ class Snapshots(Part):
 
     @rule("BD-15", source="ImmutableBucket, PR 19577")
     def retried(self, outcome: int, attempts: int) -> bool:
-        """A call to the storage that was not persisted is made again at once, four times in all; any other failure is
-        final.
-        """
+        """A call that was not persisted is made again at once, four times in all; any other failure is final."""
         return outcome == NOT_PERSISTED and attempts < ATTEMPTS
 
     def call(
@@ -96,10 +105,7 @@ class Snapshots(Part):
                 bucket.created.settle(False)
                 return
             bucket.id = number
-            if self.puts_key(bucket):
-                self.put(bucket)
-            else:
-                bucket.created.settle(True)
+            self.stored(bucket)
 
         label = f"create:{name(bucket.ledgers)}:{bucket.last}"
         self.call(label, partial(self.durable.create, Snapshot(bucket.about, segments)), done, self.retried)
@@ -125,11 +131,19 @@ class Snapshots(Part):
             bucket.deleted = self.begin_deletion(bucket)
         return bucket.deleted
 
+    @rule(
+        "BD-16",
+        source="BucketDelayedDeliveryTracker, PR 19577",
+        needs="calls_under_way",
+        when=lambda s, bucket: bucket.id is None,
+    )
     def begin_deletion(self, bucket: Bucket) -> Promise:
-        """Delete a bucket's snapshot, then its key."""
-        number = self.number_of(bucket)
-        if number is None:
-            return settled(self.is_deleted_without_snapshot(bucket))
+        """A bucket that could not be stored has no snapshot that could be deleted."""
+        return settled(True) if bucket.id is None else self.delete_snapshot(bucket, bucket.id)
+
+    @rule("BD-17", source="ImmutableBucket, PRs 19901, 22802, 26401")
+    def delete_snapshot(self, bucket: Bucket, number: int) -> Promise:
+        """The snapshot of a bucket is deleted before its key is removed."""
         deleted = Promise()
 
         def done(outcome: int, _: Any) -> None:
@@ -141,15 +155,6 @@ class Snapshots(Part):
         self.call(f"delete:{number}", partial(self.durable.delete, number), done, self.retried)
         return deleted
 
-    @rule("BD-16", source="BucketDelayedDeliveryTracker, PR 19577", needs="calls_under_way")
-    def number_of(self, bucket: Bucket) -> int | None:
-        """A bucket that could not be stored is kept in memory, in no bucket; it has no snapshot that could be deleted."""
-        return bucket.id
-
-    def is_deleted_without_snapshot(self, bucket: Bucket) -> bool:
-        """Whether a bucket counts as deleted that has no snapshot."""
-        return True
-
     def close(self) -> None:
         """The tracker ends. What it reads comes to nothing; what it changes is changed all the same."""
         self.closed = True
@@ -158,22 +163,22 @@ class Snapshots(Part):
 
     # ---- Keys
 
-    @rule("BD-17", source="ImmutableBucket, PRs 19901, 22802, 26401")
+    @rule("BD-17")
     def updated_again(self, outcome: int, attempts: int) -> bool:
-        """The key of a bucket is put once its snapshot is stored, unless it was cleared, and removed once that is
-        deleted, if it still leads there. Key updates come one after another; one that meets a bad version is made
-        again, four times in all, and one that fails otherwise is not.
-        """
+        """A key update that meets a bad version is made again, four times in all; one that fails otherwise is not."""
         return outcome == BAD_VERSION and attempts < ATTEMPTS
 
     @rule("BD-17")
-    def puts_key(self, bucket: Bucket) -> bool:
-        """Whether the key of a bucket that was stored is put."""
-        return not bucket.given_up
+    def stored(self, bucket: Bucket) -> None:
+        """The key of a bucket is put once its snapshot is stored, unless the bucket was cleared."""
+        if bucket.given_up:
+            bucket.created.settle(True)
+        else:
+            self.put(bucket)
 
     @rule("BD-17")
     def has_key(self, bucket: Bucket) -> bool:
-        """Whether the key of a bucket leads to its snapshot."""
+        """A key is removed only if it still leads to the snapshot that was deleted."""
         return self.durable.keys.get(bucket.ledgers) == bucket.id
 
     def put(self, bucket: Bucket) -> None:
@@ -194,8 +199,9 @@ class Snapshots(Part):
         effect = partial(self.durable.remove, bucket.ledgers)
         self.enqueue(KeyUpdate(label, effect, lambda outcome: deleted.settle(outcome == OK), bucket))
 
+    @rule("BD-17", when=lambda s, update: s.update is not None)
     def enqueue(self, update: KeyUpdate) -> None:
-        """Update a key, behind those updates that have not ended."""
+        """Key updates are made one after another."""
         if self.update is None:
             self.start(update)
         else:

@@ -1,29 +1,777 @@
-"""The reference model of contract ``bucket-delivery``: a tracker of delayed messages that survives the broker.
+"""Bucket delivery: a tracker of delayed messages that survives its broker (profile ``ideal``).
 
-The class :class:`BucketDelivery` is the specification (profile ``ideal``): a tracker, and what outlives it. What the
-tracker does is in its parts. Each released version of the broker is a subclass that replaces the clauses in which it
-differs.
-
-Times are absolute milliseconds.
+Read it from top to bottom, then the parts: ``parts`` says what is held and where, ``snapshots`` what is stored and how.
+A method under ``@rule`` is a clause: its docstring is the rule, its body says the same in code. The methods named as
+operations are flows: they say which clauses apply, and in which order. Times are absolute milliseconds. Each release of
+the broker replaces the clauses in which it differs: see ``releases``.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush, merge
+from itertools import chain as chain_of
+from typing import Any, ClassVar, Protocol
 
-from broker_tck.model.bucket_delivery.bucket import Position, Range
-from broker_tck.model.bucket_delivery.durable import BAD_VERSION, NOT_PERSISTED, Durable
-from broker_tck.model.bucket_delivery.holding import Config
-from broker_tck.model.bucket_delivery.snapshots import name
-from broker_tck.model.bucket_delivery.tracker import Tracker
-from broker_tck.model.bucket_delivery.unembodied import UNEMBODIED
-from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Rule
+from broker_tck.model.bucket_delivery.parts import Cutting, Held, Mutable, Piece, Placed, Selection, Timer, piece_of
+from broker_tck.model.bucket_delivery.snapshots import Snapshots, name
+from broker_tck.model.bucket_delivery.stored import (
+    BAD_VERSION,
+    MISSING,
+    NOT_PERSISTED,
+    OK,
+    UNREADABLE,
+    About,
+    Bucket,
+    Durable,
+    Index,
+    Position,
+    Promise,
+    Range,
+    Segment,
+    all_of,
+    settled,
+)
+from broker_tck.model.parts.tick import Tick
+from broker_tck.model.reference import Fault, Reference
+from broker_tck.model.rules import Part, Rule, informative, law, rule
+
+LAST = 2**63 - 1
+"""The latest time."""
+NONE_LEFT: tuple[int, list[Segment]] = (OK, [])
+"""The outcome of the load of a segment behind the last one."""
+FAULTS = {
+    NOT_PERSISTED: "BucketSnapshotPersistenceException",
+    MISSING: "BucketNotExistException",
+    UNREADABLE: "InvalidSnapshotException",
+}
+"""What a recovery raises, by why a bucket could not be read."""
+TRACKER = "BucketDelayedDeliveryTracker"
+OWN = "follows from BD-02; no report upstream is known"
+
+
+class Config(Protocol):
+    """What a trace configures. Times are in milliseconds."""
+
+    min_index_count: int
+    time_step: int
+    max_indexes: int
+    max_buckets: int
+    tick: int
+    strict: bool
+    clock: int
+    key_order: str
+
+
+# ---- Behind the scenes
+
+
+class Maintenance(Part):
+    """Trims and merges a tracker's buckets if a seal made too many. There is one chain of such work at a time."""
+
+    Selection = Selection
+
+    def __init__(self, tracker: Tracker) -> None:
+        self.tracker = tracker
+        self.placed = tracker.placed
+        self.selection = self.Selection()
+        self.chain: Promise | None = None
+        """Trim, merge or clear under way; settles when it has ended, however that went."""
+
+    @rule("BD-26", source=TRACKER, needs="maintenance")
+    def too_many(self) -> bool:
+        """There are too many buckets if there are more than the limit, and the limit is above 0."""
+        return 0 < self.tracker.config.max_buckets < len(self.placed.pieces)
+
+    @rule("BD-26")
+    def busy(self) -> bool:
+        """A seal that makes too many starts a trim, then a merge if there still are; one such chain runs at a time."""
+        return self.chain is not None and not self.chain.settled
+
+    def after_seal(self) -> None:
+        """A bucket was sealed."""
+        if self.too_many() and not self.busy():
+            self.chain = Promise()
+            self.trim([*self.victims()], self.chain)
+
+    # ---- Trim
+
+    @rule("BD-30", source=f"{TRACKER}, PRs 26240, 26309", needs="maintenance")
+    def is_trimmed_at(self, ledgers: Range) -> bool:
+        """A trim deletes the buckets all of whose ledgers are below that of the mark-delete position."""
+        return self.tracker.is_orphan(ledgers[1])
+
+    def victims(self) -> list[Piece]:
+        """Where buckets lie that are to be trimmed, in the order in which that is done."""
+        return [piece for piece in self.placed.pieces if self.is_trimmed_at(piece.ledgers)]
+
+    def trim(self, victims: list[Piece], chain: Promise) -> None:
+        """Trim one bucket after another, then merge if there are still too many."""
+        if victims:
+            victim, *others = victims
+            self.stored(victim.bucket).then(lambda _: self.trim_one(victim, others, chain))
+        elif self.too_many():
+            self.merge(chain)
+        else:
+            chain.settle(True)
+
+    @rule("BD-30")
+    def stored(self, victim: Bucket) -> Promise:
+        """A trim waits until a bucket is stored before it deletes that."""
+        return victim.created
+
+    def trim_one(self, victim: Piece, others: list[Piece], chain: Promise) -> None:
+        """Trim a bucket, if that is still to be done."""
+        if not self.is_still_victim(victim.bucket):
+            self.trim(others, chain)
+            return
+
+        def done(deleted: bool) -> None:
+            if deleted:
+                self.trimmed(victim)
+                self.trim(others, chain)
+            else:
+                self.failed(others, chain)
+
+        self.tracker.snapshots.delete(victim.bucket).then(done)
+
+    @rule("BD-30")
+    def is_still_victim(self, victim: Bucket) -> bool:
+        """A bucket that is gone by then, or no longer below that position, is not trimmed."""
+        return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
+
+    @rule("BD-30")
+    def failed(self, others: list[Piece], chain: Promise) -> None:
+        """The first deletion that fails ends the chain."""
+        chain.settle(False)
+
+    @rule("BD-30")
+    def trimmed(self, victim: Piece) -> None:
+        """What a trimmed bucket held is held no longer."""
+        if self.placed.has(victim.bucket):
+            self.tracker.take_away(victim.bucket)
+            self.tracker.held.trimmed(victim.bucket)
+
+    # ---- Merge
+
+    def merge(self, chain: Promise) -> None:
+        """Merge what is chosen: read all of it, then put one bucket in its place."""
+        sources = self.selection.choose(self.placed.buckets())
+        if not sources:
+            chain.settle(True)
+            return
+        for source in sources:
+            source.merging = True
+        created = all_of([source.created for source in sources])
+        created.then(lambda stored: self.read_sources(sources, stored, chain))
+
+    def read_sources(self, sources: Sequence[Bucket], stored: list[bool], chain: Promise) -> None:
+        """Read all segments of all sources."""
+        if not all(stored):
+            self.end_merge(sources, chain)
+            return
+        read = all_of([self.tracker.snapshots.read(source, *self.to_merge(source)) for source in sources])
+        read.then(lambda answers: self.commit(sources, answers, chain))
+
+    @rule("BD-28", source=f"{TRACKER}, PR 26251", needs="maintenance")
+    def to_merge(self, source: Bucket) -> tuple[int, int]:
+        """A merge reads all segments of its sources."""
+        return 1, source.last
+
+    def commit(self, sources: Sequence[Bucket], answers: list[tuple[int, list[Segment]]], chain: Promise) -> None:
+        """Put the merged bucket in the place of its sources."""
+        if any(outcome != OK for outcome, _ in answers) or not self.can_commit(sources):
+            self.end_merge(sources, chain)
+            return
+        indexes = self.merged_indexes(*(chain_of.from_iterable(segments) for _, segments in answers))
+        ledgers = sources[0].ledgers[0], sources[-1].ledgers[1]
+        merged = self.tracker.place(ledgers, self.tracker.cutting.cut(indexes))
+        merged.sources = sources
+        self.tracker.held.merged(merged, [*sources])
+        merged.created.then(lambda stored: self.merged(merged, sources, stored, chain))
+
+    @rule("BD-28")
+    def merged_indexes(self, *sources: Iterable[Index]) -> Iterable[Index]:
+        """A merge puts one bucket of all these messages, in their order, over the range of its sources."""
+        return merge(*sources)
+
+    @rule("BD-47")
+    def can_commit(self, sources: Sequence[Bucket]) -> bool:
+        """A merge is given up if its sources are gone, or another bucket lies in their range."""
+        there = self.placed.meeting((sources[0].ledgers[0], sources[-1].ledgers[1]))
+        return len(there) == len(sources) and all(p.bucket is s for p, s in zip(there, sources, strict=True))
+
+    def merged(self, merged: Bucket, sources: Sequence[Bucket], stored: bool, chain: Promise) -> None:
+        """The merged bucket's creation has settled: its sources are deleted, or stay as they are stored."""
+        if not self.replaces_sources(merged):
+            self.tracker.retired += sources
+            self.end_merge(sources, chain)
+            return
+        deleted = all_of([self.tracker.delete(source) for source in sources])
+        deleted.then(lambda outcomes: self.end_merge(sources, chain))
+
+    @rule("BD-28")
+    def replaces_sources(self, merged: Bucket) -> bool:
+        """A merge deletes its sources when the snapshot and the key of the merged bucket are stored."""
+        return merged.keyed
+
+    def end_merge(self, sources: Sequence[Bucket], chain: Promise) -> None:
+        """The sources are as others again."""
+        for source in sources:
+            source.merging = False
+        self.tracker.wake()
+        chain.settle(True)
+
+
+# ---- Recovery
+
+
+class Recovery(Part):
+    """Recovers a tracker's buckets from the keys of the cursor. What it calls ends at once."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        self.tracker = tracker
+        self.placed = tracker.placed
+
+    def recover(self, keys: Sequence[Range], failing: int) -> None:
+        """Take over what the keys lead to; ``failing`` reads fail at first. Fault if a bucket cannot be read."""
+        snapshots = self.tracker.snapshots
+        snapshots.recovering, snapshots.failing = True, failing
+        useless = self.place_all(keys)
+        read = self.read_all()
+        self.raise_failures(read)
+        self.drop(useless + self.take_over(read))
+        self.tracker.held.recovered(self.placed.buckets())
+        snapshots.recovering = False
+
+    def drop(self, pieces: Iterable[Piece]) -> None:
+        """Delete the buckets that are of no use."""
+        for piece in pieces:
+            self.placed.discard(piece.low, piece.high)
+            self.tracker.delete(piece.bucket)
+
+    def place_all(self, keys: Sequence[Range]) -> list[Piece]:
+        """Place the buckets of all keys that need a place; answers with those that are of no use any more."""
+        useless: list[Piece] = []
+        for ledgers in self.in_order(keys):
+            bucket = Bucket(ledgers)
+            bucket.id = self.tracker.durable.keys[ledgers]
+            bucket.keyed = bucket.was_recovered = True
+            bucket.created = settled(True)
+            useless += self.place_recovered(bucket)
+        return useless
+
+    @rule("BD-34", source=f"{TRACKER}, PR 25990")
+    def in_order(self, keys: Sequence[Range]) -> Sequence[Range]:
+        """Whatever the order of the keys, the bucket that begins first is placed first; of equal ones, the longer."""
+        return sorted(keys, key=lambda ledgers: (ledgers[0], -ledgers[1]))
+
+    @rule("BD-34")
+    def place_recovered(self, bucket: Bucket) -> list[Piece]:
+        """A recovered bucket whose range meets a placed one is deleted."""
+        if self.placed.meeting(bucket.ledgers):
+            return [piece_of(bucket)]
+        self.placed.put(bucket)
+        return []
+
+    def read_all(self) -> dict[Piece, tuple[int, Segment]]:
+        """Read what each bucket has left."""
+        return {piece: self.read_remains(piece.bucket) for piece in self.placed.pieces}
+
+    def read_remains(self, bucket: Bucket) -> tuple[int, Segment]:
+        """Read what a bucket has left; answers how that ended, and with the segment that is loaded."""
+        outcome, about = self.tracker.snapshots.describe(bucket).outcome
+        if outcome != OK:
+            return outcome, []
+        bucket.about = about
+        bucket.current = self.first_segment(about)
+        bucket.held = bucket.held_behind(bucket.current - 1)
+        bucket.size = len(bucket.held)
+        if not bucket.held:
+            return OK, []
+        outcome, loaded = self.tracker.snapshots.read(bucket, bucket.current, bucket.current).outcome
+        return outcome, loaded[0] if outcome == OK else []
+
+    @rule("BD-39", source="ImmutableBucket")
+    def first_segment(self, about: Sequence[About]) -> int:
+        """A recovery skips the first segments if all of their messages are due; a bucket of no others is deleted."""
+        return 1 + sum(each.last_time <= self.tracker.cutoff() for each in about)
+
+    @rule(
+        "BD-35",
+        source=f"{TRACKER}, PR 22735",
+        when=lambda r, read: any(outcome == NOT_PERSISTED for outcome, _ in read.values()),
+    )
+    def raise_failures(self, read: dict[Piece, tuple[int, Segment]]) -> None:
+        """A recovery that cannot read a snapshot, which may be there, fails as a whole and deletes nothing."""
+        for outcome, _ in read.values():
+            if outcome != OK and self.fails_recovery(outcome):
+                raise Fault(FAULTS[outcome])
+
+    @rule("BD-36", source=TRACKER)
+    def fails_recovery(self, outcome: int) -> bool:
+        """A bucket whose snapshot is not there, or has nothing that can be read, is dropped, and its key removed."""
+        return outcome == NOT_PERSISTED
+
+    @rule("BD-37", source=TRACKER, when=lambda r, read: bool(read))
+    def take_over(self, read: dict[Piece, tuple[int, Segment]]) -> list[Piece]:
+        """Of each recovered bucket one segment is loaded; this and those behind it are held, wherever the cursor is."""
+        for piece, (_, segment) in read.items():
+            if segment:
+                self.tracker.load_into_memory(piece.bucket, segment)
+        return [piece for piece, (_, segment) in read.items() if not segment]
+
+
+# ---- The tracker
+
+
+class Tracker(Part):
+    """Holds messages in the growing bucket, in the shared queue and in sealed buckets, and hands out what is due."""
+
+    Timer = Timer
+    Tick = Tick
+    Held = Held
+    Mutable = Mutable
+    Placed = Placed
+    Cutting = Cutting
+    Snapshots = Snapshots
+    Maintenance = Maintenance
+    Recovery = Recovery
+
+    def __init__(self, config: Config, durable: Durable, now: int) -> None:
+        self.config = config
+        self.durable = durable
+        self.timer = self.Timer(now, self.move_due)
+        self.tick = self.Tick(config.tick, config.strict)
+        self.held = self.Held()
+        self.mutable = self.Mutable(config.min_index_count)
+        self.placed = self.Placed()
+        self.cutting = self.Cutting(config.time_step, config.max_indexes)
+        self.snapshots = self.Snapshots(durable)
+        self.maintenance = self.Maintenance(self)
+        self.shared: list[Index] = []
+        """A heap of what may be handed out next."""
+        self.tails: dict[Any, Bucket] = {}
+        """By the boundary at the end of the segment that was loaded last, the bucket whose next one is to be loaded."""
+        self.load: Promise | None = None
+        """The load that is under way, or has just ended."""
+        self.retired: list[Bucket] = []
+        """Buckets that are no longer placed, whose snapshots or keys could not be deleted."""
+        self.left: list[Bucket] = []
+        """The buckets that lay in their places when it was closed."""
+
+    def recover(self, keys: Sequence[Range], failing: int) -> None:
+        """Take over what the keys lead to; ``failing`` reads fail at first. Fault if a bucket cannot be read."""
+        self.Recovery(self).recover(keys, failing)
+
+    def cutoff(self) -> int:
+        """What is not after it is due."""
+        return self.tick.cutoff(self.timer.now)
+
+    # ---- Adding
+
+    def add(self, ledger: int, entry: int, at: int) -> bool:
+        """Track a message."""
+        position, over = (ledger, entry), self.placed.over(ledger)
+        if self.refuses(position, at):
+            self.held.refused(position, over)
+            return False
+        if not self.held.repeated(position, over):
+            self.take((at, ledger, entry))
+            self.held.add((at, ledger, entry))
+            self.added()
+        return True
+
+    @rule("BD-04", source=f"{TRACKER}, PRs 26230, 26251")
+    def refuses(self, position: Position, at: int) -> bool:
+        """A message that is due, or has no time, is refused, whether it is held or not."""
+        return at < 0 or at <= self.cutoff()
+
+    @rule(
+        "BD-42",
+        source=f"{TRACKER}; AbstractDelayedDeliveryTracker, PR 26012",
+        when=lambda t: t.timer.target != t.next_time(),
+    )
+    def added(self) -> None:
+        """An add that was accepted brings the timer up to date; a refusal and a repeated add do not."""
+        self.update_timer()
+
+    def take(self, index: Index) -> None:
+        """Keep an index, after a seal if that is due."""
+        ledger = index[1]
+        covered = self.placed.over(ledger) is not None
+        if self.mutable.seals(ledger, covered) or (not covered and self.crosses(ledger)):
+            self.seal()
+            covered = self.placed.over(ledger) is not None
+        self.keep(index, covered)
+
+    @rule("BD-41", source=OWN)
+    def crosses(self, ledger: int) -> bool:
+        """The growing bucket does not grow across a sealed one: it is sealed before, however little it holds."""
+        grown = self.mutable.ledgers
+        return grown is not None and grown[1] < ledger and bool(self.placed.meeting((grown[1], ledger)))
+
+    def keep(self, index: Index, covered: bool) -> None:
+        """Keep an index in the growing bucket, or in the shared queue. ``covered``: a sealed bucket lies there."""
+        if self.mutable.takes(index[1], covered):
+            self.mutable.add(index)
+        else:
+            heappush(self.shared, index)
+
+    def contains(self, ledger: int, entry: int) -> bool:
+        """Whether a message is held, so that it need not be read."""
+        return self.held.contains((ledger, entry), self.placed.over(ledger))
+
+    # ---- Sealing
+
+    def seal(self) -> None:
+        """Make a sealed bucket of the growing one."""
+        ledgers = self.mutable.ledgers
+        indexes = self.worth_storing(self.mutable.drain())
+        if ledgers is None or not indexes:
+            return
+        if self.keeps_in_memory(ledgers):
+            self.share(indexes)
+            return
+        bucket = self.place(ledgers, self.cutting.cut(indexes))
+        self.held.sealed(bucket)
+        self.maintenance.after_seal()
+
+    @rule("BD-11")
+    def worth_storing(self, indexes: Sequence[Index]) -> Sequence[Index]:
+        """A seal stores the indexes that are held, each for its own time."""
+        return [index for index in indexes if self.held.hands_out(index, None)]
+
+    @rule("BD-47", source=OWN, needs="maintenance", when=lambda t, ledgers: bool(t.placed.meeting(ledgers)))
+    def keeps_in_memory(self, ledgers: Range) -> bool:
+        """A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot."""
+        return bool(self.placed.meeting(ledgers))
+
+    @rule("BD-11", source=TRACKER)
+    def place(self, ledgers: Range, segments: Sequence[Segment]) -> Bucket:
+        """From the seal on, the bucket lies over its range, and its first segment is loaded."""
+        bucket = Bucket(ledgers)
+        bucket.about = [self.snapshots.about(segment) for segment in segments]
+        bucket.size = sum(map(len, segments))
+        bucket.held = {index[1:] for segment in segments for index in segment}
+        self.placed.put(bucket)
+        self.load_into_memory(bucket, segments[0])
+        self.snapshots.write(bucket, segments, lambda: self.not_stored(bucket, segments))
+        bucket.created.then(lambda stored: self.wake())
+        return bucket
+
+    def load_into_memory(self, bucket: Bucket, segment: Segment) -> None:
+        """A segment's indexes may be handed out from now on; its last one has the next segment loaded."""
+        self.share(segment)
+        self.tails[self.boundary(segment[-1])] = bucket
+
+    def boundary(self, index: Index) -> Any:
+        """What the last index of a segment is known by in the queue."""
+        return index
+
+    def share(self, *segments: Sequence[Index]) -> None:
+        """Put indexes into the shared queue."""
+        for index in chain_of(*segments):
+            heappush(self.shared, index)
+
+    @rule("BD-24", source="follows from BD-42; PR 26239", when=lambda t: t.available())
+    def wake(self) -> None:
+        """The end of a creation, or of a merge, fires the timer if something is due: it may have waited for that."""
+        if self.available():
+            self.timer.fire_at_once()
+
+    @rule("BD-16", when=lambda t, bucket, segments: t.placed.has(bucket))
+    def not_stored(self, bucket: Bucket, segments: Sequence[Segment]) -> None:
+        """What a bucket holds that could not be stored is kept in memory, in no bucket."""
+        bucket.current = bucket.last
+        if self.placed.has(bucket):
+            self.share(*segments[1:])
+            self.take_away(bucket)
+
+    def take_away(self, bucket: Bucket) -> None:
+        """The bucket is placed no longer, and has no boundary."""
+        self.take_out(bucket)
+        self.forget_boundaries(bucket)
+
+    def forget_boundaries(self, bucket: Bucket) -> None:
+        """The bucket has no boundary."""
+        self.tails = {boundary: there for boundary, there in self.tails.items() if there is not bucket}
+
+    def take_out(self, bucket: Bucket) -> None:
+        """The bucket is placed no longer."""
+        self.placed.remove(bucket)
+
+    # ---- What is due
+
+    def has(self) -> bool:
+        """Whether a message is available."""
+        available = self.available()
+        if not available:
+            self.found_nothing()
+        return available
+
+    @rule("BD-18", source=f"{TRACKER}, PR 26080")
+    def available(self) -> bool:
+        """A message is available if something is held and the first index in memory is due."""
+        return self.held.count() > 0 and self.next_time() <= self.cutoff()
+
+    def next_time(self) -> int:
+        """When the first index in memory is due; the last time that there is, if there is none."""
+        heads = [queue[0][0] for queue in (self.shared, self.mutable.queue) if queue]
+        return min(heads, default=LAST)
+
+    @rule("BD-42", when=lambda t: t.timer.target != t.next_time())
+    def found_nothing(self) -> None:
+        """The answer that nothing is available brings the timer up to date."""
+        self.update_timer()
+
+    def move_due(self) -> None:
+        """Move what is due from the growing bucket to the shared queue."""
+        for index in self.mutable.due(self.cutoff()):
+            heappush(self.shared, index)
+
+    @rule("BD-10", source=TRACKER, when=lambda t: t.held.count() > 0)
+    def pause(self) -> bool:
+        """All deliveries never pause."""
+        return False
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick."""
+        self.tick.reset(tick)
+
+    def update_timer(self) -> None:
+        """Bring the timer up to date with what is in memory."""
+        self.timer.update(self.next_time() if self.held.count() > 0 else None, self.tick.tick)
+
+    # ---- Handing out
+
+    def get(self, most: int) -> list[Position]:
+        """Hand out what is due, ``most`` messages at most; nothing while a load is under way."""
+        if self.load is not None and not self.load.settled:
+            return []
+        self.load = None
+        self.move_due()
+        given = self.given(most)
+        self.gave()
+        return sorted({*given})
+
+    @rule("BD-42", when=lambda t: t.timer.target is not None or t.held.count() > 0)
+    def gave(self) -> None:
+        """A get brings the timer up to date."""
+        self.update_timer()
+
+    @rule("BD-19", when=lambda t, most: any(not t.held.hands_out(index, None) for index in t.shared))
+    def given(self, most: int) -> list[Position]:
+        """An index that is dropped costs nothing of what may be handed out."""
+        given: list[Position] = []
+        cutoff = self.cutoff()
+        while len(given) < most and self.shared and self.comes_out(index := self.shared[0], cutoff):
+            heappop(self.shared)  # in some release a load has put another one in front by now, which is lost
+            position, over = index[1:], self.placed.over(index[1])
+            if self.is_orphan(index[1]):
+                self.held.orphaned(position, over)
+            elif self.held.hands_out(index, over):
+                self.held.handed_out(position, over)
+                given.append(position)
+        return given
+
+    @rule("BD-19", source=f"{TRACKER}, PR 26251")
+    def comes_out(self, index: Index, cutoff: int) -> bool:
+        """Indexes come out by time, ledger and entry, as long as they are due and what follows them is loaded."""
+        orphan = self.is_orphan(index[1])
+        bucket = self.ending(index, orphan)
+        if index[0] > cutoff and (bucket or not orphan):
+            return False
+        return bucket is None or self.goes_on(bucket, index)
+
+    @rule("BD-22", source=f"{TRACKER}, PR 25984")
+    def is_orphan(self, ledger: int) -> bool:
+        """Messages of ledgers below that of the mark-delete position are orphans, which are dropped."""
+        first_live = self.durable.first_live
+        return first_live is not None and ledger < first_live
+
+    # ---- Loading
+
+    @rule("BD-29", source="follows from BD-02; PR 26280")
+    def ending(self, index: Index, orphan: bool) -> Bucket | None:
+        """Before the last message of a segment leaves the queue, as an orphan too, the next segment is loaded."""
+        bucket = self.tails.get(self.boundary(index))
+        return bucket if bucket and self.placed.has(bucket) else None
+
+    def goes_on(self, bucket: Bucket, index: Index) -> bool:
+        """Whether the last message of what is loaded of a bucket can leave the queue: the next segment is there."""
+        if bucket.merging or not bucket.created.settled:
+            return False
+        self.load = load = Promise()
+        self.load_next(bucket, index, load)
+        return load.settled and (bool(load.outcome) or not self.placed.has(bucket))
+
+    def load_next(self, bucket: Bucket, index: Index, load: Promise) -> None:
+        """Load a bucket's next segment; settles with whether that went well."""
+        next_one = bucket.current + 1
+        read = settled(NONE_LEFT) if next_one > bucket.last else self.snapshots.read(bucket, next_one, next_one)
+
+        def came(answer: tuple[int, list[Segment]]) -> None:
+            outcome, segments = answer
+            if outcome == OK:
+                self.loaded(bucket, index, segments)
+            elif self.is_given_up(bucket, outcome):
+                self.give_up(bucket)
+            load.settle(outcome == OK)
+            self.load_ended(load)
+
+        read.then(came)
+
+    def load_ended(self, load: Promise) -> None:
+        """A load has ended: what could not be handed out before may be now."""
+        if load is self.load:
+            self.timer.fire_at_once()
+
+    @rule("BD-46", source=OWN, needs="calls_under_way", when=lambda t, bucket, *_: not t.placed.has(bucket))
+    def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
+        """A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, has no effect."""
+        if not self.placed.has(bucket):
+            return
+        self.tails.pop(self.boundary(index), None)
+        if segments:
+            bucket.current += 1
+            self.load_into_memory(bucket, segments[0])
+        else:
+            self.used_up(bucket)
+
+    @rule("BD-21", source=TRACKER)
+    def used_up(self, bucket: Bucket) -> None:
+        """A bucket is deleted when the last message of its last segment is due and next to leave the queue."""
+        self.take_out(bucket)
+        self.delete(bucket)
+
+    @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45", when=lambda *_: True)
+    def is_given_up(self, bucket: Bucket, outcome: int) -> bool:
+        """A load that fails is asked for again; a bucket whose snapshot is missing is dropped with all it holds."""
+        return outcome != NOT_PERSISTED and self.placed.has(bucket)
+
+    def give_up(self, bucket: Bucket) -> None:
+        """The bucket is dropped: what it has left is held no longer."""
+        self.held.forget(bucket.held_behind(bucket.current))
+        self.take_away(bucket)
+        self.delete(bucket)
+
+    def delete(self, bucket: Bucket) -> Promise:
+        """Delete a bucket's snapshot and key; if that fails, the next clear tries again."""
+        deleted = self.snapshots.delete(bucket)
+        deleted.then(lambda well: None if well else self.retired.append(bucket))
+        return deleted
+
+    # ---- Its end
+
+    @rule("BD-31", source=f"{TRACKER}, PRs 19801, 26401")
+    def clear(self) -> None:
+        """A clear forgets every message at once and leaves the timer alone; what is under way has no effect."""
+        buckets = [*self.placed.buckets(), *self.retired]
+        self.retired = []
+        self.placed.pieces = []
+        self.load = None
+        for bucket in buckets:
+            bucket.given_up = True
+            self.delete_when_created(bucket)
+        self.empty_memory()
+
+    @rule("BD-31")
+    def delete_when_created(self, bucket: Bucket) -> Promise:
+        """A clear deletes each snapshot and its key as soon as these are stored."""
+        deleted = Promise()
+        bucket.created.then(lambda stored: self.delete(bucket).then(deleted.settle))
+        return deleted
+
+    def empty_memory(self) -> None:
+        """Nothing is held any more."""
+        self.shared = []
+        self.mutable.clear()
+        self.tails = {}
+        self.held.clear()
+
+    @rule("BD-32", source=f"{TRACKER}, PR 26053", when=lambda t: True)
+    def close(self) -> bool:
+        """A close cancels the timer and stores nothing; what is read comes to nothing."""
+        self.timer.close()
+        self.snapshots.close()
+        self.left = [*self.placed.buckets()]
+        return self.has_closed()
+
+    @rule("BD-32", when=lambda t: True)
+    def has_closed(self) -> bool:
+        """A close has ended when all calls that change something have."""
+        return not any(call.owner is self.snapshots for call in self.durable.calls.waiting)
+
+
+# ---- The rules that no clause embodies
+
+UNEMBODIED: tuple[Rule, ...] = (
+    informative(
+        "BD-01",
+        "A tracker holds positions, a growing bucket, a queue of what is loaded, and sealed buckets by range.",
+        source=TRACKER,
+        why="state is seen in what the tracker answers; the rules about it say when",
+    ),
+    law(
+        "BD-02",
+        "Nothing is stuck: what is due and not under way is handed out, or a call is made that leads there.",
+        source="follows from BD-41, BD-46 and BD-47; issues 26239, 26280",
+    ),
+    informative(
+        "BD-14",
+        "Entry ids fit 32 bits, and ledgers are not negative.",
+        source="the snapshot's format",
+        why="the kit offers no others",
+    ),
+    informative(
+        "BD-23",
+        "A message may be available although a get hands nothing out, while its segment or the next one is under way.",
+        source="follows from BD-18 and BD-19",
+        why="it allows, and demands nothing",
+    ),
+    informative(
+        "BD-33",
+        "The buckets of a cursor are those of its properties that begin with the prefix; their order means nothing.",
+        source=TRACKER,
+        why="the kit's cursor has no other properties; other keys are the cursor's own affair",
+    ),
+    informative(
+        "BD-38",
+        "A recovery does not look at the mark-delete position: orphans fall when they are next in the queue.",
+        source=TRACKER,
+        why="BD-37 has it: what is recovered is held, whatever the position",
+    ),
+    informative(
+        "BD-40",
+        "After a recovery the growing bucket is empty, and may begin anywhere.",
+        source=TRACKER,
+        why="a recovered tracker is a new one, which has added nothing yet",
+    ),
+    informative(
+        "BD-43",
+        "Messages come out by time, ledger and entry, across buckets too, while no boundary is lost.",
+        source="follows from BD-19",
+        why="a get hands out a set by position; BD-19 and BD-29 are what it follows from",
+    ),
+    law(
+        "BD-44",
+        "No message is handed out before its time, or more than a tick before it where delivery is not strict.",
+        source="follows from BD-19",
+    ),
+    informative(
+        "BD-45",
+        "What the index forgets is read again from the mark-delete position; what it keeps out of reach is not.",
+        source="issue 26420",
+        why="reading again is the dispatcher's part; BD-02 is the tracker's",
+    ),
+)
+
+
+# ---- The tracker, its storage and its cursor
 
 NOTHING = (None,) * 6
-"""What is seen where there is no tracker."""
-
-
+"""What is seen without a tracker."""
 WAITS, AT_ONCE = range(2)
 """When calls to storage and cursor end: when they are told to, or as they are made."""
 
@@ -32,7 +780,7 @@ class BucketDelivery(Reference):
     """A tracker, the storage of its snapshots, and its cursor."""
 
     PROFILE = "ideal"
-    Tracker = Tracker
+    Tracker: type[Tracker] = Tracker
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
 
     def __init__(self, config: Config) -> None:
@@ -118,8 +866,6 @@ class BucketDelivery(Reference):
             call.ended(how if call.updates_key else NOT_PERSISTED, None)
         return call.label if call else None
 
-    # ---- Trackers come and go
-
     def stored(self, i: int) -> str | None:
         """A call takes effect, and ends as if it had not."""
         call = self.durable.calls.take(i)
@@ -184,7 +930,7 @@ class BucketDelivery(Reference):
         return len(self.closed)
 
     def recover(self, failing: int, order: int) -> None:
-        """Another tracker takes over. Fault where it cannot."""
+        """Another tracker takes over. Fault if it cannot."""
         self.tracker = None
         tracker = self.Tracker(self.config, self.durable, self.now)
         keys = sorted(self.durable.keys, reverse=self.config.key_order == "down")

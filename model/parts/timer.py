@@ -25,16 +25,17 @@ class Timer(Part):
 
     # ---- Arming
 
+    @rule("DD-21", source=f"{TRACKER}, PR 26012", when=lambda t, wake, tick: wake is None and t.timeout is not None)
     def update(self, wake: int | None, tick: int) -> None:
-        """Follow the moment at which the first bucket becomes due; None if nothing is held."""
+        """The timer follows the moment at which the first bucket becomes due; it is disarmed if nothing is held."""
         if wake is None:
-            self.disarm()
+            if self.timeout is not None:
+                self.disarm()
         elif not self.settled(wake):
             self.replace(wake, tick)
 
-    @rule("DD-21", source=f"{TRACKER}, PR 26012", when=lambda t: t.timeout is not None)
     def disarm(self) -> None:
-        """The timer is disarmed when nothing is held."""
+        """Nothing is held any more."""
         self.cancel()
         self.forget(None)
 
@@ -130,8 +131,3 @@ class BegunAtZero(Timer):
 
     def earliest_at_first(self, tick: int) -> int:
         return tick
-
-    def disarm(self) -> None:
-        """Without a timeout, what it takes itself to be armed for stays."""
-        if self.timeout is not None:
-            super().disarm()

@@ -1,5 +1,5 @@
 """The reference models of contract ``topic-delivery``, by profile."""
 
-from broker_tck.model.topic_delivery.profiles import PROFILES
+from broker_tck.model.topic_delivery.releases import PROFILES
 
 __all__ = ["PROFILES"]

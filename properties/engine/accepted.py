@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.contract import Contract
@@ -14,8 +15,8 @@ from broker_tck.properties.engine.ways import called
 from broker_tck.properties.mistakes.book import deviations_of
 
 
-class Deviation(NamedTuple):
-    """A rule that is done otherwise, and how."""
+class AcceptedWay(msgspec.Struct, frozen=True):
+    """A rule that a subject does otherwise by its own word, by its profile's name, or as a class of somebody's own."""
 
     rule: str
     way: str
@@ -24,13 +25,13 @@ class Deviation(NamedTuple):
     """All this in a line."""
 
 
-def accepted(subject: Subject, profile: str) -> list[Deviation]:
+def accepted(subject: Subject, profile: str) -> list[AcceptedWay]:
     """What is accepted of a subject under a profile."""
     reasons = {each.rule: each.reason for each in subject.accepts}
     ways = subject.contract.model(profile).ACCEPTS
     found = [(way.rule.number, str(way), reasons.get(way.rule.number, ""), called(way)) for way in ways]
     found += own(subject.contract, profile)
-    return [Deviation(rule, way, reason, text_of(rule, name, reason)) for rule, way, reason, name in found]
+    return [AcceptedWay(rule, way, reason, text_of(rule, name, reason)) for rule, way, reason, name in found]
 
 
 def text_of(rule: str, name: str, reason: str) -> str:

@@ -93,9 +93,11 @@ def spellings(way: Way) -> set[str]:
 
 
 def former_spellings(way: Way) -> set[str]:
-    """How a way might be written by its former name."""
+    """How a way might be written by its former name. In a part, its clause may be named without the part's path."""
     clause, _, name = way.was.rpartition(": ")
-    return {plain(name), plain(way.was), plain(f"{name} ({clause})")}
+    inside = way.clause.rpartition(".")[0]
+    clauses = clause, f"{inside}.{clause}"
+    return {plain(name), *(plain(f"{c}: {name}") for c in clauses), *(plain(f"{name} ({c})") for c in clauses)}
 
 
 def plain(text: str) -> str:

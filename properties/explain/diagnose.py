@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Reference
+from broker_tck.model.rules import clauses_of
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.check import (
@@ -136,7 +137,7 @@ def back_models(contract: Contract, model: type[Reference]) -> tuple[KnownMistak
     found: list[KnownMistake] = []
     for accepted, (_, profile) in zip(model.ACCEPTS, accepted_by(model.PROFILE), strict=True):
         without = contract.model(profile)
-        if accepted.stands_before:
+        if accepted.clause not in {clause.path for clause in clauses_of(without)}:
             found.append((replace(accepted, name=AS_SPECIFIED), without))
         others = (way for way in ways_of(without) if way.rule == accepted.rule and way != accepted)
         found += [(way, way.applied_to(without)) for way in others]

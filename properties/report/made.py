@@ -21,7 +21,7 @@ from broker_tck.properties.explain.regressions import Regression
 from broker_tck.properties.mistakes.book import look
 from broker_tck.properties.report.finding import Also, FindingResult
 from broker_tck.properties.report.lines import lines
-from broker_tck.properties.report.result import AcceptedWay, Golden, KeptTraces, ProfileResult, Rules, Source
+from broker_tck.properties.report.result import Golden, KeptTraces, ProfileResult, Rules, Source
 from broker_tck.properties.report.words import by_what_was_seen, explanations, how_sure, what_went_wrong
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import by_rule, situations_of
@@ -56,7 +56,7 @@ def profile_result(checked: Checked) -> ProfileResult:
         residual=checked.residual,
         deviations=checked.deviations,
         left_out=subject.left_out,
-        accepted=[AcceptedWay(**each._asdict()) for each in accepted(subject, checked.profile)],
+        accepted=accepted(subject, checked.profile),
         kept=KeptTraces(
             [each.file for each, _ in kept.failing],
             [each.file for each in kept.passing],

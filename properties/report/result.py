@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 import broker_tck
+from broker_tck.properties.engine.accepted import AcceptedWay
 from broker_tck.properties.explain.deviating import gone_in_words
 from broker_tck.properties.report.finding import FindingResult, finding_json
 from broker_tck.properties.rulebook import rulebook
@@ -41,16 +42,6 @@ class Source(msgspec.Struct, frozen=True):
 
     file: str
     line: int
-
-
-class AcceptedWay(msgspec.Struct, frozen=True):
-    """A rule that a subject does otherwise by its own word, by its profile's name, or as a class of somebody's own."""
-
-    rule: str
-    way: str
-    reason: str
-    text: str
-    """All this in a line."""
 
 
 class KeptTraces(msgspec.Struct, frozen=True):

@@ -11,10 +11,17 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.search.failing import kind
-from broker_tck.properties.search.isolation.apart import does_in_bulk, limits_of, seed_of, walk_of, written_down
-from broker_tck.properties.search.isolation.guard import MIB, End, Tell, guarded
+from broker_tck.properties.search.isolation.apart import (
+    asked_apart,
+    limits_of,
+    seed_of,
+    walk_of,
+    written_down,
+)
+from broker_tck.properties.search.isolation.guard import MIB, End, Tell
 from broker_tck.properties.search.isolation.system import size_of
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.properties.search.run import Run, checked
@@ -51,13 +58,12 @@ class LaneWalker:
 
     def walk_all(self) -> None:
         """Make all walks, by one process after the other."""
-        bulk = partial(does_in_bulk, self.subject.contract)
         while self.left:
-            end = guarded(self.walk_on, self.limits, self.take, bulk, self.subject.name, self.parent)
+            end = asked_apart(self.subject, self.walk_on, self.limits, self.take, self.parent)
             if isinstance(end, End):
                 self.ended(end)
 
-    def walk_on(self, tell: Tell) -> None:
+    def walk_on(self, _subject: Subject, tell: Tell) -> None:
         """Make walks and the findings of those that fail; tell of each. It runs in the subject's process.
 
         What is told is taken here as well, so that both processes know the same.

@@ -456,7 +456,7 @@ def test_a_real_finding_is_told_in_full() -> None:
     subject = kit.subject_of(kit.OneTooMany)
     finding = kit.found(subject, kit.first_failing(subject))
     assert finding
-    row = row_of(finding, "A note.")
+    row = row_of(replace(finding, note="A note."))
     lane = (row.subject, row.profile)
     source = campaign([lane], findings=[found(*lane, row.name, row.key, 4, row.length)])
     source.told = {(row.subject, row.profile, row.name, row.key): row.text}

@@ -20,7 +20,7 @@ def abstract(model: BucketDelivery) -> tuple[int, ...]:
         *(kind in kinds for kind in ("create", "put", "load", "delete", "remove")),
         min(len(tracker.shared), 2),
         min(len(tracker.mutable.queue), 2),
-        tracker.busy(),
+        tracker.maintenance.busy(),
         bool(tracker.retired),
         until_next(model) == 0,
         bool(tracker.timer.armed),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_tck.model.bucket_delivery.bucket import Bucket
-from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.model.bucket_delivery.tracker import Tracker
+from broker_tck.model.bucket_delivery.specification import BucketDelivery, Tracker
+from broker_tck.model.bucket_delivery.stored import Bucket
 from broker_tck.properties.contracts.bucket_delivery.operations import Clear, Crash, Reopen
 from broker_tck.properties.engine.operation import Operation
 
@@ -80,9 +79,16 @@ CRASH_POINTS: dict[str, tuple[str, Seen]] = {
     ),
     "C17": (
         "trim: a snapshot is deleted; its key is there",
-        some(lambda m, t, b: t.is_trimmed_at(b.ledgers) and b.id not in m.durable.snapshots and calls(m, "remove")),
+        some(
+            lambda m, t, b: (
+                t.maintenance.is_trimmed_at(b.ledgers) and b.id not in m.durable.snapshots and calls(m, "remove")
+            )
+        ),
     ),
-    "C18": ("the mark-delete position is behind a whole bucket", some(lambda m, t, b: t.is_trimmed_at(b.ledgers))),
+    "C18": (
+        "the mark-delete position is behind a whole bucket",
+        some(lambda m, t, b: t.maintenance.is_trimmed_at(b.ledgers)),
+    ),
     "C23": ("the cursor has lost its properties", some(lambda m, t, b: b.keyed and not m.durable.keys)),
 }
 """By the rulebook's number: what is half done, and whether it is so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from broker_tck.model.bucket_delivery.ranges import Placed
+from broker_tck.model.bucket_delivery.parts import Placed
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.contracts.bucket_delivery.messages import Messages, last_ledger, nth
 from broker_tck.properties.contracts.bucket_delivery.operations import (
@@ -69,7 +69,7 @@ class Moves:
         tracker = self.model.tracker
         for _ in range(MOST_ADDED):
             yield self.messages.next_ledger() if self.choices.below(2) else self.messages.add()
-            if tracker is not self.model.tracker or tracker is None or tracker.busy():
+            if tracker is not self.model.tracker or tracker is None or tracker.maintenance.busy():
                 return
 
     def cleared_and_sealed(self, first: int, last: int) -> Iterator[Operation]:

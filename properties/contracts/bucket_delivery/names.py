@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from broker_tck.model.bucket_delivery.bucket import Range
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.bucket_delivery.stored import Range
 from broker_tck.properties.contracts.bucket_delivery.operations import (
     Complete,
     Conflict,

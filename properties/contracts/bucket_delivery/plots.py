@@ -124,7 +124,7 @@ class Plots(plots.Plots):
         """While a merge or a trim is under way all is cleared, and the same ledgers are sealed again."""
         yield from self.moves.many()
         tracker = self.model.tracker
-        if tracker is None or not tracker.busy() or not tracker.placed.pieces:
+        if tracker is None or not tracker.maintenance.busy() or not tracker.placed.pieces:
             return
         pieces = tracker.placed.pieces
         yield from self.moves.cleared_and_sealed(pieces[0].ledgers[0], pieces[-1].ledgers[1])

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from broker_tck.model.delayed_delivery.buckets import LAST
-from broker_tck.model.delayed_delivery.index import Position
-from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.model.delayed_delivery.specification import LAST, DelayedDelivery, Position
 from broker_tck.properties.contracts.delayed_delivery.operations import (
     Add,
     Advance,

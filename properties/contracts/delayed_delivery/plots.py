@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from broker_tck.model.delayed_delivery.buckets import LAST
-from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.model.delayed_delivery.specification import LAST, DelayedDelivery
 from broker_tck.properties.contracts.delayed_delivery.operations import (
     Add,
     Advance,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.delayed_delivery.buckets import LAST
+from broker_tck.model.delayed_delivery.specification import LAST
 from broker_tck.model.topic_delivery.specification import MOST_FIRINGS, TopicDelivery
 from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Fill
 from broker_tck.properties.engine.edges import Edge, Edges

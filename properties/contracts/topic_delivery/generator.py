@@ -13,8 +13,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
-from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery, FixedDelay
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts.delayed_delivery import generator as of_one
 from broker_tck.properties.contracts.delayed_delivery import operations as one
@@ -248,7 +247,7 @@ class Messages:
         kind, position = self.choices.below(8), one_of(self.choices, self.pool)
         view = self.model.registry.views.get(handle)
         if view is not None and kind < 4:
-            seen = sorted({copy[:2] for _, copy in self.model.seen_by(view)})
+            seen = sorted({position for _, position in self.model.seen_by(view)})
             position = seen[self.choices.below(min(len(seen), 3))] if seen else position
         if kind == 5 and view is not None and view.mark:
             position = view.mark[0], view.mark[1] - 1
@@ -292,7 +291,7 @@ def ebb(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> I
     handles = [view.handle for view in model.registry.registered.values()]
     yield from taken(model, handles)
     if choices.below(2):
-        first = min((copy[0] for bucket in model.index.held.values() for copy in bucket), default=0)
+        first = min((ledger for bucket in model.index.held.values() for ledger, _ in bucket), default=0)
         yield from acknowledged(model, handles)
         for handle in handles:
             yield MarkDelete(handle, first, -1)
@@ -313,7 +312,7 @@ def taken(model: TopicDelivery, handles: Sequence[str]) -> Iterator[AnyOperation
 
 def acknowledged(model: TopicDelivery, handles: Sequence[str]) -> Iterator[AnyOperation]:
     """Each view has passed all that is held."""
-    furthest = max((copy[:2] for bucket in model.index.held.values() for copy in bucket), default=(1, 0))
+    furthest = max((position for bucket in model.index.held.values() for position in bucket), default=(1, 0))
     for handle in handles:
         yield MarkDelete(handle, *furthest)
         yield Get(handle, 1)

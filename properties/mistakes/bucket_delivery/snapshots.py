@@ -1,11 +1,14 @@
-"""Known mistakes: a tracker's calls to the storage and to the cursor: which are made again, and which wait for others."""
+"""Known mistakes in a tracker's calls to the storage and to the cursor: which are repeated, and which wait."""
 
 from __future__ import annotations
 
-from broker_tck.model.bucket_delivery.bucket import About
-from broker_tck.model.bucket_delivery.durable import BAD_VERSION, NOT_PERSISTED, OK
-from broker_tck.model.bucket_delivery.snapshots import ATTEMPTS, Snapshots
-from broker_tck.properties.mistakes.book import instead, of
+from functools import partial
+from typing import Any
+
+from broker_tck.model.bucket_delivery.snapshots import ATTEMPTS, KeyUpdate, Snapshots, name
+from broker_tck.model.bucket_delivery.stored import BAD_VERSION, NOT_PERSISTED, OK, About, Bucket, Promise
+from broker_tck.model.rules import Method
+from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
 of(Snapshots.retried, look="the number of attempts; failures of another kind")(
     instead(
@@ -20,7 +23,7 @@ of(Snapshots.retried, look="the number of attempts; failures of another kind")(
     ),
     instead(
         "whatever fails",
-        "Your tracker makes every call to the storage that failed again; only one that was not persisted is made again.",
+        "Your tracker makes every call to the storage that failed again; only one that was not persisted may be.",
         lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
     ),
     instead(
@@ -33,39 +36,39 @@ of(Snapshots.about, look="a first or last time that is another segment's; positi
     instead(
         "absent",
         (
-            "A snapshot of your tracker says nothing of its segments; it has to say which positions they have, and "
+            "A snapshot of your tracker says nothing of its segments; it must say which positions they have, and "
             "their times."
         ),
         lambda s, segment: About(0, 0, frozenset()),
     ),
     instead(
         "first time of all",
-        "A snapshot of your tracker has 0 for the first time of a segment; it has to say when its first message is due.",
+        "A snapshot of your tracker has 0 for the first time of a segment; it must say when its first message is due.",
         lambda s, segment: About(0, segment[-1][0], frozenset(index[1:] for index in segment)),
     ),
     instead(
         "of its first ledger",
-        "A snapshot of your tracker tells the positions of a segment's first ledger alone; it has to tell them all.",
+        "A snapshot of your tracker tells the positions of a segment's first ledger alone; it must tell them all.",
         lambda s, segment: About(
             segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment if index[1] == segment[0][1])
         ),
     ),
     instead(
         "without its last",
-        "A snapshot of your tracker leaves out the last position of a segment; it has to tell them all.",
+        "A snapshot of your tracker leaves out the last position of a segment; it must tell them all.",
         lambda s, segment: About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment[:-1])),
     ),
 )
-of(
-    Snapshots.number_of,
-    look="segments behind the first; which snapshot is deleted in its place: that of another bucket, same range",
-)(
-    instead(
-        "absent",
-        "Your tracker deletes another bucket's snapshot in place of one that could not be stored.",
-        lambda s, bucket: s.durable.keys.get(bucket.ledgers) if bucket.id is None else bucket.id,
-    ),
-)
+look_at("BD-16", "segments behind the first; which snapshot is deleted: that of another bucket of the same range")
+
+
+@around(Snapshots.begin_deletion, "BD-16", "another's snapshot", was="tracker.snapshots.number_of: absent")
+def another_s_snapshot(begin_deletion: Method, s: Snapshots, bucket: Bucket) -> Any:
+    """Your tracker deletes another bucket's snapshot in place of one that could not be stored; it must delete none."""
+    number = s.durable.keys.get(bucket.ledgers)
+    return begin_deletion(s, bucket) if number is None else s.delete_snapshot(bucket, bucket.id or number)
+
+
 of(
     Snapshots.updated_again,
     look="what a crash leaves between both; two buckets of the same range; a failure that is final",
@@ -86,16 +89,61 @@ of(
         lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
     ),
 )
-of(Snapshots.puts_key)(
-    instead("absent", "Your tracker puts the key of a bucket that was cleared; it may not.", lambda s, bucket: True),
+of(Snapshots.stored)(
+    instead(
+        "absent",
+        "Your tracker puts the key of a bucket that was cleared; it must not.",
+        lambda s, bucket: s.put(bucket),
+        was="tracker.snapshots.puts_key: absent",
+    ),
 )
 of(Snapshots.has_key)(
     instead(
         "absent",
         (
-            "Your tracker removes a key that leads to another snapshot by then; it may only where it still leads to the"
+            "Your tracker removes a key that leads to another snapshot by then; it may only if it still leads to the"
             " deleted one."
         ),
         lambda s, bucket: True,
     ),
 )
+
+
+@around(
+    Snapshots.delete_snapshot,
+    "BD-17",
+    "key first",
+    was="tracker.snapshots.KeyFirst: the key is removed before the snapshot is deleted",
+)
+def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> Promise:
+    """Your tracker removes the key of a bucket before its snapshot is deleted; the key must go last."""
+    removed, deleted = Promise(), Promise()
+
+    def delete(_: bool) -> None:
+        effect = partial(s.durable.delete, number)
+        s.call(f"delete:{number}", effect, lambda outcome, _: deleted.settle(outcome == OK), s.retried)
+
+    s.remove(bucket, removed)
+    removed.then(delete)
+    return deleted
+
+
+@around(
+    Snapshots.write,
+    "BD-17",
+    "key before snapshot",
+    was="tracker.snapshots.KeyBeforeSnapshot: the key is put before the snapshot is stored",
+)
+def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest: Any) -> None:
+    """Your tracker puts the key of a bucket before its snapshot is stored; it must put it after that."""
+    guessed = s.durable.made + 1
+    label = f"put:{name(bucket.ledgers)}={guessed}"
+    s.call(label, partial(s.durable.put, bucket.ledgers, guessed), lambda *_: None, s.updated_again)
+    write(s, bucket, *rest)
+
+
+@around(Snapshots.enqueue, "BD-17", "side by side", was="tracker.snapshots.SideBySide: keys are updated side by side")
+def side_by_side(_: Method, s: Snapshots, update: KeyUpdate) -> None:
+    """Your tracker updates keys side by side; one must come after another."""
+    s.update = None
+    s.start(update)

@@ -6,7 +6,7 @@ from broker_tck.model.parts.tick import Tick
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
-of(Tick.cutoff, look="the strict switch where the cut-off is computed")(
+of(Tick.cutoff, look="the strict switch in the computation of the cut-off")(
     instead(
         "absent",
         "Your tracker lets no message come early; unless delivery is strict, the cut-off must be a tick after now.",

@@ -9,12 +9,12 @@ from broker_tck.properties.mistakes.book import around, instead, look_at, of
 # ---- DD-21: what the timer is armed for
 
 look_at("DD-21", "a target that outlives its timeout; a first bucket that is this very moment")
-of(Timer.disarm)(
+of(Timer.disarm, breaks="DD-21")(
     instead(
         "stays armed when nothing is held",
         "Your tracker's timer stays armed when nothing is held; it must be disarmed.",
         lambda t: None,
-        was="timer.StaysArmed: stays armed when nothing is held",
+        was="StaysArmed: stays armed when nothing is held",
     ),
 )
 of(Timer.settled)(
@@ -40,12 +40,12 @@ of(Timer.forget)(
         "absent",
         "Your tracker cancels a timeout and still takes it for armed.",
         lambda t, wake: None,
-        was="timer.forgets_cancelled: absent",
+        was="forgets_cancelled: absent",
     ),
 )
 
 
-@around(Timer.forget, "DD-21", "unless idle", was="timer.forgets_cancelled: unless idle")
+@around(Timer.forget, "DD-21", "unless idle", was="forgets_cancelled: unless idle")
 def unless_idle(forget: Method, t: Timer, wake: int | None) -> None:
     """If the first bucket's moment has passed, your tracker takes a cancelled timeout for armed; it must forget it."""
     if wake is None or wake > t.now:
@@ -66,7 +66,7 @@ of(Timer.passed)(
     Timer.moment,
     "DD-21",
     "reaches as far as an int",
-    was="timer.ReachesAnInt: reaches as far ahead as an int of milliseconds",
+    was="ReachesAnInt: reaches as far ahead as an int of milliseconds",
 )
 def reaches_an_int(moment: Method, t: Timer, wake: int, tick: int) -> int:
     """Your tracker's timer reaches 2^31 - 1 ms ahead; it must be armed for the first bucket, however far that is."""
@@ -115,7 +115,7 @@ of(Timer.earliest_at_first)(
 )
 
 
-@around(Timer.fire, "DD-22", "forgets the run", was="timer.run_noted: absent")
+@around(Timer.fire, "DD-22", "forgets the run", was="run_noted: absent")
 def forgets_the_run(fire: Method, t: Timer, deadline: int) -> None:
     """Your tracker forgets when its timer ran last; the next firing must be at least a tick later."""
     before = t.last_run
@@ -123,7 +123,7 @@ def forgets_the_run(fire: Method, t: Timer, deadline: int) -> None:
     t.last_run = before
 
 
-@around(Timer.fire, "DD-22", "only the first", was="timer.run_noted: only the first")
+@around(Timer.fire, "DD-22", "only the first", was="run_noted: only the first")
 def only_the_first(fire: Method, t: Timer, deadline: int) -> None:
     """Your tracker remembers only the first run of its timer; the last one counts."""
     before = t.last_run
@@ -140,7 +140,7 @@ look_at("DD-23", "a timeout that is replaced without being cancelled")
     Timer.replace,
     "DD-23",
     "arms another without cancelling",
-    was="timer.KeepsReplaced: arms another without cancelling",
+    was="KeepsReplaced: arms another without cancelling",
 )
 def keeps_replaced(replace: Method, t: Timer, wake: int, tick: int) -> None:
     """Your tracker arms another timeout without cancelling the one before; at most one may be armed."""
@@ -148,7 +148,7 @@ def keeps_replaced(replace: Method, t: Timer, wake: int, tick: int) -> None:
     replace(t, wake, tick)
 
 
-@around(Timer.replace, "DD-23", "cancels only a later one", was="timer.KeepsSooner: cancels only a later one")
+@around(Timer.replace, "DD-23", "cancels only a later one", was="KeepsSooner: cancels only a later one")
 def keeps_sooner(replace: Method, t: Timer, wake: int, tick: int) -> None:
     """Your tracker cancels a timeout only for a sooner one; at most one may be armed."""
     if t.timeout is not None and t.timeout < wake:
@@ -161,9 +161,7 @@ def keeps_sooner(replace: Method, t: Timer, wake: int, tick: int) -> None:
 look_at("DD-24", "a firing that was on its way when its timeout was cancelled")
 
 
-@around(
-    Timer.stale, "DD-24", "a cancelled timeout is heeded", was="timer.HeedsCancelled: a cancelled timeout is heeded"
-)
+@around(Timer.stale, "DD-24", "a cancelled timeout is heeded", was="HeedsCancelled: a cancelled timeout is heeded")
 def honours_stale_timeout(_: Method, t: Timer) -> bool:
     """Your tracker asks for a read when a cancelled timeout fires; it must ignore that."""
     if t.cancelled is not None:
@@ -175,7 +173,7 @@ def honours_stale_timeout(_: Method, t: Timer) -> bool:
     Timer.stale,
     "DD-24",
     "forgets the newer one",
-    was="timer.ForgetsNewer: a cancelled timeout has the newer one forgotten",
+    was="ForgetsNewer: a cancelled timeout has the newer one forgotten",
 )
 def forgets_newer(_: Method, t: Timer) -> bool:
     """A cancelled timeout that fires makes your tracker forget the newer one; it must be ignored."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ from broker_tck.properties.search.isolation.unloaded import loaded
 
 MAKING = 24
 """So many times as long may it take to be made for the first time what is more than a Python object."""
+T = TypeVar("T")
 Asked = tuple[type[Reference], Any, Sequence[Operation]]
 """A trace to be replayed: beside which model, how the subject is configured, and what it is asked for."""
 
@@ -38,6 +39,18 @@ def limits_of(subject: Subject, seconds: float = SECONDS, memory: int | None = M
 def does_in_bulk(contract: Contract, line: bytes) -> int:
     """How much an operation does in bulk, given as JSON."""
     return bulk([msgspec.json.decode(line, type=contract.operations)])
+
+
+def asked_apart(
+    subject: Subject,
+    function: Callable[[Subject, Tell], T],
+    limits: Limits,
+    told: Tell = lambda message: None,
+    parent: Any = None,
+) -> T | End:
+    """What a function comes to that asks a subject for something, in a process of its own."""
+    bulk = partial(does_in_bulk, subject.contract)
+    return guarded(lambda tell: function(loaded(subject), tell), limits, told, bulk, subject.name, parent)
 
 
 class Apart:
@@ -72,11 +85,10 @@ class Apart:
             return None
         if not can_fork(subject.forks):
             return failure(subject, model, config, operations)
-        found = guarded(
-            lambda tell: failure(loaded(subject), model, config, operations),
+        found = asked_apart(
+            subject,
+            lambda subject, tell: failure(subject, model, config, operations),
             self.limits,
-            bulk=partial(does_in_bulk, subject.contract),
-            name=subject.name,
             parent=self.parent,
         )
         if self.left and (isinstance(found, End) or not subject.forks):
@@ -98,13 +110,7 @@ def all_apart(subject: Subject, asked: Sequence[Asked]) -> Iterator[Failure | No
     judge = Apart(subject, limits)
     while done < len(asked):
         found: list[Failure | None] = []
-        end = guarded(
-            partial(replay_each, subject, asked[done:]),
-            limits,
-            found.append,
-            partial(does_in_bulk, subject.contract),
-            subject.name,
-        )
+        end = asked_apart(subject, partial(replay_each, asked[done:]), limits, found.append)
         if isinstance(end, End) and len(found) == len(asked) - done:  # it ended behind the last one
             found.pop()
         for number, each in enumerate(found, done):
@@ -115,10 +121,10 @@ def all_apart(subject: Subject, asked: Sequence[Asked]) -> Iterator[Failure | No
             done += 1
 
 
-def replay_each(subject: Subject, asked: Sequence[Asked], tell: Tell) -> None:
+def replay_each(asked: Sequence[Asked], subject: Subject, tell: Tell) -> None:
     """Tell where each of some traces fails."""
     for each in asked:
-        tell(failure(loaded(subject), *each))
+        tell(failure(subject, *each))
 
 
 def seed_of(end: End) -> int | None:
@@ -135,11 +141,10 @@ def written_down(end: End, subject: Subject, model: type[Reference], limits: Lim
     seed = seed_of(end)
     if seed is None:
         return end
-    again = guarded(
-        lambda tell: walk(subject.contract, seed, loaded(subject).rig, model, subject.capabilities),
+    again = asked_apart(
+        subject,
+        lambda subject, tell: walk(subject.contract, seed, subject.rig, model, subject.capabilities),
         limits,
-        bulk=partial(does_in_bulk, subject.contract),
-        name=subject.name,
         parent=parent,
     )
     if isinstance(again, End):
@@ -177,10 +182,7 @@ def judged_apart(trace: Trace, subject: Subject, law: str) -> Judgement:
     """Have a law judge a trace on a subject in a process of its own; one that ends the process breaks it there."""
     if not can_fork(subject.forks):
         return judgement(trace, subject, law)
-    bulk = partial(does_in_bulk, subject.contract)
-    found = guarded(
-        lambda tell: judgement(trace, loaded(subject), law), limits_of(subject), bulk=bulk, name=subject.name
-    )
+    found = asked_apart(subject, lambda subject, tell: judgement(trace, subject, law), limits_of(subject))
     if isinstance(found, End):
         return Judgement(trace.where, subject.name, law, max(1, len(found.trace) - 1), found.message)
     return found

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Collection, Iterable
+from math import ceil, isnan
+from typing import ClassVar, Protocol
 
-from broker_tck.model.delayed_delivery.buckets import Buckets
-from broker_tck.model.delayed_delivery.fixed_delay import FixedDelay
-from broker_tck.model.delayed_delivery.index import Position
+from broker_tck.model.delayed_delivery.specification import Buckets, FixedDelay, MemoryEstimate, Placed, Position
 from broker_tck.model.parts.timer import BegunAtZero
 from broker_tck.model.reference import Fault
-from broker_tck.model.topic_delivery.registry import Registry
-from broker_tck.model.topic_delivery.shared_index import Config
-from broker_tck.model.topic_delivery.specification import TopicDelivery
-from broker_tck.model.topic_delivery.throttled import MeasuredSets, ThrottledPruner
-from broker_tck.model.topic_delivery.view import Placed, SubscriptionView
+from broker_tck.model.rules import rule
+from broker_tck.model.topic_delivery.specification import (
+    MANAGER,
+    Config,
+    Pruner,
+    Registry,
+    SubscriptionView,
+    TopicDelivery,
+)
+
+ADAPTIVE = (5, 50)
+"""The bounds of the interval, in milliseconds, if it is taken from the tick."""
+USUAL_RATIO = 0.5
 
 
 class BucketsByTheTick(Buckets):
@@ -34,8 +41,7 @@ class ForAllTimes(FixedDelay):
     def refused(self) -> None:
         pass
 
-    def starts_anew(self, taken: bool, empty: bool) -> bool:
-        return False
+    begin = refused
 
 
 class ArmedForThePast(BegunAtZero):
@@ -60,8 +66,7 @@ class BehindTheMark(SubscriptionView):
     def was_handed(self, placed: Placed) -> bool:
         return False
 
-    def was_cleared(self, placed: Placed) -> bool:
-        return False
+    was_cleared = was_handed
 
     def was_passed(self, position: Position) -> bool:
         return False
@@ -84,6 +89,72 @@ class ByName(Registry):
 
     def may_open(self) -> bool:
         return True
+
+
+class Throttle(Protocol):
+    """What the pruner is configured with."""
+
+    tick: int
+    prune_ms: int
+    ratio: float | None
+
+
+class ThrottledPruner(Pruner):
+    """It tries at most once in an interval, and goes by mark-delete positions alone."""
+
+    def __init__(self, config: Throttle) -> None:
+        super().__init__(config)
+        self.interval = self.interval_of(config.prune_ms, config.tick)
+        self.ratio = self.ratio_of(config.ratio)
+        self.tried = 0
+
+    @rule("TD-21", source=f"{MANAGER}, pruneMinIntervalMillis")
+    def may_try(self, now: int) -> bool:
+        """A prune is tried once the interval has passed since the last try, failed or not; the first counts from 0."""
+        return now - self.tried >= self.interval
+
+    @rule("TD-21")
+    def interval_of(self, prune_ms: int, tick: int) -> int:
+        """The interval is the configured one, else the first tick, but at least 5 ms and at most 50."""
+        least, most = ADAPTIVE
+        return prune_ms if prune_ms > 0 else min(max(tick, least), most)
+
+    @rule("TD-22", source=f"PIP-448, delayedDeliveryPruneEligibleRatio; {MANAGER}")
+    def is_worth_a_try(self, asked: int, views: int) -> bool:
+        """A firing tries a prune if it asks the configured share of the views, rounded up, and at least one of them."""
+        return asked >= max(1, ceil(self.ratio * views))
+
+    @rule("TD-22")
+    def ratio_of(self, ratio: float | None) -> float:
+        """A share that is no number is 0.5; one below 0 is 0, and one above 1 is 1."""
+        return USUAL_RATIO if ratio is None or isnan(ratio) else min(max(ratio, 0.0), 1.0)
+
+    @rule("TD-24", source=f"{MANAGER}; T-14, T-15")
+    def fails(self, views: Collection[SubscriptionView]) -> bool:
+        """A try with something held and nobody registered is an error; what was to be handed out is lost with it."""
+        return not views
+
+
+class MeasuredSets(MemoryEstimate):
+    """The sizes of the sets of entries, as the class keeps the sum."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bytes = 0
+
+    @staticmethod
+    def size(entries: int) -> int:
+        """Bytes of a set of entry ids below 65,536, as the class writes it."""
+        return 58 + 2 * entries if entries else 1
+
+    def entered(self, entries: int) -> None:
+        """One more came into a set, which has so many now."""
+        self.bytes += self.size(entries) - self.size(entries - 1)
+
+    @rule("TD-25", source=f"{MANAGER}; T-10")
+    def freed(self, entries: int, left: int, whole: bool) -> int:
+        """A set of entries that a prune drops as a whole takes a byte more off the estimate than it had added."""
+        return self.size(entries) - (0 if whole else self.size(left))
 
 
 class Pip448(TopicDelivery):
@@ -168,13 +239,13 @@ class Pip448(TopicDelivery):
     def release(self, copies: Iterable[Placed]) -> None:
         pass
 
-    def settle(self, done: Iterable[Placed]) -> None:
-        pass
+    settle = release
 
+    @rule("TD-23", source=MANAGER)
     def hand_out(self, view: SubscriptionView, most: int) -> list[Position]:
+        """A prune is tried at the end of every get, whatever that hands out, and by firings; by nothing else."""
         out = super().hand_out(view, most)
-        if self.pruner.tries_after_get(len(out)):
-            self.try_to_prune()
+        self.try_to_prune()
         return out
 
     def try_to_prune(self) -> None:
@@ -202,20 +273,26 @@ class Pip448(TopicDelivery):
 
     # ---- Memory
 
-    def inserted(self, new: bool, key: int, position: Position) -> None:
+    def came(self, view: SubscriptionView, placed: Placed, new: bool) -> None:
         if new:
-            self.memory_estimate.entered(sum(copy[0] == position[0] for copy in self.index.held[key]))
+            key, (ledger, _) = placed
+            self.memory_estimate.entered(sum(position[0] == ledger for position in self.index.held[key]))
+        view.adds(placed)
 
     def copies(self) -> Iterable[Placed]:
         """Every copy that is held."""
-        return ((key, copy) for key, bucket in self.index.held.items() for copy in bucket)
+        return ((key, position) for key, bucket in self.index.held.items() for position in bucket)
 
     def entries(self) -> Counter[tuple[int, int]]:
         """How many entries each set has, by the key of its bucket and its ledger."""
-        return Counter((key, copy[0]) for key, copy in self.copies())
+        return Counter((key, ledger) for key, (ledger, _) in self.copies())
 
     def memory(self, handle: str) -> int | None:
         return None if self.view(handle) is None else self.memory_estimate.bytes
 
     def memory_seen(self) -> int:
         return self.memory_estimate.bytes
+
+
+PROFILES = {model.PROFILE: model for model in (TopicDelivery, Pip448)}
+"""Every profile of the contract; the first is the default."""

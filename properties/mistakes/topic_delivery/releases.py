@@ -1,21 +1,24 @@
-"""Known mistakes: the pruner of PIP-448's branch, which tries now and then, and its estimate of the memory."""
+"""Known mistakes of PIP-448's branch: in its pruner, and in its estimate of the memory."""
 
 from __future__ import annotations
 
 from math import ceil
+from typing import Any
 
-from broker_tck.model.topic_delivery.throttled import ADAPTIVE, MeasuredSets, ThrottledPruner
-from broker_tck.properties.mistakes.book import instead, of
+from broker_tck.model.rules import Method
+from broker_tck.model.topic_delivery.releases import ADAPTIVE, MeasuredSets, Pip448, ThrottledPruner
+from broker_tck.properties.mistakes.book import around, instead, look_at, of
+from broker_tck.properties.mistakes.parts.without import without
 
 of(ThrottledPruner.may_try, look="a try that is refused, or throws, and spends the interval all the same")(
     instead(
         "absent",
-        "Your tracker tries a prune at every occasion; the interval has to have passed since the last try.",
+        "Your tracker tries a prune at every occasion; the interval must have passed since the last try.",
         lambda p, now: True,
     ),
     instead(
         "only after the interval",
-        "Your tracker tries no prune when exactly its interval has passed; then it has to.",
+        "Your tracker tries no prune when exactly its interval has passed; then it must.",
         lambda p, now: now - p.tried > p.interval,
     ),
     instead(
@@ -27,7 +30,7 @@ of(ThrottledPruner.may_try, look="a try that is refused, or throws, and spends t
 of(ThrottledPruner.interval_of)(
     instead(
         "absent",
-        "Your tracker has no interval between prunes unless one is configured; it has to take it from the first tick.",
+        "Your tracker has no interval between prunes unless one is configured; it must take it from the first tick.",
         lambda p, prune_ms, tick: prune_ms,
     ),
     instead(
@@ -49,25 +52,22 @@ of(ThrottledPruner.interval_of)(
 of(ThrottledPruner.is_worth_a_try, look="equality with the share; a share of 0")(
     instead(
         "absent",
-        "Every firing of your tracker tries a prune; it has to ask the configured share of the views for that.",
+        "Every firing of your tracker tries a prune; it must ask the configured share of the views for that.",
         lambda p, asked, views: True,
     ),
     instead(
         "rounded down",
-        "Your tracker rounds the share of views for a prune down; it has to round up.",
+        "Your tracker rounds the share of views for a prune down; it must round up.",
         lambda p, asked, views: asked >= max(1, int(p.ratio * views)),
     ),
     instead(
         "more than the share",
-        (
-            "A firing of your tracker tries a prune only if it asks more than the configured share of the views; "
-            "exactly that share is enough."
-        ),
+        "A firing of your tracker tries no prune if it asks exactly the configured share of the views; it must.",
         lambda p, asked, views: asked > max(0, p.ratio * views),
     ),
     instead(
         "never",
-        "A firing of your tracker never tries a prune; it has to when it asks enough of the views.",
+        "A firing of your tracker never tries a prune; it must when it asks enough of the views.",
         lambda p, asked, views: False,
     ),
     instead(
@@ -84,10 +84,7 @@ of(ThrottledPruner.is_worth_a_try, look="equality with the share; a share of 0")
 of(ThrottledPruner.ratio_of)(
     instead(
         "absent",
-        (
-            "Your tracker takes a share that is no number for 0, and one beyond 0 or 1 as it is; the former is 0.5, the"
-            " latter is cut."
-        ),
+        "Your tracker takes a share that is no number for 0; it must be 0.5. One beyond 0 or 1 must be cut.",
         lambda p, ratio: 0.0 if ratio is None else ratio,
     ),
     instead(
@@ -96,14 +93,29 @@ of(ThrottledPruner.ratio_of)(
         lambda p, ratio: 1.0 if ratio is None else min(max(ratio, 0.0), 1.0),
     ),
 )
-of(ThrottledPruner.tries_after_get, look="a get of nothing; a view that leaves")(
-    instead("absent", "Your tracker tries no prune after a get; it has to after every one.", lambda p, taken: False),
-    instead(
-        "only if something was handed out",
-        "Your tracker tries a prune only after a get that handed something out; it has to after every get.",
-        lambda p, taken: taken > 0,
-    ),
+look_at("TD-23", "a get of nothing; a view that leaves")
+
+
+@around(Pip448.hand_out, "TD-23", "absent", was="pruner.tries_after_get: absent")
+def no_prune_after_a_get(hand_out: Method, m: Pip448, *get: Any) -> Any:
+    """Your tracker tries no prune after a get; it must after every one."""
+    return without("try_to_prune", m, hand_out, *get)
+
+
+@around(
+    Pip448.hand_out,
+    "TD-23",
+    "only if something was handed out",
+    was="pruner.tries_after_get: only if something was handed out",
 )
+def only_if_something_was_handed_out(hand_out: Method, m: Pip448, *get: Any) -> Any:
+    """Your tracker tries a prune only after a get that handed something out; it must after every get."""
+    out = without("try_to_prune", m, hand_out, *get)
+    if out:
+        m.try_to_prune()
+    return out
+
+
 of(ThrottledPruner.fails, look="the smallest of no mark-delete positions")(
     instead(
         "absent",
@@ -114,18 +126,12 @@ of(ThrottledPruner.fails, look="the smallest of no mark-delete positions")(
 of(MeasuredSets.freed, look="the size of an empty set, 1 byte; an estimate below 0")(
     instead(
         "absent",
-        (
-            "A prune takes off your tracker's memory estimate exactly what was added; for a set that goes as a whole "
-            "this profile takes a byte more."
-        ),
+        "If a whole set goes, a prune takes what was added off your tracker's estimate; here it must take a byte more.",
         lambda e, entries, left, whole: e.size(entries) - e.size(left),
     ),
     instead(
         "always",
-        (
-            "What empties a set in parts takes a byte too many off your tracker's memory estimate; only a prune that "
-            "drops it as a whole may."
-        ),
+        "If a set goes in parts, your tracker's estimate loses a byte too many; only a set that goes as a whole may.",
         lambda e, entries, left, whole: e.size(entries) - (0 if not left else e.size(left)),
     ),
 )
