@@ -2,119 +2,206 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from random import Random
-from typing import Any, ClassVar
+import re
+from typing import Any
+from unittest import SkipTest
 
+import hypothesis
 import kit
 import pytest
-from kit import CONTRACT, MODEL, found, subject_of, wrong
+from hypothesis import Phase, settings
+from hypothesis.database import InMemoryExampleDatabase
+from hypothesis.stateful import RuleBasedStateMachine, rule
+from kit import MODEL, found, subject_of, wrong
 
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.engine import machine as machines
+from broker_tck.properties.contracts.delayed_delivery.operations import Add, Close
 from broker_tck.properties.engine.check import unanswered
-from broker_tck.properties.engine.choices import ByteChoices
-from broker_tck.properties.engine.machine import Machine, machine_for, machine_settings, run_machine
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.machine import Broken, Machine, Outcome, fixed, machine_for, of_the_user, run_machine
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.subjects import Subject, bundled
+from broker_tck.properties.engine.walk import Walk
+from broker_tck.properties.report.parts import conformance
+
+IDEAL = MODEL.PROFILE
+EQUALITY = "DD-09 refuses: equality_accepted"
 
 
-class Told(TimeBucketTracker):
-    """Tells what it is asked for."""
-
-    asked: ClassVar[Counter[str]] = Counter()
-
-    def __getattribute__(self, name: str) -> Any:
-        if not name.startswith("_"):
-            Told.asked[name] += 1
-        return super().__getattribute__(name)
+def run(subject: Subject, examples: int, profile: str = IDEAL) -> Outcome:
+    """A run with the settings of a check."""
+    return run_machine(machine_for(subject, profile), fixed(examples))
 
 
-def test_conforming_subject_passes() -> None:
-    failed, operations = run_machine(subject_of(TimeBucketTracker), MODEL, 8)
-    assert failed is None
-    assert operations > 200
+def like_a_user(**said: Any) -> settings:
+    """What somebody has who gives no option: a database, and all phases but the one that traces each line."""
+    phases = [phase for phase in Phase if phase is not Phase.explain]
+    usual = settings(derandomize=False, database=InMemoryExampleDatabase(), phases=phases)
+    return settings(usual, **said)
+
+
+def seeded(subject: Subject) -> type[Machine]:
+    """A machine that makes the same examples each time, whatever its settings are."""
+    machine: type[Machine] = hypothesis.seed(1)(machine_for(subject, IDEAL))
+    return machine
+
+
+def told_by(machine: type[Machine]) -> str:
+    """What the test says that users have of a machine."""
+    machine.TestCase.settings = like_a_user()
+    with pytest.raises(Broken) as raised:
+        machine.TestCase("runTest").debug()
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)
+def test_conforming_subject_passes(contract: Contract) -> None:
+    subject = bundled(contract)[0]
+    failed, performed, program = run(subject, 4, subject.profiles[0])
+    assert (failed, program) == (None, "")
+    assert performed > 100
 
 
 def test_other_profile_passes() -> None:
-    subject = subject_of(HeapTracker)
-    assert run_machine(subject, CONTRACT.model("heap"), 10)[0] is None
+    assert run(subject_of(HeapTracker), 10, "heap").failed is None
 
 
-@pytest.mark.parametrize("way", ["DD-09 refuses: equality_accepted", "DD-28 index.count: of_buckets"])
-def test_wrong_way_is_killed(way: str) -> None:
+@pytest.mark.parametrize("way", [EQUALITY, "DD-28 index.count: of_buckets"])
+def test_known_mistake_is_found_the_same_each_time(way: str) -> None:
     subject = wrong(way)
-    failed, operations = run_machine(subject, MODEL, 200)
-    assert failed is not None
-    assert failed.difference is not None
-    assert operations < 200 * machines.STEPS
-    finding = found(subject, failed)
+    first, second = run(subject, 100), run(subject, 100)
+    assert first.failed is not None
+    assert second.failed is not None
+    assert (first.failed.config, first.failed.operations) == (second.failed.config, second.failed.operations)
+    finding = found(subject, first.failed)
     assert finding is not None
     assert finding.rule == way[:5]
 
 
-def test_run_without_a_seed_is_always_the_same() -> None:
-    subject = subject_of(TimeBucketTracker)
-    assert run_machine(subject, MODEL, 8)[1] == run_machine(subject, MODEL, 8)[1]
-    subject = wrong("DD-28 index.count: of_buckets")
-    first, second = run_machine(subject, MODEL, 200), run_machine(subject, MODEL, 200)
-    assert first[0] is not None
-    assert second[0] is not None
-    assert (first[0].config, first[0].operations) == (second[0].config, second[0].operations)
+def test_failure_is_shrunk_printed_kept_and_replayed_first() -> None:
+    machine, given = seeded(wrong(EQUALITY)), like_a_user()
+    failed, performed, program = run_machine(machine, given)
+    assert failed is not None
+    _, started, *done, ended = [line for line in program.splitlines() if line.startswith("state")]
+    assert (started, ended) == (f"state.start(config={failed.config})", "state.teardown()")
+    assert [line[line.index("=") + 1 : -1] for line in done] == [*map(repr, failed.operations)]
+    assert done[-1].startswith("state.add(operation=Add(")
+    assert len(done) < 5
+    assert performed > 100
+    again = run_machine(machine, settings(given, phases=[Phase.reuse]))
+    assert again.failed is not None
+    assert again.failed.operations == failed.operations
+    assert again.performed == 2 * len(done)  # the failure, and once more to print it
+    with pytest.raises(SkipTest):  # nothing is kept of another subject
+        run_machine(machine_for(subject_of(TimeBucketTracker), IDEAL), settings(given, phases=[Phase.reuse]))
 
 
-def test_seeds_differ() -> None:
-    subject = wrong("DD-28 index.count: of_buckets")
-    runs = [run_machine(subject, MODEL, 200, seed)[0] for seed in (1, 2)]
-    assert runs[0] is not None
-    assert runs[1] is not None
-    assert runs[0].operations != runs[1].operations
+def test_failure_is_reproduced_by_the_line_that_is_printed() -> None:
+    first, _, program = run_machine(seeded(wrong(EQUALITY)), like_a_user(print_blob=True))
+    told = re.search(r"@reproduce_failure\('(.*)', (b'.*')\)", program)
+    assert told is not None
+    blob = told[2][2:-1].encode().decode("unicode_escape").encode("latin-1")
+    machine = hypothesis.reproduce_failure(told[1], blob)(machine_for(wrong(EQUALITY), IDEAL))
+    failed, performed, _ = run_machine(machine, like_a_user())
+    assert first is not None
+    assert failed == first
+    assert performed == len(first.operations)
 
 
-def test_every_maker_is_a_rule_of_the_machine() -> None:
-    subject = subject_of(TimeBucketTracker)
-    makers = CONTRACT.makers(MODEL(CONTRACT.config()), ByteChoices(), subject.capabilities)
-    machine = machine_for(subject, MODEL)
-    assert rules_of(machine) == {maker.name for maker in makers}
-    lacking = subject_of(type("Lacking", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}}))
-    assert "memory" not in rules_of(machine_for(lacking, MODEL))
+def test_failure_is_explained_once_and_not_while_it_is_shrunk() -> None:
+    asked: list[Walk] = []
+
+    def report(subject: Subject, profile: str, failed: Walk) -> str:
+        asked.append(failed)
+        return f"{profile}: so it is"
+
+    machine = machine_for(wrong(EQUALITY), IDEAL, report)
+    assert told_by(hypothesis.seed(1)(machine)) == f"{IDEAL}: so it is"
+    assert asked == [machine.failed]
+    assert machine.performed > 100
 
 
-def test_step_makes_its_own_kind_and_goes_on_as_walks_do() -> None:
-    machine = machine_for(subject_of(TimeBucketTracker), MODEL)()
-    random = Random(1)
-    machine.start(random.randbytes(64))
-    kinds = set()
-    for kind, make in machine.makes.items():
-        for many in (0, machines.FOLLOWING):
-            before = len(machine.done)
-            entropy = many + (machines.FOLLOWING + 1) * random.getrandbits(480)  # the first choice is how many follow
-            machine.step(kind, entropy.to_bytes(64))
-            first, *following = machine.done[before:]
-            assert first.tag == make().tag
-            assert len(following) == many
-            kinds |= {operation.tag for operation in following}
-    assert len(kinds) > 4
+def test_users_add_rules() -> None:
+    """A class that is handed to users says what the kit says, and goes on to do what they add."""
+    base: Any = conformance("delayed-delivery", kit.OneTooMany).machine()
+
+    class Twice(base):  # type: ignore[misc]
+        @rule()
+        def add_twice(self) -> None:
+            for _ in range(2):
+                self.perform(Add(1, 1, self.reference.timer.now + 10_000))
+
+    assert issubclass(Twice, RuleBasedStateMachine)
+    failed = run_machine(Twice, fixed(60)).failed
+    assert failed is not None
+    assert failed.operations[-1].tag == "get"
+    assert Add(1, 1, failed.config.clock + 10_000) in failed.operations
+    said = told_by(hypothesis.seed(1)(base))
+    assert "is broken by kit:OneTooMany (timebucket-ideal; " in said
+    assert "  broker-tck replay --subject kit:OneTooMany " in said
+    assert conformance("delayed-delivery", kit.OneTooMany).machine("heap").profile == "heap"
 
 
-def rules_of(machine: type[machines.Machine]) -> set[str]:
-    """The kinds of operations that a machine has a rule for."""
-    return {name.removeprefix("make_") for name in vars(machine) if name.startswith("make_")}
+def test_settings_and_seeds_are_those_of_hypothesis() -> None:
+    machine = machine_for(subject_of(TimeBucketTracker), IDEAL)
+    seeds = (1, 2, 1)
+    one, other, again = (run_machine(hypothesis.seed(n)(machine), like_a_user(max_examples=5))[1] for n in seeds)
+    assert one == again != other
+    assert of_the_user(7).max_examples == settings().max_examples  # the profile of these tests has a number
+    before = settings.get_current_profile_name()
+    settings.load_profile("default")
+    try:
+        given = of_the_user(7)
+        assert (given.max_examples, given.deadline, Phase.explain in given.phases) == (7, None, False)
+        assert {Phase.reuse, Phase.generate, Phase.shrink} <= {*given.phases}
+    finally:
+        settings.load_profile(before)
 
 
-def test_every_operation_is_performed() -> None:
-    Told.asked.clear()
-    run_machine(subject_of(Told), MODEL, 25)
-    assert {name for name in vars(kit.CONTRACT.interface) if not name.startswith("_")} <= set(Told.asked)
+def test_rules_are_the_makers_and_one_for_what_has_no_arguments() -> None:
+    machine = machine_for(subject_of(TimeBucketTracker), IDEAL)
+    rules = {made.function.__name__ for made in machine.setup_state().rules}
+    assert rules == {"rest", "call", "add", "again", "fill", "get", "tick", "adv"}
+    called = machine_for(subject_of(Lacking), IDEAL)
+    assert {o.tag for o in all_performed(machine)} - {o.tag for o in all_performed(called)} == {"memory"}
 
 
-def test_steps_are_as_many_as_they_are_said_to_be() -> None:
-    settings = machine_settings(7, 9)
-    assert (settings.max_examples, settings.stateful_step_count, settings.derandomize) == (7, 9, True)
-    assert run_machine(subject_of(TimeBucketTracker), MODEL, 3, steps=5)[1] <= 3 * 5 * (1 + machines.FOLLOWING)
+class Lacking(TimeBucketTracker):
+    """Has no estimate of its memory."""
+
+    capabilities = {"memory_estimate": False}  # noqa: RUF012
+
+
+def all_performed(machine: type[Machine]) -> list[Any]:
+    """All that a run performs."""
+    performed: list[Any] = []
+
+    class Listening(machine):  # type: ignore[misc, valid-type]
+        def perform(self, operation: Any) -> None:
+            performed.append(operation)
+            super().perform(operation)
+
+    run_machine(Listening, fixed(30))
+    return performed
+
+
+class Unclosed(TimeBucketTracker):
+    """Raises when it is closed."""
+
+    def close(self) -> None:
+        raise LookupError("closed")
+
+
+def test_operations_at_the_end_are_printed() -> None:
+    failed, _, program = run_machine(seeded(subject_of(Unclosed)), like_a_user())
+    assert failed is not None
+    assert failed.operations[-1] == Close()
+    assert program.index("state.teardown()") < program.index("# perform(Close())")
 
 
 def test_hang_ends_the_machine() -> None:
-    failed, _ = run_machine(subject_of(kit.Hanging), MODEL, 30)
+    failed = run(subject_of(kit.Hanging), 60).failed
     assert failed is not None
     assert failed.difference is not None
     assert unanswered(failed.difference)
@@ -123,15 +210,15 @@ def test_hang_ends_the_machine() -> None:
 
 def test_failure_that_does_not_happen_again_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
-    failed, _ = run_machine(subject_of(kit.Flaky), MODEL, 20)
+    failed = run(subject_of(kit.Flaky), 20).failed
     assert failed is not None
     assert failed.operations[-1].tag in ("has", "pause")
 
 
 def test_subject_that_cannot_be_made_fails() -> None:
-    failed, operations = run_machine(subject_of(kit.Unmakeable), MODEL, 5)
+    failed, performed, _ = run(subject_of(kit.Unmakeable), 5)
     assert failed is not None
-    assert operations <= 5
+    assert performed <= 5
 
 
 def test_error_of_the_kit_is_none_of_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,4 +227,10 @@ def test_error_of_the_kit_is_none_of_the_subject(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Machine, "perform", perform)
     with pytest.raises(ZeroDivisionError):
-        run_machine(subject_of(TimeBucketTracker), MODEL, 5)
+        run(subject_of(TimeBucketTracker), 5)
+
+
+def test_component_that_has_ended_is_asked_for_nothing() -> None:
+    subject = bundled(CONTRACTS["topic-delivery"])[0]
+    performed = all_performed(machine_for(subject, subject.profiles[0]))
+    assert "shutdown" in {operation.tag for operation in performed}

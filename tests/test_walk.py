@@ -11,13 +11,11 @@ from typing import Any, get_args
 
 import pytest
 import refresh
-from hypothesis import given
-from hypothesis import strategies as st
 from kit import CONTRACT, MODEL, ROOT, python, walked
 
 from broker_tck.model.rules import replaced
 from broker_tck.properties.engine.check import first_difference
-from broker_tck.properties.engine.choices import ByteChoices, SeededChoices, one_of, weighted
+from broker_tck.properties.engine.choices import SeededChoices, weighted
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.walk import COLLECTED, Walk, walk, walk_seed
 
@@ -146,17 +144,6 @@ def test_seeds_of_runs_do_not_meet() -> None:
 def test_choices_are_those_of_random_alone() -> None:
     random, choices = Random(5), SeededChoices(5)
     assert [choices.below(10) for _ in range(50)] == [int(random.random() * 10) for _ in range(50)]
-
-
-@given(st.binary(max_size=16), st.lists(st.integers(1, 2**20), max_size=12))
-def test_choices_out_of_bytes_are_in_range(entropy: bytes, limits: list[int]) -> None:
-    choices = ByteChoices(entropy)
-    drawn = [choices.below(n) for n in limits]
-    assert all(0 <= d < n for d, n in zip(drawn, limits, strict=True))
-    choices.refill(entropy)
-    assert [choices.below(n) for n in limits] == drawn
-    choices.refill(b"")
-    assert one_of(choices, "xyz") == "x"
 
 
 def test_weighted_options_are_drawn_so_often() -> None:

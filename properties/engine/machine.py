@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import strategies as st
+from hypothesis.control import current_build_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 from hypothesis.statistics import collector, describe_statistics
 
@@ -44,16 +45,17 @@ class DrawnChoices:
 
 
 class Broken(AssertionError):
-    """A subject left the specification. Its text is made when it is printed, not while Hypothesis shrinks."""
+    """A subject left the specification. Its text is made when it is printed, and not while Hypothesis shrinks."""
 
-    def __init__(self, machine: Machine, failed: Walk) -> None:
+    def __init__(self, machine: type[Machine], failed: Walk) -> None:
         super().__init__()
         self.machine, self.failed = machine, failed
+        self.report = machine.report if current_build_context().is_final else difference_text
 
     @cached_property
     def text(self) -> str:
         """What went wrong, as the kit tells it."""
-        return self.machine.report(self.machine.subject, self.machine.profile, self.failed)
+        return self.report(self.machine.subject, self.machine.profile, self.failed)
 
     def __str__(self) -> str:
         return self.text
@@ -120,7 +122,7 @@ class Machine(RuleBasedStateMachine):
         self.done.append(operation)
         if found := first_difference([operation], self.reference, self.rig):
             machine.failed = Walk(None, self.config, self.done, found[1])
-            raise Broken(self, machine.failed)
+            raise Broken(machine, machine.failed)
 
     def goes_on(self) -> bool:
         """Whether an operation can follow."""
@@ -195,10 +197,19 @@ def fixed(examples: int) -> settings:
 
 
 def of_the_user(examples: int) -> settings:
-    """The settings of the user's profile of Hypothesis; the number of examples, if that does not say another."""
-    given = settings(deadline=None, suppress_health_check=list(HealthCheck))
-    said = given.max_examples != settings.get_profile("default").max_examples
-    return given if said else settings(given, max_examples=examples)
+    """The settings of the user's profile of Hypothesis, with this number of examples unless it says another.
+
+    Likewise, nothing is explained: that takes longer than all else, and tells lines of the kit.
+    """
+    given, usual = settings(), settings.get_profile("default")
+    said = given.phases != usual.phases
+    return settings(
+        given,
+        max_examples=examples if given.max_examples == usual.max_examples else given.max_examples,
+        phases=given.phases if said else [phase for phase in given.phases if phase is not Phase.explain],
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 def run_machine(machine: type[Machine], given: settings) -> Outcome:
