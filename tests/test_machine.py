@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 from unittest import SkipTest
 
@@ -12,14 +13,16 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.database import InMemoryExampleDatabase
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from kit import MODEL, found, subject_of, wrong
+from kit import CONTRACT, MODEL, found, subject_of, wrong
 
 from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.properties.contracts.delayed_delivery.operations import Add, Close
-from broker_tck.properties.engine.check import unanswered
+from broker_tck.properties.engine import machine as machines
+from broker_tck.properties.engine.check import first_difference, unanswered
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import Broken, Machine, Outcome, fixed, machine_for, of_the_user, run_machine
+from broker_tck.properties.engine.operation import Operation, by_tag
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.walk import Walk
@@ -85,9 +88,11 @@ def test_failure_is_shrunk_printed_kept_and_replayed_first() -> None:
     assert failed is not None
     _, started, *done, ended = [line for line in program.splitlines() if line.startswith("state")]
     assert (started, ended) == (f"state.start(config={failed.config})", "state.teardown()")
-    assert [line[line.index("=") + 1 : -1] for line in done] == [*map(repr, failed.operations)]
-    assert done[-1].startswith("state.add(operation=Add(")
-    assert len(done) < 12
+    assert [line.removeprefix("state.perform(operation=").removesuffix(")") for line in done] == [
+        *map(repr, failed.operations)
+    ]
+    assert failed.operations[-1].tag == "add"
+    assert len(done) < 5
     assert performed > 100
     again = run_machine(machine, settings(given, phases=[Phase.reuse]))
     assert again.failed is not None
@@ -159,12 +164,12 @@ def test_settings_and_seeds_are_those_of_hypothesis() -> None:
         settings.load_profile(before)
 
 
-def test_rules_are_the_makers_and_one_for_what_has_no_arguments() -> None:
-    machine = machine_for(subject_of(TimeBucketTracker), IDEAL)
-    rules = {made.function.__name__ for made in machine.setup_state().rules}
-    assert rules == {"rest", "call", "add", "again", "fill", "get", "tick", "adv"}
-    called = machine_for(subject_of(Lacking), IDEAL)
-    assert {o.tag for o in all_performed(machine)} - {o.tag for o in all_performed(called)} == {"memory"}
+def test_every_operation_is_performed_that_a_subject_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = Counter(o.tag for o in all_performed(monkeypatch, subject_of(TimeBucketTracker)))
+    assert set(kinds) == {*by_tag(CONTRACT.operations)}
+    assert kinds["has"] + kinds["pause"] + kinds["stale"] < kinds["add"]
+    fewer = {o.tag for o in all_performed(monkeypatch, subject_of(Lacking))}
+    assert set(kinds) - fewer == {"memory"}
 
 
 class Lacking(TimeBucketTracker):
@@ -173,16 +178,16 @@ class Lacking(TimeBucketTracker):
     capabilities = {"memory_estimate": False}  # noqa: RUF012
 
 
-def all_performed(machine: type[Machine]) -> list[Any]:
+def all_performed(monkeypatch: pytest.MonkeyPatch, subject: Subject) -> list[Operation]:
     """All that a run performs."""
-    performed: list[Any] = []
+    performed: list[Operation] = []
 
-    class Listening(machine):  # type: ignore[misc, valid-type]
-        def perform(self, operation: Any) -> None:
-            performed.append(operation)
-            super().perform(operation)
+    def performs(operations: list[Operation], *both: Any) -> Any:
+        performed.extend(operations)
+        return first_difference(operations, *both)
 
-    run_machine(Listening, fixed(30))
+    monkeypatch.setattr(machines, "first_difference", performs)
+    run(subject, 30, subject.profiles[0])
     return performed
 
 
@@ -222,15 +227,9 @@ def test_subject_that_cannot_be_made_fails() -> None:
 
 
 def test_error_of_the_kit_is_none_of_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:
-    def perform(self: Machine, operation: Any) -> None:
+    def fails(*asked: Any) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Machine, "perform", perform)
+    monkeypatch.setattr(machines, "first_difference", fails)
     with pytest.raises(ZeroDivisionError):
         run(subject_of(TimeBucketTracker), 5)
-
-
-def test_component_that_has_ended_is_asked_for_nothing() -> None:
-    subject = bundled(CONTRACTS["topic-delivery"])[0]
-    performed = all_performed(machine_for(subject, subject.profiles[0]))
-    assert "shutdown" in {operation.tag for operation in performed}

@@ -52,7 +52,7 @@ def test_profiles_are_put_together() -> None:
     assert result.verdict == "broken"
     assert result.walks == sum(each.walks for each in result.profiles)
     assert result.residual == max(each.residual for each in result.profiles)
-    assert "DD-13" in result.unseen
+    assert "DD-08" in result.unseen
     assert result.findings == result.profiles[1].findings != ()
 
 

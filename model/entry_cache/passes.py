@@ -77,7 +77,7 @@ class Passes(Part):
         """
         return entry.reads is not None and entry.reads >= 1
 
-    @rule("RC-02")
+    @rule("RC-02", needs="pinned")
     def told_as_pinned(self, entry: Cached) -> bool:
         """Whether an entry is told among what is not to be evicted."""
         return entry.reads is None or entry.reads >= 1

@@ -1,15 +1,15 @@
 """The Hypothesis machine: a state machine for each subject, with one operation a step.
 
-Operations are made by the makers of the walks, whose choices Hypothesis draws as integers. Each maker is a rule, whose
-argument is the operation; those without arguments share a rule, or half of all steps would only ask. A step costs ten
-times as much as that of a walk, so walks find more. What Hypothesis adds is what its users know: a failure is shrunk,
-printed as a program, kept in the database of examples and replayed first in the next run.
+Operations are made by the makers of the walks, whose choices Hypothesis draws as integers. There is one rule, whose
+argument is the operation: what is made for one kind may be of another, as that of a plot is, and a program has to say
+what was done. A step costs ten times as much as that of a walk, so walks find more. What Hypothesis adds is what its
+users know: a failure is shrunk, printed as a program, kept in the database of examples and replayed first next time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -18,11 +18,12 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import strategies as st
 from hypothesis.control import current_build_context
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from hypothesis.statistics import collector, describe_statistics
 
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.choices import SeededChoices, one_of, weighted
+from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation, by_tag
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
@@ -74,19 +75,25 @@ def configurations(draw: st.DrawFn) -> Any:
 
 
 @st.composite
-def operations(draw: st.DrawFn, names: frozenset[str]) -> Operation:
-    """An operation that one of the makers of these names makes for the machine that is run."""
+def operations(draw: st.DrawFn) -> Operation:
+    """An operation of any kind, each as likely, for the machine that is run."""
     machine: Machine = draw(st.runner())
     machine.choices.draw = draw
-    makers = [maker for maker in machine.makers if maker.name in names]
-    likely = weighted((maker, max(maker.weights)) for maker in makers) if len(makers) > 1 else makers
-    return one_of(machine.choices, likely or makers).make()
+    return one_of(machine.choices, one_of(machine.choices, machine.kinds)).make()
+
+
+def kinds(makers: Sequence[Maker], operations: Any) -> list[list[Maker]]:
+    """Makers by kind. Those of operations without arguments are one kind, or half of all steps would only ask."""
+    tags = by_tag(operations)
+    bare = [maker for maker in makers if maker.name in tags and not tags[maker.name].__struct_fields__]
+    likely = weighted((maker, max(maker.weights)) for maker in bare)
+    return [*([maker] for maker in makers if maker not in bare), *filter(None, [likely])]
 
 
 class Machine(RuleBasedStateMachine):
-    """A subject beside its reference model. :func:`machine_for` adds the rules of a contract's operations.
+    """A subject beside its reference model, both made at the start of an example.
 
-    Rules of one's own call :meth:`perform`, with ``self.reference``, the model as it is now, in view.
+    A subclass may have rules of its own. They call :meth:`perform`, with ``self.reference``, the model, in view.
     """
 
     subject: ClassVar[Subject]
@@ -98,13 +105,19 @@ class Machine(RuleBasedStateMachine):
     failed: ClassVar[Walk | None] = None
     """The last example that failed."""
 
+    choices: DrawnChoices
+    reference: Any = None
+    """The model."""
+    rig: Any = None
+    """The subject, behind the names of the operations."""
+
     def configured(self, choices: DrawnChoices) -> Any:
         """Draw a configuration, and what the makers of this example draw when they are made."""
         contract, capabilities = self.subject.contract, self.subject.capabilities
         self.choices = choices
         self.config: Any = contract.configured(choices, capabilities)
-        self.reference: Any = contract.model(self.profile)(self.config)
-        self.makers = contract.offered(self.reference, choices, capabilities)
+        self.reference = contract.model(self.profile)(self.config)
+        self.kinds = kinds(contract.offered(self.reference, choices, capabilities), contract.operations)
         self.ending = SeededChoices(choices.below(ENDINGS))
         self.done: list[Operation] = []
         return self.config
@@ -114,6 +127,7 @@ class Machine(RuleBasedStateMachine):
         """Make a fresh subject."""
         self.rig = self.subject.rig(config, self.subject.capabilities)
 
+    @rule(operation=operations())
     def perform(self, operation: Operation) -> None:
         """Perform an operation on the subject and on the model. Broken where they differ."""
         __tracebackhide__ = True
@@ -124,19 +138,19 @@ class Machine(RuleBasedStateMachine):
             machine.failed = Walk(None, self.config, self.done, found[1])
             raise Broken(machine, machine.failed)
 
-    def goes_on(self) -> bool:
-        """Whether an operation can follow."""
-        return not self.reference.ended
-
-    @precondition(lambda self: not self.goes_on())
-    @rule()
-    def rest(self) -> None:
-        """Do nothing: the component has come to its end."""
-
     def teardown(self) -> None:
-        """End as a walk does, unless the example has failed; the operations are printed as the steps are."""
+        """End as a walk does, unless the example has failed; then let go of all, as Hypothesis keeps errors."""
         __tracebackhide__ = True
-        if not hasattr(self, "rig") or (self.failed and self.failed.operations is self.done):
+        try:
+            self.end()
+        finally:
+            self.reference = self.rig = None
+            self.kinds = []
+
+    def end(self) -> None:
+        """Perform the operations that end a walk. They are printed as the steps are."""
+        __tracebackhide__ = True
+        if self.rig is None or (self.failed and self.failed.operations is self.done):
             return
         for operation in self.subject.contract.ending(self.reference, self.ending, self.subject.capabilities):
             hypothesis.note(f"# perform({operation!r})")
@@ -148,26 +162,9 @@ def machine_for(subject: Subject, profile: str, report: Report = difference_text
 
     Hypothesis keeps failures by the name of a class that has no source, so that has subject and profile in it.
     """
-    contract = subject.contract
-    model, tags = contract.model(profile), by_tag(contract.operations)
-    makers = contract.offered(model(contract.config()), SeededChoices(0), subject.capabilities)
-    bare = frozenset(m.name for m in makers if m.name in tags and not tags[m.name].__struct_fields__)
-    named = {maker.name: frozenset({maker.name}) for maker in makers if maker.name not in bare}
-    rules = {name: rule_of(name, names) for name, names in (named | ({"call": bare} if bare else {})).items()}
     name = re.sub(r"\W+", "_", f"{subject.name}_{profile}")
     members = {"subject": subject, "profile": profile, "report": staticmethod(report), "__module__": __name__}
-    return type(name, (Machine,), {**members, **rules})
-
-
-def rule_of(name: str, makers: frozenset[str]) -> Any:
-    """The rule that performs what makers of these names make."""
-
-    def perform(self: Machine, operation: Operation) -> None:
-        __tracebackhide__ = True
-        self.perform(operation)
-
-    perform.__name__ = name
-    return precondition(Machine.goes_on)(rule(operation=operations(makers))(perform))
+    return type(name, (Machine,), members)
 
 
 class Outcome(NamedTuple):
