@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from conftest import Cli
 from kit import python
+from test_docs import code_of_the_tutorial
 
 import broker_tck
 import broker_tck.properties
@@ -87,6 +88,16 @@ def test_broken_tracker_fails_with_the_story(folder: Path) -> None:
     assert "Traceback" not in out
     assert re.search("^FAILED .*-DD-09", out, re.MULTILINE)
     assert "3 failed" in out
+    assert "\nstate = my_tracker_MyTracker_timebucket_ideal()\nstate.start(config=Config(" in out
+    _, again = pytest_in(folder, "--hypothesis-show-statistics", "-k", "machine")
+    assert "during reuse phase" in again
+    assert "during generate phase" not in again
+    (folder / "test_bursts.py").write_text(code_of_the_tutorial()[0][0])
+    status, out = pytest_in(folder, "test_bursts.py")
+    assert status == 1, out
+    assert "DD-09 is broken by my_tracker:MyTracker (timebucket-ideal; " in out
+    assert "state = Bursts()" in out
+    assert "@reproduce_failure(" in out
 
 
 @pytest.mark.deep

@@ -273,13 +273,14 @@ def test_command_lines_that_are_wrong_do_not_parse() -> None:
 
 WRITTEN = plugin(CONTRACTS["delayed-delivery"], names_of("my-tracker"))
 POLICY = "What yours does otherwise"
+WITH_HYPOTHESIS = "With Hypothesis"
 
 
 def code_of_the_tutorial() -> tuple[list[str], list[str]]:
-    """The blocks of code of the tutorial: those of a policy of one's own, and all others."""
+    """The blocks of code of the tutorial: rules and a policy of one's own, and all others."""
     blocks: tuple[list[str], list[str]] = [], []
     for chapter in re.split(r"^## ", (DOCS / "tutorial.md").read_text(encoding="utf-8"), flags=re.MULTILINE):
-        of_template = not chapter.startswith(f"{POLICY}\n")
+        of_template = not chapter.startswith((f"{POLICY}\n", f"{WITH_HYPOTHESIS}\n"))
         blocks[of_template].extend(re.findall(r"```(?:python|toml)\n(.*?)```", chapter, flags=re.DOTALL))
     return blocks
 
@@ -294,7 +295,7 @@ def test_code_of_the_tutorial_is_that_of_the_template() -> None:
 
 @pytest.mark.slow
 def test_policy_of_the_tutorial_is_one_that_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (due, accepts, pause, policy, profiles), _ = code_of_the_tutorial()
+    (_, due, accepts, pause, policy, profiles), _ = code_of_the_tutorial()
     tracker = WRITTEN["my_tracker.py"]
     head, body = due.splitlines()
     for old, new in (
