@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,10 +85,8 @@ def prove_command(
     """
     if write and (contract_names or profile or rules or names or seed or listed):
         raise BadInput("--write is for all proofs of seed 0; it goes with --anew and --json alone")
-    chosen = {
-        (contract, chosen_profile(contract, profile)): picked(contract, chosen_profile(contract, profile), rules, names)
-        for contract in chosen_contracts(contract_names, profile)
-    }
+    profiles = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
+    chosen = {each: of for each in profiles if (of := picked(*each, rules, names))}
     every = [mistake for of in chosen.values() for mistake in of]
     if not every:
         raise BadInput(nothing_chosen(rules, names))
@@ -97,13 +95,7 @@ def prove_command(
         return 0
     with progress(len(every), "proving", "mistakes") as tell:
         proved = prove_all(every, seed, anew, lambda done, last: tell(done, last.mistake.rule if last else ""))
-    whole = not (rules or names)
-    broken = invariants_broken([*chosen], seed, anew) if whole else [{} for _ in chosen]
-    results = []
-    for ((contract, of), wanted), laws in zip(chosen.items(), broken, strict=True):
-        mine = [each for each in proved if each.mistake in wanted]
-        missing = unproven(contract, of, mine, laws) if whole else []
-        results.append(Proofs(contract, of, mine, laws, missing))
+    results = results_of(chosen, proved, seed, anew, whole=not (rules or names))
     if write:
         store(write, [proof for each in results for proof in lines(each)])
     if as_json:
@@ -114,8 +106,21 @@ def prove_command(
     return 1 if any(each.failed or each.missing for each in results) else 0
 
 
+def results_of(
+    chosen: Mapping[tuple[Contract, str], list[Mistake]], proved: Sequence[Proved], seed: int, anew: bool, whole: bool
+) -> list[Proofs]:
+    """What became of the mistakes of each profile; if all were chosen, of its invariants as well."""
+    broken = invariants_broken([*chosen], seed, anew) if whole else [{} for _ in chosen]
+    results = []
+    for ((contract, profile), wanted), laws in zip(chosen.items(), broken, strict=True):
+        mine = [each for each in proved if each.mistake in wanted]
+        missing = unproven(contract, profile, mine, laws) if whole else []
+        results.append(Proofs(contract, profile, mine, laws, missing))
+    return results
+
+
 def picked(contract: Contract, profile: str, rules: Sequence[str], names: Sequence[str]) -> list[Mistake]:
-    """The mistakes of a profile in some rules and with some names; all if there are none of either."""
+    """The mistakes of a profile that are in these rules and have these names; without rules or names, any."""
     wanted = {plain(name) for name in names}
     found = (each for each in mistakes(contract, profile) if not rules or each.rule in rules)
     return [each for each in found if not wanted or plain(each.name) in wanted]

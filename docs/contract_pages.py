@@ -119,7 +119,7 @@ def power(value: int) -> str:
 
 
 def declared(contract: Contract, profile: str) -> str:
-    """The bundled implementations of a profile; its model if there is none."""
+    """The bundled implementations of a profile, or its model if no implementation declares the profile."""
     found = declaring(contract, profile)
     return ", ".join("its model" if isinstance(each, Modelled) else f"`{each.name}`" for each in found)
 

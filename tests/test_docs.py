@@ -26,6 +26,7 @@ from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.mistakes.book import deviations_of
+from broker_tck.properties.proving.proofs import stored
 from broker_tck.properties.search.replay import declaring
 
 REPO = Path(__file__).parents[1]
@@ -64,6 +65,24 @@ def test_long_trace_of_a_mistake_is_cut(generator: ModuleType, monkeypatch: pyte
         row for row in generator.known_mistakes(CONTRACTS["delayed-delivery"], rule) if "duplicate-counted |" in row
     ]
     assert row.endswith(" …` |")
+
+
+def cells(page: Path, column: str) -> Iterator[str]:
+    """What is in backticks below a column of this name, in the tables of a page."""
+    where = None
+    for line in page.read_text(encoding="utf-8").splitlines():
+        row = [cell.strip() for cell in line.split("|")[1:-1]]
+        where = None if not row else row.index(column) if column in row else where
+        if where is not None and where < len(row):
+            yield from re.findall("`([^`]+)`", row[where])
+
+
+@pytest.mark.parametrize("column", ["mutant", "broken by, among others"])
+def test_tables_name_known_mistakes(column: str) -> None:
+    known = {proof.mistake for proof in stored()}
+    named = [(page.name, name) for page in (REPO / "docs").glob("*.md") for name in cells(page, column)]
+    assert named
+    assert [each for each in named if each[1] not in known] == []
 
 
 def test_every_deviation_of_a_bucket_tracker_was_looked_for(generator: ModuleType) -> None:

@@ -70,7 +70,3 @@ class Cache:
     def average_added(self) -> int:
         """The average size of what it was ever given; 0 where that is nothing."""
         return self.added_size // self.added if self.added else 0
-
-    def has_some(self, ledger: int, first: int, last: int) -> bool:
-        """Whether it has an entry of a part of a ledger."""
-        return any((ledger, entry) in self.entries for entry in range(first, last + 1))

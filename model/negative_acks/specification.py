@@ -122,10 +122,6 @@ class Delays(Part):
         steps = floor(log(self.most / self.least) / log(self.factor)) + 1
         return self.most if count > steps else min(int(self.least * self.factor**count), self.most)
 
-    def wrapped(self, count: int) -> int:
-        """The least delay so many times multiplied in 64 bits, for a wrong way."""
-        return min(self.least * pow(int(self.factor), count, 2**64) % 2**64, self.most)
-
     @rule("NA-12", source="NegativeAcksTracker, since PR 3703")
     def fixed(self) -> int:
         """A fixed delay is at least 100 ms."""

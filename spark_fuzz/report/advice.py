@@ -52,8 +52,8 @@ def after_never(report: Report) -> Iterator[Step]:
         command = f"broker-tck check --subject {shlex.quote(lane.name[0])} --walks 10000"
         yield Step(f"See why {lane.name[0]} never exercised {listed(mine)}", why, command)
     if nowhere:
-        why = "No lane did. This command runs known bugs of each rule; if one survives, no walk exercises the rule."
-        command = f"broker-tck power --contract {report.manifest.contract}"
+        why = "No lane did. This command runs the known mistakes; if one is not noticed, no walk exercises its rule."
+        command = f"broker-tck prove --contract {report.manifest.contract}"
         yield Step(f"See whether any walk can exercise {listed(nowhere)}", why, command)
 
 

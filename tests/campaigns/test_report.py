@@ -370,7 +370,7 @@ def test_what_to_run_next_follows_from_what_was_found() -> None:
     some = commands(campaign(never={"heap": ["DD-08"]}))
     assert some[0] == "broker-tck check --subject heap --walks 10000"
     every = {subject: ["DD-08"] for subject, _ in BUNDLED}
-    assert commands(campaign(never=every))[0] == f"broker-tck power --contract {CONTRACT}"
+    assert commands(campaign(never=every))[0] == f"broker-tck prove --contract {CONTRACT}"
     assert [(step.what, step.command) for step in advice(campaign(rounds=0))] == [
         ("Run the campaign", "broker-tck fuzz resume store")
     ]

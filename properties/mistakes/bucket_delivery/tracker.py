@@ -129,7 +129,7 @@ of(Tracker.comes_out)(
         lambda t, index, cutoff: index[0] <= cutoff or t.is_orphan(index[1]),
     ),
 )
-of(Tracker.is_orphan, look="the mark-delete ledger itself, whose messages are none")(
+of(Tracker.is_orphan, look="the mark-delete ledger itself: its messages are no orphans")(
     instead(
         "absent",
         "Your tracker hands out messages of ledgers below the mark-delete position; they are dropped.",
@@ -154,7 +154,9 @@ of(Tracker.ending, look="a segment of orphans before one that is alive")(
 look_at("BD-46", "a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away")
 of(Tracker.used_up, look="a bucket that is deleted while messages of it are in memory alone, or never")(
     instead(
-        "absent", "Your tracker keeps a bucket of which nothing is left; it must delete it.", lambda t, bucket: None
+        "absent",
+        "Your tracker keeps a bucket that is used up; it must delete the bucket.",
+        lambda t, bucket: None,
     ),
 )
 look_at("BD-20", "a boundary that is forgotten; a segment that is skipped; a snapshot that another tracker has deleted")

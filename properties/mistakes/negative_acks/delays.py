@@ -5,6 +5,12 @@ from __future__ import annotations
 from broker_tck.model.negative_acks.specification import SHORTEST, Delays, signed_int
 from broker_tck.properties.mistakes.book import instead, of
 
+
+def wrapped(delays: Delays, count: int) -> int:
+    """The least delay multiplied ``count`` times in 64 bits, in milliseconds."""
+    return min(delays.least * pow(int(delays.factor), count, 2**64) % 2**64, delays.most)
+
+
 of(Delays.delay, look="which count a nack by id is taken for; counts beyond the last of the backoff")(
     instead("absent", "Your tracker does not ask its backoff for the delay.", lambda d, count: d.fixed()),
     instead(
@@ -71,7 +77,7 @@ of(Delays.multiplied)(
     instead(
         "wrapping around",
         "The delays of your tracker's multiplier overflow at high redelivery counts; they must end at the longest.",
-        lambda d, count: d.grown(count) if d.factor % 1 else d.wrapped(max(count, 0)),
+        lambda d, count: d.grown(count) if d.factor % 1 else wrapped(d, max(count, 0)),
     ),
 )
 of(Delays.fixed, look="a delay of 0, which neither is immediate nor stands for the default")(
