@@ -45,7 +45,8 @@ FATAL, RESIDENT, JAVA, PLUGIN = SUBJECTS = (
     "pulsar-4.2.4/in-memory",
     "elsewhere:OneTooMany",
 )
-ROUNDS, SHARDS, FOUND = 3, 2, 1
+ROUNDS, SHARDS, FOUND = 6, 2, 1
+"""A driver that is killed after two rounds leaves enough for every executor to meet a shard, on a fast machine too."""
 HERE, THERE = "127.0.0.1", "127.0.0.2"
 """Spark begins a straggler again on another host only."""
 TOGETHER = [
