@@ -9,23 +9,34 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from broker_tck.properties.errors import BadInput
+
 
 class Commands(click.Group):
     """A group whose command NAME is ``NAME_command`` in the module NAME of a package.
 
-    ``says`` has the first sentence of each command's help, by its name.
+    ``says`` has the first sentence of each command's help, by its name; ``gone`` says what became of former commands.
     """
 
-    def __init__(self, *arguments: Any, package: str, says: Mapping[str, str], **settings: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        package: str,
+        says: Mapping[str, str],
+        gone: Mapping[str, str] | None = None,
+        **settings: Any,
+    ) -> None:
         super().__init__(*arguments, **settings)
-        self.package, self.says = package, dict(sorted(says.items()))
+        self.package, self.says, self.gone = package, dict(sorted(says.items())), gone or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands."""
         return [*self.says]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by name, its module imported; None: there is none of this name."""
+        """A command by name, its module imported; None: there is none of this name. BadInput if it is gone."""
+        if cmd_name in self.gone:
+            raise BadInput(self.gone[cmd_name])
         if cmd_name not in self.says:
             return None
         command: click.Command = getattr(import_module(f"{self.package}.{cmd_name}"), f"{cmd_name}_command")

@@ -42,7 +42,7 @@ COMMANDS = {
     "fuzz": "Run a campaign: random walks in rounds, on Spark or in processes of this machine.",
     "watch": "Show how far a campaign is until its driver ends. Without a terminal, print one line.",
     "report": "Make a report of a campaign, or compare two.",
-    "bench": "Measure the drivers' speed and the trackers' memory.",
+    "bench": "Measure how fast walks are.",
     "init": "Write the three files of a plug-in: a subject to begin with, its test, and a pyproject.toml.",
 }
 """What each command does. It is in the module of its name, see :class:`Commands`."""

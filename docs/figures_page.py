@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 FIGURES = Path(__file__).with_name("figures.json")
-"""What `python docs/figures.py` measured."""
+"""What `python benchmarks/figures.py` measured."""
 BLOCK = re.compile(r"<!-- figures: (\w+) -->.*?<!-- end of figures -->", flags=re.DOTALL)
-"""A block of a page, with the name of its bench."""
+"""A block of a page, with the name of its benchmark."""
 
 Figure = list[float]
 """A median, the least and the most."""
@@ -22,7 +22,7 @@ Table = Mapping[str, Mapping[str, Figure]]
 
 @cache
 def benches() -> dict[str, Any]:
-    """What was measured, by the name of the bench: its ``head``, ``date``, ``machine``, and ``table``."""
+    """What was measured, by the name of the benchmark: its ``head``, ``date``, ``machine``, and ``table``."""
     found: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8"))
     return found
 
@@ -39,16 +39,21 @@ def filled(page: str) -> str:
 
 
 def block(name: str) -> str:
-    """The table of a bench, as Markdown. ``KeyError`` if there is no such bench."""
+    """The table of a benchmark, and how it was made. ``KeyError`` if there is no such benchmark."""
     bench = benches()[name]
-    table: Table = bench["table"]
-    columns = [*dict.fromkeys(column for row in table.values() for column in row)]
-    lines = [f"| {bench['head']} | {' | '.join(columns)} |", f"| --- |{' ---: |' * len(columns)}"]
-    for name_of_row, row in table.items():
-        cells = (told(row[column]) if column in row else "-" for column in columns)
-        lines.append(f"| {name_of_row} | {' | '.join(cells)} |")
     made = f"Medians, with the least and the most in brackets. `tox -e figures -- {name}` on {bench['date']}"
-    return "\n".join(["", *lines, "", f"{made}: {bench['machine']}.", ""])
+    return f"\n{table(bench)}\n\n{made}: {bench['machine']}.\n"
+
+
+def table(bench: Mapping[str, Any]) -> str:
+    """The table of a benchmark, as Markdown."""
+    rows: Table = bench["table"]
+    columns = [*dict.fromkeys(column for row in rows.values() for column in row)]
+    lines = [f"| {bench['head']} | {' | '.join(columns)} |", f"| --- |{' ---: |' * len(columns)}"]
+    for name, row in rows.items():
+        cells = (told(row[column]) if column in row else "-" for column in columns)
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def told(figure: Figure) -> str:

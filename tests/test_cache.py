@@ -1,27 +1,22 @@
-"""The entry cache: recorded traces, worked examples, profiles, laws, and the bench of its passes."""
+"""The entry cache: recorded traces, worked examples, profiles, and laws."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import count as count_from
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import ONE_IN, on_linux, plots, replay
+from kit import ONE_IN, replay
 
 from broker_tck import fixtures
-from broker_tck.bench import cache as cache_bench
-from broker_tck.bench.cache import POLICIES
-from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
+from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, TopicCache
 from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.profiles import Legacy, Queue
@@ -728,108 +723,3 @@ def test_value_of_another_position_changes_nothing() -> None:
         rig = subject.rig(Config(), subject.capabilities)
         (step,) = record(from_text("entry-cache; misput 0 1 1").operations, rig)
         assert (step.result["error"], step.seen) == ("IllegalArgumentException", ([[0, 0]] * 3, 0))
-
-
-# ---- The bench of passes
-
-NUMBER = 2_000
-
-
-@on_linux
-@pytest.mark.parametrize("policy", POLICIES)
-def test_every_entry_is_where_it_has_to_be(policy: str) -> None:
-    measurement = cache_bench.measure(policy, NUMBER, 10)
-    assert (measurement.policy, measurement.entries, measurement.caches) == (policy, NUMBER, 10)
-    assert measurement.content_verified
-    assert measurement.bytes_an_entry == measurement.growth_bytes / NUMBER
-
-
-class LosesOne(RemovalQueue):
-    """Forgets a slot that it should have queued."""
-
-    def added(self, slot: Slot) -> None:
-        super().added(slot)
-        if len(self.queue) == 50:
-            self.queue.pop()
-
-
-class TakesTheLast(RemovalQueue):
-    """Begins at the tail."""
-
-    def _take_from_head(self, before: float, wanted: float) -> tuple[int, int]:
-        self.queue.reverse()
-        return super()._take_from_head(before, wanted)
-
-
-class SaysMore(RemovalQueue):
-    """Says that it removed one entry more."""
-
-    def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
-        entries, removed = super().evict_least_accessed_entries(size)
-        return entries + 1, removed
-
-
-@pytest.mark.slow
-@on_linux
-@pytest.mark.parametrize("wrong", [LosesOne, TakesTheLast, SaysMore])
-def test_policy_that_is_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, wrong: type[RemovalQueue]) -> None:
-    monkeypatch.setitem(POLICIES, "removal-queue", wrong)
-    assert not cache_bench.measure("removal-queue", NUMBER, 10).content_verified
-
-
-@pytest.mark.parametrize(("entries", "requeues", "visits"), [(10, 5, 51), (100, 5, 501), (7, 0, 1), (1, 3, 4)])
-def test_visits_of_a_size_pass_are_counted(entries: int, requeues: int, visits: int) -> None:
-    found = cache_bench.visited(entries, requeues)
-    assert (found.visits, found.most) == (visits, visits)
-
-
-def measurement_of(policy: str, exact: bool = True) -> cache_bench.Measurement:
-    """A measurement as if it had been made."""
-    return cache_bench.Measurement(policy, 1_000, 5, 16_000, 250_000, (0.001, 0.02, 0.3), exact)
-
-
-def patched(monkeypatch: pytest.MonkeyPatch, exact: bool = True) -> None:
-    """Have the command line measure so."""
-    monkeypatch.setattr(
-        cache_bench, "rounds", lambda n, entries, caches: [measurement_of(p, exact) for _ in range(n) for p in POLICIES]
-    )
-
-
-def test_bench_tells_every_pass(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    patched(monkeypatch)
-    status, out, err = cli("bench", "cache", "--rounds", "1")
-    assert (status, err) == (0, "")
-    assert "1,000 entries in 5 caches" in out
-    assert re.search(r"removal-queue +bytes an entry +16\.0 +16\.0 to 16\.0 +exact", out)
-    assert re.search(r"per-cache-policy +ms, pass of size, a tenth +300\.000 +300\.000 to 300\.000 +exact", out)
-    assert "a size pass over 10 entries that reads protect 5 times visits 51\n" in out
-    told = json.loads(cli("bench", "cache", "--rounds", "2", "--json")[1])
-    assert [m["policy"] for m in told["measurements"]] == [*POLICIES] * 2
-    assert told["passed"] is True
-
-
-def test_bench_fails_where_content_is_wrong_or_a_pass_visits_too_much(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    patched(monkeypatch, exact=False)
-    status, out, _ = cli("bench", "cache", "--rounds", "1")
-    assert (status, "WRONG" in out) == (1, True)
-    patched(monkeypatch)
-    monkeypatch.setattr(cache_bench, "visited", lambda entries, n: cache_bench.Visits(entries, n, 9))
-    status, out, _ = cli("bench", "cache", "--rounds", "1")
-    assert (status, "visits 9: OVER 51" in out) == (1, True)
-
-
-@plots
-def test_bench_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    patched(monkeypatch)
-    plot = tmp_path / "passes.svg"
-    assert cli("bench", "cache", "--rounds", "2", "--plot", plot)[0] == 0
-    assert "<svg" in plot.read_text(encoding="utf-8")
-
-
-@on_linux
-def test_policies_are_measured_in_processes_of_their_own() -> None:
-    found = [*cache_bench.rounds(1, NUMBER, 10)]
-    assert [m.policy for m in found] == [*POLICIES]
-    assert cache_bench.result(found).passed

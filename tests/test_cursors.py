@@ -1,22 +1,19 @@
-"""Containers of active cursors: recorded and worked traces, the defects, the containers' parts, and what they cost."""
+"""Containers of active cursors: recorded and worked traces, the defects, and the containers' parts."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import ONE_IN, plots, replay
+from kit import ONE_IN, replay
 from msgspec import structs
 
 from broker_tck import fixtures
-from broker_tck.bench import cursors as cursor_bench
-from broker_tck.bench.cursors import CANDIDATES, WORKLOADS, Counted, CursorRow, rows
 from broker_tck.cli.options import living
 from broker_tck.implementations.interface import ActiveCursors as Interface
 from broker_tck.model.active_cursors import PROFILES
@@ -684,78 +681,6 @@ def test_mended_heap_keeps_its_order(steps: list[tuple[int, bool]]) -> None:
             assert above.position is not None
             assert item.position is not None
             assert above.position <= item.position
-
-
-# ---- Cost
-
-
-def test_positions_are_counted_as_they_are_compared() -> None:
-    one, other = Counted((1, 2)), Counted((1, 3))
-    Counted.comparisons = 0
-    assert (one < other, one <= other, one > other, one >= other, one == other, one != other) == (
-        (True, True, False, False, False, True)
-    )
-    assert Counted.comparisons == 6
-    assert {one: 1}[Counted((1, 2))] == 1
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("name", CANDIDATES)
-def test_costs_grow_as_they_may(name: str) -> None:
-    """The costs of each container grow with the number of cursors no faster than they may."""
-    (table,) = rows([name], (10, 100, 1_000))
-    assert [row for row in table if not row.passed] == []
-    asked = 3 if CANDIDATES[name].rank else 2
-    assert len(table) == len(WORKLOADS) * asked * 3
-    assert all(row.low <= row.nanoseconds <= row.high for row in table)
-
-
-def test_cost_that_grows_faster_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = structs_of(CANDIDATES["cursor-heap"], rank="log n")
-    monkeypatch.setitem(CANDIDATES, "cursor-heap", slow)
-    (table,) = rows(["cursor-heap"], (10, 1_000))
-    assert {(row.workload, row.operation) for row in table if not row.passed} == {("random", "rank")}
-
-
-def structs_of(candidate: cursor_bench.Candidate, rank: str) -> cursor_bench.Candidate:
-    """A candidate with another growth of ranks."""
-    return cursor_bench.Candidate(candidate.factory, candidate.update, candidate.slowest, rank)
-
-
-def few_rows(names: Any) -> Any:
-    """A table that takes no time."""
-    for name in names:
-        yield [
-            CursorRow(name, workload, operation, n, 2.0, 10.0, 9.0, 11.0, "log n", 3.0 if name != "lazy-list" else 1.0)
-            for workload in WORKLOADS
-            for operation in ("update", "slowest", "rank")
-            for n in cursor_bench.SIZES
-        ]
-
-
-def test_bench_prints_a_table_or_json(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cursor_bench, "rows", few_rows)
-    status, out, _ = cli("bench", "cursors", "--container", "sorted-cursors")
-    assert status == 0
-    assert out.count("sorted-cursors") == 6
-    status, out, _ = cli("bench", "cursors", "--json")
-    assert status == 1
-    told = json.loads(out)["rows"]
-    assert {row["container"] for row in told if not row["passed"]} == {"lazy-list"}
-
-
-def test_bench_refuses_an_unknown_container(cli: Cli) -> None:
-    status, out, err = cli("bench", "cursors", "--container", "heap")
-    assert (status, out) == (2, "")
-    assert err.startswith("broker-tck: unknown container 'heap'; there are: sorted-cursors, ")
-
-
-@plots
-def test_bench_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cursor_bench, "rows", few_rows)
-    plot = tmp_path / "cursors.svg"
-    assert cli("bench", "cursors", "--container", "sorted-cursors", "--plot", plot)[0] == 0
-    assert "</svg>" in plot.read_text(encoding="utf-8")
 
 
 def test_capabilities_are_full_unless_declared() -> None:

@@ -366,7 +366,7 @@ class ActiveCursors(Reference):
             "CC-16",
             "Costs grow no faster than the table says: by the logarithm, the distance, or the number of cursors.",
             source="the classes",
-            why="costs are measured by `bench cursors`",
+            why="costs are measured by the benchmark `cursors`",
         ),
     )
 

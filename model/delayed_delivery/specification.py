@@ -302,7 +302,7 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
         "DD-36",
         "The heap's segments grow by 16 MiB and shrink at half their load.",
         source="TripleLongPriorityQueue",
-        why="capacity is one implementation's own; `bench memory` measures it",
+        why="capacity is one implementation's own; the benchmark `memory` measures it",
     ),
 )
 """Laws, and what cannot be checked at this interface."""

@@ -33,8 +33,8 @@ from campaigns.cluster import ROUNDS as DISTURBED
 from campaigns.cluster import campaign as disturbed
 from campaigns.conftest import Run, Start
 from kit import python
+from loopback import Cluster, ConnectServer
 
-from broker_tck.bench.loopback import Cluster, ConnectServer
 from broker_tck.implementations.jvm.jars import FOLDER as JARS
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.executors.session import JVM, archive, java

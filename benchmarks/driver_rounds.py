@@ -1,4 +1,4 @@
-"""``bench rounds``: what a campaign costs its driver, round after round, if the shards cost nothing.
+"""What a campaign costs its driver, round after round, if the shards cost nothing.
 
 An executor answers with rows that are made up: as many lanes, rules and machines as a large campaign has, states that
 level off, and findings. All else is what `fuzz` does: the rounds are merged, committed to a store, and read again.
@@ -6,16 +6,16 @@ level off, and findings. All else is what `fuzz` does: the rounds are merged, co
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import TYPE_CHECKING
 
-import msgspec
+from measuring import Cells, Result, Table, resident_bytes
 
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
@@ -53,35 +53,10 @@ TEXT = 5_000
 HALF = 20
 """After so many rounds half of all states are reached, after twice as many three quarters."""
 
+ROUNDS, SHARDS, STATES = 3_000, 2_000, 100_000
+SECONDS = "processor-seconds a round"
 STAGES = (1, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 """After so many rounds the driver is looked at."""
-
-
-class Stage(msgspec.Struct):
-    """How the driver stands after so many rounds."""
-
-    rounds: int
-    seconds: float
-    """Of the processor for a round: the median since the stage before."""
-    most: float
-    resident: int
-    """Bytes of the driver's memory."""
-    live: int
-    """Bytes of the rows in the store."""
-    store: int
-    """Bytes of all its files: also the log, and what was put together in the last hour."""
-    files: int
-
-
-class Result(msgspec.Struct):
-    """What ``bench rounds`` measured."""
-
-    shards: int
-    lanes: int
-    states: int
-    stages: list[Stage]
-    reading: dict[str, float]
-    """Seconds until the store, opened anew, is ready to go on, to be watched, and to be reported."""
 
 
 class MadeUp:
@@ -148,31 +123,46 @@ def table_of(rows: Iterable[Row]) -> pa.Table:
     return pa.Table.from_batches([batch_of([*rows], 0)], arrow_schema(ROWS))
 
 
-def simulate(
-    where: str, rounds: int, shards: int, states: int, tell: Callable[[int], None] = lambda number: None
-) -> Result:
+def rounds(number: int = ROUNDS, shards: int = SHARDS, states: int = STATES) -> Result:
+    """What a campaign of many rounds costs its driver. Ten minutes."""
+    with TemporaryDirectory() as folder:
+        return Result(simulate(f"{folder}/store", number, shards, states))
+
+
+def simulate(where: str, number: int, shards: int, states: int) -> Table:
     """Make so many rounds of so many shards, which reach so many states in all; the store is left there."""
     contract = next(iter(CONTRACTS.values()))
     lanes = [Lane(s.name, p) for each in CONTRACTS.values() for s in bundled(each) for p in s.profiles]
-    goal = Goal(rounds=rounds)
+    goal = Goal(rounds=number)
     sizes = Sizes(shards, 500_000, goal)
     manifest = planned(contract, lanes, sizes, seed=0, walk_seconds=5.0, walk_memory=512, executor=MadeUp.name)
-    store, stages, spent, last = Store(where), [], [], process_time()
+    store, spent, last = Store(where), [], process_time()
+    table: dict[str, Cells] = {}
 
     def told(totals: Totals) -> None:
         nonlocal last
-        if number := totals.rounds:
+        if totals.rounds:
             spent.append(process_time() - last)
-            if number in STAGES or number == rounds:
-                middle, most = median(spent), max(spent)
-                stages.append(Stage(number, middle, most, resident(), live(store), *size_of(Path(where))))
+            if totals.rounds in (*STAGES, number):
+                table[f"{totals.rounds:,}"] = standing(store, Path(where), median(spent))
                 spent.clear()
-        tell(number)
         last = process_time()
 
     with store.driven(manifest):
         run(MadeUp(manifest, states), store, goal, told, lambda text: None)
-    return Result(shards, len(lanes), states, stages, reading(where))
+    return table | {f"then, opened to {name}": {SECONDS: [value]} for name, value in reading(where).items()}
+
+
+def standing(store: Store, folder: Path, seconds: float) -> Cells:
+    """How the driver stands: its memory, and the files of its store, the log and what was put together as well."""
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    return {
+        SECONDS: [seconds],
+        "the driver's memory, MB": [resident_bytes() / 1e6],
+        "rows, MB": [live(store) / 1e6],
+        "whole store, MB": [sum(sizes) / 1e6],
+        "files": [len(sizes)],
+    }
 
 
 def reading(where: str) -> dict[str, float]:
@@ -210,15 +200,3 @@ def sizes_of(table: DeltaTable) -> list[int]:
 
     sizes: list[int] = pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
     return sizes
-
-
-def resident() -> int:
-    """The bytes of memory that this process has."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def size_of(folder: Path) -> tuple[int, int]:
-    """The bytes of the files below a folder, and how many they are."""
-    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return sum(sizes), len(sizes)

@@ -1,4 +1,4 @@
-"""``bench campaign``: the same walks in plain processes, isolated, and as campaigns of each executor, in turns.
+"""What campaigns cost: the same walks in plain processes, isolated, and as campaigns of each executor, in turns.
 
 A way is a command, or two at the same time. In each turn it makes a campaign of nothing, one walk a shard, and then the
 whole one: what the first costs is left out when walks are compared. Processor time is that of all processes below.
@@ -10,20 +10,20 @@ import ctypes
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
-from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, time
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import msgspec
 import psutil
+from first import FIRST, First
+from loopback import Cluster
+from measuring import Cells, Result
 
-from broker_tck.bench.first import FIRST, First
-from broker_tck.bench.loopback import Cluster
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, resolve
 from broker_tck.properties.errors import Failed
@@ -43,6 +43,8 @@ CAMPAIGNS = {
 }
 """Ways that are campaigns, with their options."""
 WAYS = (ONE, TWO, ISOLATED, *CAMPAIGNS)
+OPERATIONS = 2_000_000
+TURNS = 2
 NOTHING = 4
 """Operations of a campaign of nothing: one for each of its shards, which then makes one walk."""
 SUBJECT = f"{First.__module__}:{First.__name__}"
@@ -79,37 +81,15 @@ class Turn(NamedTuple):
         return self.whole.operations / (self.whole.processor - self.nothing.processor)
 
 
-class Way(msgspec.Struct):
-    """What one way of making walks came to; a figure for each turn."""
-
-    name: str
-    rates: list[float]
-    thrifts: list[float]
-    times: list[float]
-    """Operations a second, as many times those of one plain process in the same turn."""
-    thrift_times: list[float]
-    """Operations a second of the processor, likewise."""
-    firsts: list[float]
-    """Seconds until the first walk."""
-    nothings: list[float]
-    """Seconds of the processor of a campaign of nothing."""
-
-    @classmethod
-    def of(cls, name: str, turns: Sequence[Turn], plain: Sequence[Turn]) -> Self:
-        """A way by its turns, beside those of one plain process."""
-        return cls(
-            name=name,
-            rates=[turn.rate for turn in turns],
-            thrifts=[turn.thrift for turn in turns],
-            times=[turn.rate / of.rate for turn, of in zip(turns, plain, strict=True)],
-            thrift_times=[turn.thrift / of.thrift for turn, of in zip(turns, plain, strict=True)],
-            firsts=[turn.first for turn in turns],
-            nothings=[turn.nothing.processor for turn in turns],
-        )
-
-    def middle(self, name: str) -> float:
-        """The median of a figure."""
-        return float(median(getattr(self, name)))
+def cells(turns: Sequence[Turn], plain: Sequence[Turn]) -> Cells:
+    """The row of a way, beside the turns of one plain process."""
+    pairs = [*zip(turns, plain, strict=True)]
+    return {
+        "operations a processor-second, times one plain process's": [turn.thrift / of.thrift for turn, of in pairs],
+        "operations a second, times one plain process's": [turn.rate / of.rate for turn, of in pairs],
+        "first walk, seconds": [turn.first for turn in turns],
+        "a campaign of nothing, processor-seconds": [turn.nothing.processor for turn in turns],
+    }
 
 
 # ---- Plain and isolated processes
@@ -153,19 +133,22 @@ def walked(way: str, operations: int, seed: int, part: int, parts: int) -> int:
 # ---- Measuring
 
 
-def campaign(operations: int, turns: int, tell: Callable[[int, str], None], ways: Sequence[str] = WAYS) -> list[Way]:
-    """Measure each way in each of ``turns``. One plain process must be among the ways. Failed if a command fails."""
+def campaign(operations: int = OPERATIONS, turns: int = TURNS, ways: Sequence[str] = WAYS) -> Result:
+    """What campaigns cost. Five minutes, with Java 17 and an idle machine."""
     found: dict[str, list[Turn]] = {way: [] for way in ways}
     take_over()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="broker-tck-")))
         os.environ[FIRST] = str(folder / "first")
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")])
+        )
         cluster = stack.enter_context(Cluster(folder / "cluster")) if STANDALONE in ways else None
         for turn in range(turns):
             for way in ways:
-                tell(turn, way)
+                sys.stderr.write(f"measuring {way}\n")
                 found[way].append(turn_of(way, operations, turn, folder / f"{turn}-{ways.index(way)}", cluster))
-    return [Way.of(way, mine, found[ONE]) for way, mine in found.items()]
+    return Result({way: cells(mine, found[ONE]) for way, mine in found.items()})
 
 
 def turn_of(way: str, operations: int, seed: int, folder: Path, cluster: Cluster | None) -> Turn:
@@ -181,7 +164,7 @@ def commands(way: str, operations: int, seed: int, store: Path, cluster: Cluster
     """The commands of a way; they run at the same time."""
     if way not in CAMPAIGNS:
         parts = 2 if way == TWO else 1
-        words = [sys.executable, "-m", "broker_tck.bench.campaign", way, str(operations), str(seed)]
+        words = [sys.executable, __file__, way, str(operations), str(seed)]
         return [[*words, str(part), str(parts)] for part in range(parts)]
     words = ["fuzz", "--store", str(store), "--seed", str(seed), "--operations", str(operations), "--json"]
     subject = ["--subject", SUBJECT] if operations == NOTHING else []

@@ -1,4 +1,4 @@
-"""A subject that notes when the first walk of a campaign begins, for ``bench campaign``."""
+"""A subject that notes when the first walk of a campaign begins, for the benchmark ``campaign``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark on this machine's loopback: a standalone cluster, a Connect server; for tests, benches, and to try things."""
+"""Spark on this machine's loopback: a standalone cluster, and a Connect server; for tests and benchmarks."""
 
 from __future__ import annotations
 
