@@ -1,32 +1,24 @@
-"""What a campaign will take, from a few seconds of walking: hours of processors, rows and bytes, and what it excludes.
+"""What a campaign will take, from a few seconds of walking: hours of processors, and what it excludes.
 
 Each lane walks in a few shards of its own, on all cores at once, by the workers that a campaign has: what isolation
-costs, and what cores take from each other, is in the rates. A store in a temporary folder says what a round writes.
+costs, and what cores take from each other, is in the rates.
 """
 
 from __future__ import annotations
 
-from math import ceil, exp2, log2
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from math import ceil
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.search.run import residual
-from broker_tck.spark_fuzz.driver.known import Known
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.driver.rounds import AHEAD
 from broker_tck.spark_fuzz.executors.processes import Processes
-from broker_tck.spark_fuzz.store.reduce import reduced
-from broker_tck.spark_fuzz.store.rows import FIGURE, REFUSED, STATE, UNFINISHED, UNFIT
-from broker_tck.spark_fuzz.store.tables import Store
+from broker_tck.spark_fuzz.store.rows import FIGURE, REFUSED, UNFINISHED, UNFIT
 from broker_tck.spark_fuzz.worker.shard import COUNTED
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SECONDS = 2.0
 """About so long all lanes are measured together, or until each shard has made as many walks as have one that counts."""
@@ -43,9 +35,7 @@ class Sample(NamedTuple):
 
     operations: int
     walks: int
-    counted: int
     seconds: float
-    rows: pa.Table
 
     @property
     def rate(self) -> float:
@@ -98,11 +88,6 @@ class Plan(msgspec.Struct, frozen=True):
     """If all shards are like the fastest one of each lane."""
     most: float
     hours: list[Hours]
-    states: int
-    """A guess: a few seconds do not show how fast the curve levels off."""
-    rows: int
-    """Of the store, the states among them."""
-    bytes: int
 
 
 def plan(manifest: Manifest, processes: Processes, seconds: float = SECONDS) -> Plan:
@@ -117,7 +102,6 @@ def plan(manifest: Manifest, processes: Processes, seconds: float = SECONDS) -> 
     shard, most, least = (sum(share / rate for rate in found) for found in (rates, slowest, fastest))
     rounds = goal.rounds or ceil((goal.seconds or 0) * cores / shard / manifest.shards)
     count = rounds * manifest.shards
-    states, rows, size = store_of(manifest, measured, rounds)
     return Plan(
         rounds=rounds,
         shards=manifest.shards,
@@ -129,9 +113,6 @@ def plan(manifest: Manifest, processes: Processes, seconds: float = SECONDS) -> 
         least=count * least / 3600,
         most=count * most / 3600,
         hours=[hours_of(n, manifest.shards, rounds, shard) for n in sorted({cores, *CORES})],
-        states=states,
-        rows=rows,
-        bytes=size,
     )
 
 
@@ -169,66 +150,13 @@ def samples_of(manifest: Manifest, processes: Processes, shards: list[int]) -> l
 
 def sample(processes: Processes, manifest: bytes, shard: int) -> Sample:
     """A shard, with the time from its request to its last row."""
-    import pyarrow as pa
-
     began = perf_counter()
-    rows = pa.Table.from_batches([processes.shard(manifest, 0, shard)])
+    rows = processes.shard(manifest, 0, shard)
     seconds = perf_counter() - began
-    counts = {"operations": 0, "walks": 0, "counted": 0}
+    counts = {"operations": 0, "walks": 0}
     for row in rows.to_pylist():
         if row["kind"] in (REFUSED, UNFIT, UNFINISHED):
             raise BadInput(f"--plan: {row['name']}")
         if row["kind"] == FIGURE and row["name"] in counts:
             counts[row["name"]] += row["count"]
-    return Sample(**counts, seconds=seconds, rows=rows)
-
-
-# ---- The store
-
-
-def store_of(manifest: Manifest, measured: list[list[Sample]], rounds: int) -> tuple[int, int, int]:
-    """The states, rows and bytes of the store after ``rounds``, guessed from two rounds of what was measured."""
-    import pyarrow as pa
-
-    answers = reduced(pa.concat_tables(sample.rows for samples in measured for sample in samples))
-    with TemporaryDirectory(prefix="broker-tck-") as folder:
-        store, sizes = Store(folder), []
-        known = Known(store.whole("states"), store.findings())
-        with store.driven(manifest):
-            for number in range(2):
-                tables = known.merged(number, answers, 1.0)
-                store.commit(number, number, tables)
-                sizes.append({name: size_of(Path(folder) / name) for name in tables})
-        first, second = sizes
-        state_bytes = (2 * first["states"] - second["states"]) / max(1, len(known.states))
-        round_bytes = sum(second.values()) - sum(first.values())
-    share, shards = manifest.operations // len(manifest.lanes), rounds * manifest.shards
-    states = sum(states_of(samples, share, shards) for samples in measured)
-    return states, states + rounds * len(tables["figures"]), round(rounds * round_bytes + states * state_bytes)
-
-
-def size_of(folder: Path) -> int:
-    """The bytes of the files below a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def states_of(samples: list[Sample], operations: int, shards: int) -> int:
-    """Guess how many states a lane reaches in ``shards``, of which each makes ``operations``.
-
-    The guess lets the number grow on as it grew from half of the samples to all of them.
-    """
-    half, whole = (distinct(samples[:count]) for count in (len(samples) // 2, len(samples)))
-    if not half:
-        return whole
-    walks = operations * sum(s.walks for s in samples) / sum(s.operations for s in samples)
-    times = shards * ceil(walks / COUNTED) / sum(s.counted for s in samples)
-    return max(whole, round(whole * exp2(log2(times) * log2(whole / half))))
-
-
-def distinct(samples: list[Sample]) -> int:
-    """How many states samples reached."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    rows = pa.concat_tables(sample.rows for sample in samples)
-    return len(rows.filter(pc.equal(rows["kind"], STATE)).group_by(["name", "key"]).aggregate([]))
+    return Sample(**counts, seconds=seconds)

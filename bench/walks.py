@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from os import cpu_count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -83,6 +86,19 @@ class Result(msgspec.Struct, frozen=True):
 def total(parts: Sequence[Part]) -> Part:
     """All parts as one."""
     return Part(sum(part.operations for part in parts), sum(part.seconds for part in parts))
+
+
+def machine_words() -> str:
+    """The machine and the versions, in words."""
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        model = names[0] if names else model
+    packages = ", ".join(f"{name} {version(name)}" for name in ("hypothesis", "msgspec", "pyroaring"))
+    return f"{model}, {cpu_count()} cores, CPython {platform.python_version()}, {packages}"
 
 
 def measure(

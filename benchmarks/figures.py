@@ -30,7 +30,7 @@ from measuring import Result, Table
 from topic_index import topic
 from tracked_memory import memory, nacks
 
-from broker_tck.bench.drivers import machine_words
+from broker_tck.bench.walks import machine_words
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.append(str(DOCS))

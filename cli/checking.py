@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import click
 
+from broker_tck.cli.matching import Pair
 from broker_tck.cli.output import progress
 from broker_tck.cli.told import story_here
 from broker_tck.properties.engine.subjects import Subject
@@ -19,9 +20,6 @@ from broker_tck.properties.report.result import ProfileResult
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.fitness import debugged
 from broker_tck.properties.search.run import Progress
-
-Pair = tuple[Subject, str]
-"""A subject, and the profile under which it is checked."""
 
 
 class How(NamedTuple):

@@ -48,7 +48,6 @@ def print_text(found: Plan) -> None:
     spread = f"{duration(found.least)} to {duration(found.most)}"
     click.echo(f"time of processors: {duration(found.processor_hours)} ({spread})")
     click.echo(f"time by the clock: {'; '.join(map(clock, found.hours))}")
-    click.echo(f"store: about {found.rows:,} rows, {found.states:,} states among them; {found.bytes / 1e6:,.1f} MB")
     click.echo(f"a residual holds if no walk fails; rules and states are counted in one walk of {COUNTED}")
 
 

@@ -24,7 +24,6 @@ from conftest import Cli
 from kit import CONTRACT, MODEL, ROOT, as_subject, commands_below, python, wrong
 
 import broker_tck
-from broker_tck.bench import drivers as bench
 from broker_tck.cli import check as check_command
 from broker_tck.cli import checking, output, table
 from broker_tck.cli import main as cli_main
@@ -414,7 +413,7 @@ def test_subjects_of_other_packages_are_found(cli: Cli) -> None:
     )
 
 
-# ---- bench
+# ---- Lines of findings
 
 
 @pytest.mark.slow
@@ -437,32 +436,6 @@ def right() -> Subject:
 
 def test_work_is_done_in_parallel_in_its_order() -> None:
     assert in_parallel(abs, [-3, 2, -1], None) == [3, 2, 1]
-
-
-def test_drivers_are_measured(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WALKS", 3)
-    monkeypatch.setattr(bench, "EXAMPLES", 2)
-    status, out, err = cli("bench", "drivers", "--rounds", "1")
-    assert (status, err) == (0, "")
-    assert "walk to machine: " in out
-    assert " times as fast" not in out
-    told = document(cli("bench", "drivers", "--rounds", "2", "--subject", "heap", "--json"))
-    (heap,) = told["subjects"]
-    assert [row["what"] for row in heap["rows"]] == ["walk", "machine", "model", "subject"]
-    assert heap["subject"] == "heap (heap)"
-    assert heap["to_first"] == 1
-    assert 0 < heap["clock_steps"] < 0.5
-    assert all(row["low"] <= row["median"] <= row["high"] for row in heap["rows"])
-
-
-def test_drivers_of_subjects_are_measured_side_by_side(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WALKS", 3)
-    monkeypatch.setattr(bench, "EXAMPLES", 2)
-    status, out, err = cli("bench", "drivers", "--rounds", "1", "--subject", "heap", "--subject", "bucket")
-    assert (status, err) == (0, "")
-    assert re.fullmatch(
-        r"walks of bucket \(ideal\) to those of heap \(heap\): [0-9.]+ times as fast", out.splitlines()[-1]
-    )
 
 
 # ---- init

@@ -6,17 +6,14 @@ import click
 
 from broker_tck.cli.commands import Commands
 
-COMMANDS = {
-    "drivers": "Checked operations a second: walks beside the Hypothesis machine, and what the parts of a walk take.",
-    "walks": "Compare how fast walks are at the last commit of this clone and at another commit.",
+COMMANDS = {"walks": "Compare how fast walks are at the last commit of this clone and at another commit."}
+FIGURES = {name: name for name in ("bucket", "cache", "campaign", "cursors", "rounds", "topic")} | {
+    "memory": "memory nacks"
 }
 GONE = {
     name: f"`bench {name}` is now `python benchmarks/figures.py {figure}`, in a clone of the repository"
-    for name, figure in {
-        **{name: name for name in ("bucket", "cache", "campaign", "cursors", "rounds", "topic")},
-        "memory": "memory nacks",
-    }.items()
-}
+    for name, figure in FIGURES.items()
+} | {"drivers": "`bench drivers` is gone: `broker-tck walk --subject S` prints operations a second"}
 
 
 @click.group(
@@ -24,7 +21,7 @@ GONE = {
     package="broker_tck.cli.bench",
     says=COMMANDS,
     gone=GONE,
-    epilog="\b\nExamples:\n  broker-tck bench drivers\n  broker-tck bench walks --against main\n",
+    epilog="\b\nExamples:\n  broker-tck bench walks --against main\n",
 )
 def bench_command() -> None:
     """Measure how fast walks are."""

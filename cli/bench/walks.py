@@ -8,8 +8,7 @@ import click
 import msgspec
 
 from broker_tck.bench import walks as walks_bench
-from broker_tck.bench.drivers import machine_words
-from broker_tck.bench.walks import Part, Result, Row, total
+from broker_tck.bench.walks import Part, Result, Row, machine_words, total
 from broker_tck.cli.options import json_option
 from broker_tck.cli.output import print_json, print_table, progress
 
