@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -22,9 +21,6 @@ from kit import ROOT, python
 
 from broker_tck.cli.campaigns import clock
 from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver import fingerprint
 from broker_tck.spark_fuzz.driver.fingerprint import subject_digests
@@ -33,9 +29,7 @@ from broker_tck.spark_fuzz.driver.merging import check as check_mergeable
 from broker_tck.spark_fuzz.driver.merging import merged_manifest
 from broker_tck.spark_fuzz.executors import choosing, session
 from broker_tck.spark_fuzz.executors.choosing import PROCESSES, SPARK, Choice
-from broker_tck.spark_fuzz.executors.processes import processes
 from broker_tck.spark_fuzz.executors.ship import KIT_PACKAGES, files, settings, ship
-from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.store.tables import Store
 
 JAVA_11 = 'openjdk version "11.0.2" 2019-01-15'
@@ -96,19 +90,6 @@ def test_local_master_tries_a_task_again(master: str, enduring: str) -> None:
     assert session.is_local(master)
 
 
-def test_master_of_a_cluster_is_left_as_it_is() -> None:
-    assert session.enduring("spark://h:7077") == "spark://h:7077"
-    assert not session.is_local("spark://h:7077")
-
-
-@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
-def test_what_a_lane_has_to_meet_is_known(contract: Contract) -> None:
-    """The rules that another profile alone has, too."""
-    for subject in bundled(contract):
-        for profile in subject.profiles:
-            assert {*facts.required(contract.name, subject.name, profile)} <= contract.rules.keys()
-
-
 def test_missing_library_of_reports_is_one_line(monkeypatch: pytest.MonkeyPatch, cli: Cli, tmp_path: Path) -> None:
     monkeypatch.setattr(session, "find_spec", lambda wanted: None if wanted == "jinja2" else wanted)
     said = "broker-tck: reports need jinja2, and it is not installed; `pip install 'broker-tck[report]'` installs it\n"
@@ -152,20 +133,12 @@ def test_setting_of_spark_is_a_name_and_a_value(text: str) -> None:
         choosing.setting(text)
 
 
-def test_setting_may_have_equals_signs() -> None:
-    assert choosing.setting("spark.a=b=c") == ("spark.a", "b=c")
-
-
 @pytest.mark.parametrize(("seconds", "said"), [(0, "0:00"), (61, "1:01"), (3599.6, "1:00:00"), (7322, "2:02:02")])
 def test_time_left_is_told_as_people_read_it(seconds: float, said: str) -> None:
     assert clock(seconds) == said
 
 
 # ---- Manifest
-
-
-def test_manifest_is_read_as_it_was_written() -> None:
-    assert decoded(encoded(manifest()), "s") == manifest()
 
 
 @pytest.mark.parametrize(
@@ -230,13 +203,6 @@ def test_files_and_libraries_of_a_subject_are_part_of_its_code(monkeypatch: pyte
         codes.append(code_here(["resident:Jarred"], "1.0"))
     assert [codes[0].differs(code) for code in codes] == ["", "", "other code of the subject resident:Jarred"]
     assert codes[0].libraries.keys() - {*fingerprint.LIBRARIES} == {"click"}
-
-
-def test_files_of_the_kits_own_subjects_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    jar = tmp_path / "pulsar.jar"
-    jar.write_text("jar", encoding="utf-8")
-    monkeypatch.setattr(BUNDLED["heap"], "files", lambda: [jar], raising=False)
-    assert list(fingerprint.subject_digests(["heap", "time-bucket"])) == ["heap"]
 
 
 # ---- Merging and shipping
@@ -337,16 +303,6 @@ def test_folders_of_subjects_are_shipped_with_what_is_in_them(monkeypatch: pytes
         ship(["heap", "time-bucket"], tmp_path)
 
 
-@pytest.mark.parametrize("where", [".", "a/.."])
-def test_folder_without_a_name_is_not_shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str) -> None:
-    monkeypatch.setattr("broker_tck.spark_fuzz.executors.ship.SPARK_LIBRARIES", ())
-    monkeypatch.chdir(tmp_path)
-    Path("a").mkdir()
-    monkeypatch.setattr(BUNDLED["heap"], "files", lambda: [where], raising=False)
-    with pytest.raises(BadInput, match="has no name; name it from the folder above it"):
-        ship(["heap"], tmp_path)
-
-
 @pytest.fixture
 def sessions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """The arguments of the sessions that were made; they are none."""
@@ -403,12 +359,6 @@ def test_spark_is_chosen_if_it_is_here_or_asked_for(
     assert chosen(executor=SPARK) == ("Spark, local[*]", [])
     assert chosen(remote="sc://host") == ("Spark, sc://host", [])
     assert [arguments[:2] for arguments in sessions] == [("local[*]", None)] * 2 + [(None, "sc://host")]
-
-
-def test_processes_are_as_many_as_cores_where_the_system_tells_of_no_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity")
-    with processes() as made:
-        assert len(made.workers) == os.cpu_count()
 
 
 @pytest.mark.parametrize("name", ["pyspark", "pandas", "Java"])

@@ -21,18 +21,16 @@ import pytest
 import refresh
 from click.shell_completion import ShellComplete
 from conftest import Cli
-from kit import CONTRACT, MODEL, ROOT, as_subject, commands_below, python, wrong
+from kit import MODEL, commands_below, python
 
-import broker_tck
 from broker_tck.cli import check as check_command
 from broker_tck.cli import checking, output, table
-from broker_tck.cli import main as cli_main
 from broker_tck.cli.main import cli as group
 from broker_tck.cli.plugin import KINDS, methods
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import Subject, declared, resolve
+from broker_tck.properties.engine.subjects import declared, resolve
 from broker_tck.properties.engine.trace import load
 from broker_tck.properties.explain.deviating import deviation
 from broker_tck.properties.explain.guarding import run_all
@@ -86,12 +84,6 @@ def test_examples_name_what_there_is(cli: Cli) -> None:
             assert name.startswith("my_package.") or resolve(name if option == "--subject" else f"mutant:{name}")
 
 
-def test_commands_are_these() -> None:
-    expected = {"check", "walk", "replay", "reduce", "rules", "subjects", "prove", "bench", "init"}
-    expected |= {"fuzz", "watch", "report", "compare", "interleave", "pulsar", "classpath"}
-    assert {*commands_below(group)} == expected
-
-
 def test_nothing_to_do_is_help_on_standard_error(cli: Cli) -> None:
     for command in ((), ("bench",)):
         status, out, err = cli(*command)
@@ -108,21 +100,6 @@ def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # ---- check
-
-
-@pytest.mark.deep
-def test_check_of_another_profile_finds_what_differs(cli: Cli) -> None:
-    """A check against another profile names each rule and law in which the two profiles differ."""
-    status, out, err = cli("check", "--subject", "timebucket-2025", "--profile", "timebucket-ideal", *QUICK)
-    assert (status, err) == (1, "")
-    broken = re.findall(r"^(\S+) is broken by timebucket-2025 \((\S+);", out, re.MULTILINE)
-    clauses = ["DD-05", "DD-06", "DD-11", "DD-21", "DD-22", "DD-33"]
-    assert sorted(broken[:6]) == [(rule, f"timebucket-2025+{rule}") for rule in clauses]
-    laws = {law for law, _ in broken[6:]} | {*re.findall(r"^  Also seen   (\S+): ", out, re.MULTILINE)}
-    assert laws == {"DD-07", "DD-08", "DD-34"}
-    assert "  broker-tck replay --subject timebucket-2025 'delayed-delivery timebucket-2025+DD-05" in out
-    assert "BROKEN" in out
-    assert out.splitlines()[-1] == "0 of 1 conform"
 
 
 @pytest.mark.slow
@@ -161,11 +138,6 @@ def test_bundled_subjects_of_all_contracts_are_the_default() -> None:
     assert {p for s in found for p in s.profiles} == {p for contract in CONTRACTS.values() for p in contract.profiles}
     two = check_command.subjects_of(("negative-acks", "delayed-delivery"), (), None, None)
     assert {s.contract.name for s in two} == {"negative-acks", "delayed-delivery"}
-
-
-def test_subject_of_another_contract_than_those_named_is_refused(cli: Cli) -> None:
-    refused = cli("check", "--contract", "entry-cache", "--subject", "heap", "--walks", "1")
-    assert refused == (2, "", "broker-tck: heap is a subject of delayed-delivery, not of entry-cache\n")
 
 
 def test_rows_stand_below_one_head_and_what_is_wrong_before_its_row(capsys: pytest.CaptureFixture[str]) -> None:
@@ -265,18 +237,6 @@ def test_replay_shows_the_first_difference(cli: Cli) -> None:
     assert (found["expected"], found["seen"]) == (1, 2)
 
 
-def test_replay_counts_the_other_differences(cli: Cli) -> None:
-    status, out, _ = cli("replay", BAD, BAD, "--subject", "timebucket-2025", "--subject", "heap")
-    assert status == 1
-    assert "and 3 more traces or subjects that differ; --json has them all" in out
-    assert out.splitlines()[-1] == "0 of 6 steps agreed"
-
-
-def test_replay_under_another_profile(cli: Cli) -> None:
-    status, out, _ = cli("replay", BAD, "--profile", "timebucket-2025")
-    assert (status, out.splitlines()[-2]) == (0, "replayed on: model, timebucket-2025")
-
-
 def test_replay_shows_errors_that_a_profile_has(cli: Cli) -> None:
     status, out, _ = cli(
         "replay", "delayed-delivery timebucket-2025; add 1 0 +5000; add 1 0 +5000; adv 9000; get 5; has"
@@ -291,17 +251,6 @@ def test_ids_are_not_taken_for_times(cli: Cli) -> None:
     assert f"[[{2**63 - 5} {2**48}]]" in out or "armed" in out
     _, out, _ = cli("replay", f"delayed-delivery heap; add {2**63 - 5} {2**48} +2000; adv 2000; get 1")
     assert f"[[{2**63 - 5} {2**48}]], count 0 messages, armed []" in out
-
-
-def test_replay_of_much_is_short(cli: Cli) -> None:
-    status, out, _ = cli("replay", "; ".join(["has"] * 50))
-    assert status == 0
-    assert out.splitlines() == ["replayed on: model, time-bucket", "50 of 50 steps agreed"]
-
-
-def test_long_text_is_no_name_of_a_file(cli: Cli) -> None:
-    status, out, _ = cli("replay", "; ".join(["add 1 0 +2000"] * 100))
-    assert (status, out.splitlines()[-1]) == (0, "100 of 100 steps agreed")
 
 
 def test_reduce_ends_in_1_with_a_finding(cli: Cli) -> None:
@@ -393,13 +342,6 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"broker_tck.{module}.plugged_in", lambda: found)
 
 
-@pytest.mark.slow
-def test_nonsense_is_told_where_it_was_seen(cli: Cli) -> None:
-    result = cli("check", "--subject", "kit:Nonsense", "--profile", "timebucket-2026", "--json", "--walks", "1")
-    (told,) = document(result)["subjects"]
-    assert told["findings"][0]["seen"] == "<an object>"
-
-
 @pytest.mark.usefixtures("entries")
 def test_subjects_of_other_packages_are_found(cli: Cli) -> None:
     status, out, err = cli("subjects")
@@ -427,11 +369,6 @@ def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
     assert document(cli(*words, "--json"))["judged"][0]["subject"] == "timebucket-2025"
     kept = [word if word.startswith("delayed") else word.replace("timebucket-2025", "time-bucket") for word in words]
     assert cli(*kept) == (0, "text: DD-08: time-bucket keeps it\n", "")
-
-
-def right() -> Subject:
-    """The model as the subject."""
-    return as_subject("right", CONTRACT, MODEL)
 
 
 def test_work_is_done_in_parallel_in_its_order() -> None:
@@ -495,10 +432,6 @@ def test_init_writes_a_subject_of_any_contract(
     assert f"{subject.profiles[0]}-walks" in {case.id for case in mark.args[1]}
 
 
-def test_init_knows_each_contract() -> None:
-    assert set(KINDS) == set(CONTRACTS)
-
-
 # ---- What a shell offers
 
 
@@ -547,14 +480,6 @@ def test_failure_of_the_kit_ends_in_3(cli: Cli, monkeypatch: pytest.MonkeyPatch)
     assert err.splitlines()[-1] == "broker-tck: the kit failed; the lines above say where"
 
 
-def test_command_is_a_process() -> None:
-    done = python("-m", "broker_tck.cli.main", "rules", "DD-01", cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("DD-01  ")
-    done = python("-m", "broker_tck.cli.main", "rules", "DD-99", cwd=ROOT)
-    assert (done.returncode, done.stdout) == (2, "")
-
-
 def test_rules_are_found_in_lower_case(cli: Cli) -> None:
     assert cli("rules", "ec-60", "dd-06")[2].startswith("broker-tck: unknown rule 'EC-60' of delayed-delivery; ")
     assert cli("rules", "ec-01")[1] == cli("rules", "EC-01")[1]
@@ -571,19 +496,6 @@ def test_module_is_the_command_line() -> None:
     assert done.stderr.startswith("broker-tck: unknown rule 'DD-99' ")
 
 
-def test_package_has_no_other_names() -> None:
-    with pytest.raises(AttributeError, match="module 'broker_tck' has no attribute 'no_such'"):
-        _ = broker_tck.no_such
-    assert broker_tck.__version__ == fingerprint.kit_version()
-
-
-def test_main_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["broker-tck", "rules", "DD-99"])
-    with pytest.raises(SystemExit) as ended:
-        cli_main.main()
-    assert ended.value.code == 2
-
-
 def test_progress_is_a_line_each_ten_seconds(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -594,16 +506,6 @@ def test_progress_is_a_line_each_ten_seconds(
             tell(done, "heap" if done < 600 else "heap\nslow")
     lines = ["checking: 120 of 1,000 walks, heap", "checking: 600 of 1,000 walks, heap, slow"]
     assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in lines))
-
-
-def test_progress_without_a_total_or_a_unit(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(output, "FIRST", FIRST)
-    for total, unit in ((None, "rounds"), (10, "")):
-        with output.progress(total, "c", unit, clock=iter((0.0, 5.0)).__next__) as tell:
-            tell(3, "2:30 left")
-    assert capsys.readouterr().err == "c: 3 rounds, 2:30 left\nc: 2:30 left\n"
 
 
 def test_tables_print_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -628,21 +530,3 @@ def test_progress_on_a_terminal_prints_brackets_as_they_are(
     assert "work [a]" in told
     assert "2 of 3 steps, one [b]" in told
     assert out == ""
-
-
-def test_long_tables_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    output.print_table("title", ["a", "b"], [("x" * 50, 1), ("y", 22)], right=(1,))
-    out = capsys.readouterr().out
-    assert out.splitlines()[0].strip() == "title"
-    assert "x" * 50 + "   1" in out
-    click.echo(wrong("DD-01 absent").name)
-    assert capsys.readouterr().out == "DD-01 absent\n"
-
-
-@pytest.mark.parametrize("profile", ["2025", "4.0.1", "4.0.4"])
-def test_timer_that_holds_nothing_still_aims_at_its_first_target(cli: Cli, profile: str) -> None:
-    """The released classes of 4.0.1 and 4.0.5 answered so: a question on an empty tracker leaves their target at 0."""
-    trace = f"delayed-delivery timebucket-{profile} strict=true clock=0; get 0; add 0 0 +1"
-    status, out, _ = cli("replay", "--subject", f"timebucket-{profile}", trace)
-    assert status == 0
-    assert "add ledger=0 entry=0 at=+1  true, count 1 message, armed []\n" in out

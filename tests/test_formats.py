@@ -127,12 +127,6 @@ def test_check_writes_them(cli: Any, tmp_path: Path) -> None:
     assert "broker-tck replay --subject kit:OneTooMany" in result["message"]["text"]
 
 
-def test_file_that_cannot_be_written_is_told_before_the_check(cli: Any, tmp_path: Path) -> None:
-    status, out, err = cli(*BROKEN, "--junit", str(tmp_path / "none" / "junit.xml"))
-    assert (status, out) == (2, "")
-    assert "cannot be written: No such file or directory" in err
-
-
 def debugging(cli: Any, monkeypatch: pytest.MonkeyPatch, subject: str, typed: str) -> str:
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     status, out, _ = cli("check", "--subject", subject, "--fail-fast", "--pdb")
@@ -148,21 +142,6 @@ def test_debugger_stops_where_the_subject_raises(cli: Any, monkeypatch: pytest.M
 def test_debugger_stops_before_the_operation_that_differs(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     out = debugging(cli, monkeypatch, "kit:OneTooMany", "s\np max_messages\nq\n")
     assert "-> return super().get_scheduled_messages(max_messages + 1)\n(Pdb) 0\n" in out
-
-
-def test_debugger_leaves_what_traces(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = sys.gettrace()
-    sys.settrace(nothing_traced)
-    try:
-        for subject in ("kit:OneTooMany", "kit:Raising"):
-            debugging(cli, monkeypatch, subject, "q\n")
-            assert sys.gettrace() is nothing_traced
-    finally:
-        sys.settrace(before)
-
-
-def nothing_traced(frame: Any, event: str, argument: Any) -> None:
-    """A tracer that sees no line of any frame."""
 
 
 def test_debugger_needs_a_subject_and_a_terminal(cli: Any) -> None:

@@ -16,7 +16,6 @@ from broker_tck.cli.checking import Pair
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.search.budget import Budget
-from broker_tck.properties.settings import Settings, settings_of
 
 QUICK = ("--walks", "2", "--examples", "0", "--json")
 
@@ -65,13 +64,6 @@ def checked(cli: Cli, *arguments: Any) -> list[dict[str, Any]]:
 # ---- What it holds
 
 
-def test_nothing_is_said_where_there_is_no_table(folder: Path) -> None:
-    assert settings_of(folder) == Settings()
-    (folder / "pyproject.toml").write_text('[project]\nname = "x"\n', encoding="utf-8")
-    assert settings_of(folder) == Settings(Path("pyproject.toml"))
-    assert settings_of(folder).resolved() == ()
-
-
 def test_subjects_of_the_table_are_checked(cli: Cli, folder: Path, asked: Asked) -> None:
     table(folder, 'subjects = ["heap", {name = "time-bucket", profiles = ["timebucket-2026", "heap"]}]')
     cli("check", *QUICK)
@@ -108,18 +100,6 @@ def test_file_can_be_left_unread(cli: Cli, folder: Path, asked: Asked) -> None:
     table(folder, "walks = 'many'")
     cli("check", "--json", "--subject", "heap", "--isolated")
     assert asked.pop()[1].walks == 1000
-
-
-def test_so_many_are_checked_at_a_time(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[int] = []
-    monkeypatch.setattr(check, "checked", lambda pairs, budget, kept, how: said.append(how.jobs) or ())
-    table(folder, 'subjects = ["heap"]')
-    cli("check", "--json")
-    table(folder, 'subjects = ["heap"]', "jobs = 3")
-    cli("check", "--json")
-    cli("check", "--json", "--jobs", "1")
-    cli("check", "--json", "--bundled")
-    assert said == [1, 3, 1, 3]
 
 
 def test_accepted_ways_have_their_reasons(cli: Cli, folder: Path) -> None:
@@ -206,8 +186,3 @@ def test_table_that_is_none(cli: Cli, folder: Path) -> None:
     (folder / "pyproject.toml").write_text("tool.broker-tck = 5", encoding="utf-8")
     says = "broker-tck: pyproject.toml: tool.broker-tck is 5; it has to be a table, [tool.broker-tck]\n"
     assert cli("check") == (2, "", says)
-
-
-def test_bundled_and_named_do_not_go_together(cli: Cli, folder: Path) -> None:
-    says = "broker-tck: --bundled checks the bundled subjects: leave it out, or --subject\n"
-    assert cli("check", "--bundled", "--subject", "heap") == (2, "", says)

@@ -22,14 +22,13 @@ from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.explain.guarding import UNREPEATED
 from broker_tck.properties.report.finding import FindingResult, story
-from broker_tck.properties.search import run as runs
 from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver.manifest import Lane
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, Finder
-from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING, Lanework, Part
-from broker_tck.spark_fuzz.worker.shard import COUNTED, lane_rows, shard_rows, shard_seed
+from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING
+from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_rows, shard_seed
 
 MUTANT = Lane("mutant:strict-rounded-down", "timebucket-ideal")
 PLAIN = Lane("time-bucket", "timebucket-ideal")
@@ -112,14 +111,6 @@ def test_digest_of_a_shard_is_the_committed_one() -> None:
     assert done.stdout.strip() == json.loads(refresh.DIGESTS.read_text(encoding="utf-8"))["shard"], done.stderr
 
 
-def test_rounds_and_shards_make_other_walks() -> None:
-    manifest = refresh.manifest([PLAIN], 1)
-    seeds = {shard_seed(manifest, number, shard) for number in range(50) for shard in range(50)}
-    assert len(seeds) == 2500
-    other = msgspec.structs.replace(manifest, seed=manifest.seed + 1)
-    assert shard_seed(other, 0, 0) - shard_seed(manifest, 2**30, 2**24 - 1) > 2**62
-
-
 @pytest.mark.slow
 def test_isolation_changes_nothing_of_what_is_walked() -> None:
     found = rows(PLAIN, operations=60_000)
@@ -156,16 +147,6 @@ def test_failing_walks_are_reduced_a_few_of_a_kind_and_counted() -> None:
     kinds = {row.key.rpartition(" ")[2] for row in made}
     assert sum(row.count for row in made) <= MOST_ALIKE * 12
     assert kinds <= {"[armed]", "[count]", "[result]"}
-
-
-@pytest.mark.slow
-def test_finding_has_its_story_and_what_to_do_with_it() -> None:
-    told = msgspec.json.decode(findings(rows(MUTANT, operations=200_000))[0].text, type=FindingResult)
-    assert told.rules == ("DD-05",)
-    assert "DD-05 is broken by" in story(told)
-    assert told.replay.startswith("broker-tck replay --subject mutant:strict-rounded-down ")
-    assert len(told.lines) == len(told.operations)
-    assert told.note == ""
 
 
 @pytest.mark.slow
@@ -250,25 +231,6 @@ def test_variation_that_differs_is_told_by_its_name() -> None:
     assert "shift is broken by kit:TimeBucketTracker" in told
     assert "  shift does not hold: moved times, other answers\n" in told
     assert row.length == len(done.operations)
-
-
-def test_time_of_walks_is_rounded_once() -> None:
-    """A walk may take less than half a millisecond, and a lane has thousands of them."""
-    work = Lanework()
-    for _ in range(1000):
-        work.add(Part(20, 0, Counter(), Counter(), Counter(), 0.0004))
-    assert {row.name: row.count for row in lane_rows(PLAIN, work)}["milliseconds"] == 400
-
-
-def test_law_that_is_broken_is_told_as_it_is_if_the_process_ends_while_it_is_reduced(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    complaints = [(None, "DD-07", "late"), (None, "DD-09", "none")]
-    monkeypatch.setattr(runs, "judge", lambda run, done: run.breaches.extend(complaints))
-    monkeypatch.setattr(Finder, "of_breach", lambda *_: os._exit(3))
-    found = rows(PLAIN, operations=100)
-    assert [row.key for row in findings(found)] == ["DD-07 does not hold: late", "DD-09 does not hold: none"]
-    assert figures(found)["failing"] == 1, "walks, and not laws"
 
 
 # ---- Shapes and abstract states

@@ -11,7 +11,6 @@ from kit import commands_below, python
 from broker_tck.cli.commands import Commands
 from broker_tck.cli.main import cli
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.mistakes.book import known_ways
 
 ROOMS = {f"broker_tck.properties.contracts.{name.replace('-', '_')}": name for name in CONTRACTS}
 LIBRARIES = {
@@ -26,15 +25,6 @@ LIBRARIES = {
     "sortedcontainers",
 }
 OF_SUBJECTS = {"click", "msgspec", "pyroaring", "sortedcontainers"}
-WAYS = """
-import json
-from broker_tck.properties.mistakes.book import known_ways
-from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.mistakes.book import known_ways
-from broker_tck.properties.engine.registry import CONTRACTS
-profiles = CONTRACTS["{}"].profiles
-print(json.dumps({{name: [[*map(str, way)] for way in known_ways(model)] for name, model in profiles.items()}}))
-"""
 
 
 def imported_by(code: str) -> set[str]:
@@ -99,11 +89,3 @@ def test_names_of_commands_are_completed_without_importing_any() -> None:
     code += "found = ShellComplete(cli, {}, 'broker-tck', '_X').get_completions([], 'wa')\n"
     found = imported_by(f"{code}print([each.value for each in found])")
     assert not found & {"broker_tck.cli.walk", "broker_tck.cli.watch", "msgspec"}
-
-
-@pytest.mark.parametrize("contract", CONTRACTS)
-def test_wrong_ways_of_a_contract_are_the_same_whichever_others_are_imported(contract: str) -> None:
-    done = python("-c", WAYS.format(contract))
-    profiles = {**CONTRACTS}[contract].profiles  # all are imported here
-    here = {name: [[*map(str, way)] for way in known_ways(model)] for name, model in profiles.items()}
-    assert json.loads(done.stdout) == here

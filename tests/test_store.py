@@ -33,7 +33,7 @@ from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.report.data import report_of
 from broker_tck.spark_fuzz.store import drivers, tables
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS, reduced
-from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, ROUND, ROWS, arrow_schema
+from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, ROWS, arrow_schema
 from broker_tck.spark_fuzz.store.tables import STOP, Store
 from broker_tck.spark_fuzz.worker.task import batch_of
 
@@ -178,15 +178,6 @@ def test_of_two_drivers_that_begin_at_the_same_moment_one_is_refused(
     assert Store(str(where)).driver() == ""
 
 
-def test_campaign_that_began_and_ended_while_another_prepared_is_not_replaced(reference: Path, tmp_path: Path) -> None:
-    late = Store(str(tmp_path / "store"))
-    late.check_new()
-    shutil.copytree(reference, tmp_path / "store")
-    with pytest.raises(BadInput, match="holds a campaign already"):
-        late.driven(manifest(seed=8)).__enter__()
-    assert Store(late.where).manifest == Store(str(reference)).manifest
-
-
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 @pytest.mark.parametrize("point", range(3))
 def test_driver_that_wakes_up_after_another_took_over_is_refused(
@@ -211,56 +202,6 @@ def test_driver_that_wakes_up_after_another_took_over_is_refused(
         with suppress(BadInput):  # what it has read is not the last any more then
             list(later[0].made(rounds, lambda number: number < made_up.ROUNDS))
     assert outcome(resumed(where)) == outcome(Store(str(reference)))
-
-
-def test_driver_that_wakes_up_between_two_rounds_is_refused_though_it_reads_the_rounds_of_the_other(
-    reference: Path, tmp_path: Path, gone: None
-) -> None:
-    where = tmp_path / "store"
-    first, second = Store(str(where)), Store(str(where))
-    with first.driven(manifest()):
-        made(first, 1)
-        rows = reduced(pa.Table.from_batches(MadeUp().run(manifest(), 1, range(3))))
-        added = known_of(first).merged(1, rows, 0)
-        with second.driven():
-            with pytest.raises(BadInput, match="drives this campaign"):
-                first.commit(1, 1, added)
-            made(second, 2)
-            assert first.findings().num_rows
-            assert first.rounds() == 2
-            with pytest.raises(BadInput, match="drives this campaign"):
-                first.commit(1, 1, added)
-            with pytest.raises(BadInput, match="drives this campaign"):
-                first.stop_asked()
-        first.turn = None
-    assert outcome(resumed(where)) == outcome(Store(str(reference)))
-
-
-def test_round_that_another_driver_ended_meanwhile_is_not_written_again_though_it_was_read(
-    reference: Path, tmp_path: Path, gone: None
-) -> None:
-    where = tmp_path / "store"
-    first, second = Store(str(where)), Store(str(where))
-    with first.driven(manifest()):
-        rows = reduced(pa.Table.from_batches(MadeUp().run(manifest(), 0, range(3))))
-        added = known_of(first).merged(0, rows, 0)
-        with second.driven():
-            for name, of in added.items():  # it was in the midst of it
-                first.write(name, of, 0, "round >= 0")
-            assert second.findings().num_rows
-            assert second.whole("states").num_rows
-            with pytest.raises(BadInput, match="drives this campaign"):
-                second.commit(0, 0, added)
-    assert outcome(resumed(where)) == outcome(Store(str(reference)))
-
-
-def test_driver_is_told_of_another_that_took_over_and_has_ended(tmp_path: Path, gone: None) -> None:
-    first, second = Store(str(tmp_path)), Store(str(tmp_path))
-    with first.driven(manifest()):
-        with second.driven():
-            made(second, 1)
-        with pytest.raises(BadInput, match=f"^{tmp_path}: another process drives this campaign; "):
-            first.stop_asked()
 
 
 def test_end_of_a_driver_does_not_end_the_one_that_took_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,17 +322,6 @@ def test_report_tells_findings_of_the_rounds_that_it_tells_figures_of(tmp_path: 
     findings = store.whole("findings", rounds=report.figures.rounds)
     assert 0 < report.figures.rounds < store.rounds()
     assert sum(entry.walks for entry in report.entries) == sum(findings["count"].to_pylist())
-
-
-def test_campaign_that_goes_on_is_merged_as_far_as_it_was_when_that_began(tmp_path: Path) -> None:
-    one, other, both = (Store(str(tmp_path / name)) for name in ("one", "other", "both"))
-    with other.driven(manifest(seed=8)):
-        made(other, 2)
-    with one.driven(manifest()):
-        merge([Looking(tmp_path / "one", one), other], both)
-    figures = both.figures()
-    rounds = figures.filter(pc.equal(figures["kind"], ROUND))["round"].to_pylist()
-    assert sorted(rounds) == [*range(both.rounds())]
 
 
 # ---- What is no store, or a damaged one
@@ -545,16 +475,6 @@ def test_rows_are_reduced_to_the_same_however_they_were_split_and_reduced_before
     shapes = [row["key"] for row in whole.to_pylist() if row["kind"] == FINDING]
     assert len(shapes) == MOST_SHAPES + 1
     assert OTHERS in shapes
-
-
-def test_resumed_campaign_knows_what_it_knew(tmp_path: Path) -> None:
-    store = Store(str(tmp_path))
-    with store.driven(manifest()):
-        rounds = Rounds(MadeUp(), store, print)
-        assert len([*rounds.made(0, lambda number: number < 9)]) == 9
-    resumed = known_of(store)
-    assert resumed.lengths == rounds.known.lengths
-    assert sorted(map(str, resumed.states.to_pylist())) == sorted(map(str, rounds.known.states.to_pylist()))
 
 
 def test_shapes_of_a_store_are_few_and_count_all_findings_however_many_rounds() -> None:

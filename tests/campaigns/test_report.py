@@ -42,9 +42,9 @@ from broker_tck.spark_fuzz.report.figures import Figures, late_share
 from broker_tck.spark_fuzz.report.grouping import cover, entries
 from broker_tck.spark_fuzz.report.junit import junit_xml
 from broker_tck.spark_fuzz.report.page import report_html
-from broker_tck.spark_fuzz.report.plots import apart, strip
+from broker_tck.spark_fuzz.report.plots import strip
 from broker_tck.spark_fuzz.report.stories import CELL, MOST_STORIES, told
-from broker_tck.spark_fuzz.report.words import clipped, counted, duration, listed, moment, one_in, short, visible
+from broker_tck.spark_fuzz.report.words import clipped, counted, duration, listed, moment, one_in, short
 from broker_tck.spark_fuzz.report.words import share as percent
 from broker_tck.spark_fuzz.worker.findings import row_of
 
@@ -100,10 +100,6 @@ def test_a_bound_is_never_said_smaller_than_it_is() -> None:
         part, _, whole = one_in(bound).replace(",", "").removesuffix(" %").rpartition(" in ")
         said = int(part) / int(whole) if part else int(whole) / 100
         assert bound <= said < bound * 1.1
-
-
-def test_hidden_characters_are_written_out() -> None:
-    assert visible("a\x00b\x1b\u202e\ud800\ufeff c\td\n") == "a\\u0000b\\u001b\\u202e\\ud800\\ufeff c\td\n"
 
 
 # ---- Figures
@@ -174,18 +170,6 @@ def test_every_round_falls_into_one_column(rounds: int) -> None:
     assert figures.milliseconds == [high - low + 1 for low, high in figures.spans]
 
 
-def test_the_share_of_a_rule_is_of_counted_walks() -> None:
-    rows = [figure("counted", 10, n) for n in range(120) if n not in (6, 7)]
-    rows += [(n, "rule_walks", *HEAP, "DD-05", "", 5) for n in range(60, 120)]
-    heat = Figures(table(rows, FIGURES), 1).heat()
-    assert heat == {(*HEAP, "DD-05"): [0.0, 0.0, 0.0, None, *[0.0] * 26, *[0.5] * 30]}
-
-
-def test_the_more_lanes_the_fewer_columns() -> None:
-    rows = [figure("counted", 10, n) for n in range(100)]
-    assert [Figures(table(rows, FIGURES), lanes).columns for lanes in (1, 12, 24, 500)] == [60, 60, 30, 12]
-
-
 def test_machines_are_told_with_what_they_did_and_how_fast() -> None:
     rows = [
         (number, "machine", "", "", name, host, count)
@@ -217,11 +201,6 @@ def test_machines_are_told_with_what_they_did_and_how_fast() -> None:
     assert "2 machines made 5,333 operations a second by the clock." in page
     cells = [*re.findall(r'<td class="num" data-of="[^"]*">([^<]*)</td>', page.partition("north</th>")[2])[:5]]
     assert cells == ["6", "12,000", "75 %", "4,000", "60,000"]
-
-
-def test_marks_keep_their_distance_and_their_order() -> None:
-    assert apart([5, 5, 9], 2) == [5, 3, 9]
-    assert apart([1, 10, 9.5], 2) == [1, 10, 8]
 
 
 def test_a_row_of_the_heat_map_joins_cells_that_are_alike() -> None:
@@ -284,13 +263,6 @@ def test_a_rule_that_the_profile_replaces_counts_as_exercised() -> None:
     assert replaced.replaced
     assert found_lane.never == []
     assert ">deviation<" in report_html(campaign([lane], never={"heap": ["DD-02"]}), "store")
-
-
-def test_the_rules_of_a_lane_are_those_of_a_run() -> None:
-    assert "DD-29" not in required(CONTRACT, *HEAP)
-    assert "DD-29" in required(CONTRACT, *TIME_BUCKET)
-    assert "DD-29" not in required(CONTRACT, "campaigns.fake_store:Lacking", "timebucket-ideal")
-    assert required(CONTRACT, "not_here:Tracker", "heap") == required(CONTRACT, *HEAP)
 
 
 GOOD, BAD, NEITHER = ' class="good"', ' class="bad"', ""
@@ -501,14 +473,6 @@ def test_new_gone_and_still_there() -> None:
     assert rows["In both"][0][-1].endswith("times as rare")
 
 
-def test_what_the_diagnosis_left_open_is_settled_for_both() -> None:
-    a = campaign(findings=[found(*MUTANT, "DD-05,DD-09", "add", 90)])
-    b = campaign(findings=[found(*MUTANT, "DD-09", "get", 5)])
-    both = compare(a, b, ("a", "b"))
-    assert [tuple(c.entry.place) for each in both.changes.values() for c in each] == [(*MUTANT, "DD-09")]
-    assert (len(both.changes[STILL]), both.worse) == (1, False)
-
-
 def test_slower_and_no_longer_exercised() -> None:
     a = campaign(never={"heap": ["DD-27", "DD-35"]})
     b = campaign(speed=0.8, never={"heap": ["DD-08", "DD-27"]})
@@ -531,12 +495,6 @@ def test_slower_and_no_longer_exercised() -> None:
     assert compare(campaign(), campaign(speed=0.95), ("a", "b")).slower == []
     assert compare(campaign(rounds=1), campaign(rounds=1, speed=0.5), ("a", "b")).slower == []
     assert not compare(campaign(), campaign(), ("a", "b")).worse
-
-
-def test_a_lane_that_was_not_run_is_not_gone_for_good() -> None:
-    a = campaign([HEAP, MUTANT], findings=[found(*MUTANT, "DD-05", "add", 90)])
-    rows = {s.title: s.rows for s in compare_text(a, campaign([HEAP]), ("monday", "tuesday"))}
-    assert rows["Gone"][0][-2:] == ["not run", "this lane is not in tuesday"]
 
 
 def test_the_comparison_as_a_page_tells_what_is_new() -> None:
