@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from drawing import BOX, FAINT, HEIGHT, INK, boxes, legend, svg, text, width_of
+from drawing import Cell, Position, table
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.engine.check import record
@@ -20,8 +20,7 @@ LEGEND = {
     NOT_THERE: "has to be read again after a crash",
     AGAIN: "was handed out, and is held again",
 }
-ROW, TOP = 34, 62
-Positions = list[tuple[int, int]]
+COLUMNS = ("operation", "growing", "queue", "in the storage alone", "snapshots", "keys", "a crash leaves")
 
 LIFE = (
     "min_index_count=3; add 1 0 +100; add 1 1 +105; add 1 2 +200; add 2 0 +900; complete 0; complete 0; adv 100; "
@@ -32,22 +31,6 @@ MERGE = (
     "add 3 0 +900; complete 0; complete 0; complete 0; complete 0; complete 0; complete 0; complete 0; complete 0; "
     "complete 0; complete 0"
 )
-
-
-class Frame(NamedTuple):
-    """What there is after an operation."""
-
-    words: str
-    growing: Positions
-    queue: Positions
-    unloaded: Positions
-    """In segments that are in the storage alone."""
-    snapshots: str
-    keys: str
-    owed: Positions
-    """Accepted, and not handed out yet."""
-    recovered: Positions
-    """Held by another tracker after a crash."""
 
 
 def life() -> str:
@@ -62,44 +45,42 @@ def merge() -> str:
 
 def picture(title: str, story: str, skipped: int) -> str:
     """A row for each operation but the first ones."""
-    frames = [*frames_of(from_text(f"bucket-delivery ideal {story}"))][skipped:]
-    columns = columns_of(frames)
-    parts = [*legend(16, LEGEND), *(text(x, TOP - 10, words, FAINT) for words, x in columns.items())]
-    for number, frame in enumerate(frames):
-        parts += row(frame, [*columns.values()], TOP + number * ROW)
-    last = columns["a crash leaves"] + widest([[*{*frame.owed, *frame.recovered}] for frame in frames])
-    width = max(last, width_of(LEGEND))
-    return svg(width, TOP + len(frames) * ROW, title, parts)
+    return table(title, LEGEND, COLUMNS, [*rows_of(from_text(f"bucket-delivery ideal {story}"))][skipped:])
 
 
-# ---- What happens
-
-
-def frames_of(trace: Trace) -> Iterator[Frame]:
-    """What there is after each operation of a trace."""
+def rows_of(trace: Trace) -> Iterator[list[Cell]]:
+    """What there is after each operation of a trace, and what another tracker recovers after a crash."""
     model: Any = BucketDelivery(trace.config)
-    accepted: Positions = []
-    given: Positions = []
+    owed: set[Position] = set()
     for number, operation in enumerate(trace.operations):
         (step,) = record([operation], model)
         if operation.tag == "add":
-            accepted.append((operation.ledger, operation.entry))  # type: ignore[attr-defined]  # it is an add
+            owed.add((operation.ledger, operation.entry))  # type: ignore[attr-defined]  # it is an add
         if operation.tag == "get":
-            given += map(tuple, step.result)
+            owed -= {*map(tuple, step.result)}
         crashed = BucketDelivery(trace.config)
         record([*trace.operations[: number + 1], *from_text("bucket-delivery ideal; crash").operations], crashed)
         tracker, durable, after = model.tracker, model.durable, crashed.tracker
         assert after is not None
-        yield Frame(
+        recovered = {*after.held.positions}
+        unloaded = sorted(p for piece in tracker.placed.pieces for p in piece.bucket.held_behind(piece.bucket.current))
+        yield [
             told(operation, step.result),
-            [index[1:] for index in tracker.mutable.queue],
-            [index[1:] for index in sorted(tracker.shared) if index[1:] in tracker.held.positions],
-            sorted(p for piece in tracker.placed.pieces for p in piece.bucket.held_behind(piece.bucket.current)),
+            coloured((index[1:] for index in tracker.mutable.queue), IN_MEMORY),
+            coloured((i[1:] for i in sorted(tracker.shared) if i[1:] in tracker.held.positions), IN_MEMORY),
+            coloured(unloaded, STORED_ALONE),
             ", ".join(map(str, sorted(durable.snapshots))),
             ", ".join(f"{first}-{last}" for first, last in sorted(durable.keys)),
-            [position for position in accepted if position not in given],
-            sorted(after.held.positions),
-        )
+            [
+                (p, NOT_THERE if p not in recovered else IN_MEMORY if p in owed else AGAIN)
+                for p in sorted(owed | recovered)
+            ],
+        ]
+
+
+def coloured(positions: Iterable[Position], colour: str) -> Cell:
+    """Messages of one colour."""
+    return [(position, colour) for position in positions]
 
 
 def told(operation: Operation, result: Any) -> str:
@@ -112,47 +93,3 @@ def told(operation: Operation, result: Any) -> str:
     if operation.tag == "get":
         return f"get: {', '.join(f'{ledger}:{entry}' for ledger, entry in result) or 'nothing yet'}"
     return words
-
-
-# ---- How it is drawn
-
-
-def columns_of(frames: Sequence[Frame]) -> dict[str, int]:
-    """Where each column begins."""
-    widths = {
-        "operation": 130,
-        "growing": widest([frame.growing for frame in frames]),
-        "queue": widest([frame.queue for frame in frames]),
-        "in the storage alone": widest([frame.unloaded for frame in frames]),
-        "snapshots": 80,
-        "keys": 105,
-        "a crash leaves": 0,
-    }
-    columns, x = {}, 16
-    for words, width in widths.items():
-        columns[words] = x
-        x += width
-    return columns
-
-
-def widest(columns: Sequence[Positions]) -> int:
-    """How much room the most boxes of a column need, and a heading."""
-    return max(150, max(len(positions) for positions in columns) * BOX + 20)
-
-
-def row(frame: Frame, columns: Sequence[int], top: int) -> Iterator[str]:
-    """A frame."""
-    middle = top + HEIGHT - 8
-    yield text(columns[0], middle, frame.words, INK)
-    for x, positions in zip(columns[1:4], (frame.growing, frame.queue, frame.unloaded), strict=True):
-        yield from boxes(x, top, [(p, STORED_ALONE if x == columns[3] else IN_MEMORY) for p in positions])
-    yield text(columns[4], middle, frame.snapshots)
-    yield text(columns[5], middle, frame.keys)
-    yield from boxes(columns[6], top, [(p, left_of(frame, p)) for p in sorted({*frame.owed, *frame.recovered})])
-
-
-def left_of(frame: Frame, position: tuple[int, int]) -> str:
-    """The colour of a message after a crash."""
-    if position not in frame.recovered:
-        return NOT_THERE
-    return IN_MEMORY if position in frame.owed else AGAIN

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import accumulate
 
 INK, FAINT = "#1c2733", "#5d6b7a"
 HEIGHT = 26
 BOX = 34
 """How much room a message takes."""
 
+MARGIN, TOP, ROW, GAP, LETTER = 16, 62, 34, 8, 7
+"""The room above a table, of a row, between buckets, and of a letter."""
+
 Position = tuple[int, int]
+Messages = Sequence[tuple[Position, str] | None]
+"""Messages with their colours; None stands for a gap."""
+Cell = str | Messages
 
 
 def svg(width: int, height: int, title: str, parts: Iterable[str]) -> str:
@@ -34,12 +41,38 @@ def rect(x: float, y: float, width: float, fill: str, height: float = HEIGHT) ->
     return f'{shape} fill="{fill}" stroke="{INK}" stroke-width="0.8"/>'
 
 
-def boxes(x: int, top: int, positions: Sequence[tuple[Position, str]]) -> Iterator[str]:
-    """Messages with their colours, side by side."""
-    for (ledger, entry), colour in positions:
+def boxes(x: float, top: float, messages: Messages) -> Iterator[str]:
+    """Messages with their colours, side by side; a gap where there is none."""
+    for each in messages:
+        if each is None:
+            x += GAP
+            continue
+        (ledger, entry), colour = each
         yield rect(x, top, BOX - 4, colour)
         yield text(x + BOX / 2 - 2, top + 18, f"{ledger}:{entry}", anchor="middle")
         x += BOX
+
+
+def width_of(cell: Cell) -> int:
+    """How much room a cell takes."""
+    if isinstance(cell, str):
+        return LETTER * len(cell)
+    return sum(GAP if each is None else BOX for each in cell)
+
+
+def table(title: str, colours: Mapping[str, str], heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A picture of a row for each operation below a legend; columns are as wide as their widest cells."""
+    widths = [max(map(width_of, column)) + 2 * GAP for column in zip(heads, *rows, strict=True)]
+    places = [MARGIN + before for before in accumulate(widths, initial=0)]
+    parts = [
+        *legend(MARGIN, colours),
+        *(text(x, TOP - 10, head, FAINT) for x, head in zip(places, heads, strict=False)),
+    ]
+    for number, row in enumerate(rows):
+        top = TOP + number * ROW
+        for x, cell in zip(places, row, strict=False):
+            parts += [text(x, top + 18, cell)] if isinstance(cell, str) else boxes(x, top, cell)
+    return svg(max(places[-1], legend_width(colours)), TOP + len(rows) * ROW, title, parts)
 
 
 def legend(top: float, colours: Mapping[str, str]) -> Iterator[str]:
@@ -51,6 +84,6 @@ def legend(top: float, colours: Mapping[str, str]) -> Iterator[str]:
         x += 40 + 7 * len(words)
 
 
-def width_of(colours: Mapping[str, str]) -> int:
+def legend_width(colours: Mapping[str, str]) -> int:
     """How wide the legend is."""
     return sum(40 + 7 * len(words) for words in colours.values())

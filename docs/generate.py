@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import click
 import crash_points
 import defect_page
 import figures_page
-import finds_page
 import queue_picture
 import topic_pictures
 from bucket_defects import BUCKET_DEFECTS
@@ -141,7 +139,7 @@ def pages() -> dict[str, str]:
     made |= {f"contracts/{name}.md": generated(contract_page(contract)) for name, contract in CONTRACTS.items()}
     made |= {f"rules/{name}.md": generated(rules_of_contract(contract)) for name, contract in CONTRACTS.items()}
     made |= {"crash-points.md": generated(crash_points.page()), "misbehaviour.md": generated(misbehaviour())}
-    made |= {"bucket-defects.md": generated(chain(defect_page.page(BUCKET_DEFECTS), finds_page.from_nothing()))}
+    made |= {"bucket-defects.md": generated(defect_page.page(BUCKET_DEFECTS))}
     made |= {"topic-defects.md": generated(defect_page.page(TOPIC_DEFECTS))}
     pictures = {"size-pass.svg": queue_picture.size_pass(), "lives.svg": queue_picture.lives()}
     pictures |= {"bucket-life.svg": bucket_pictures.life(), "bucket-merge.svg": bucket_pictures.merge()}

@@ -25,7 +25,6 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.trace import from_text, load, to_json
-from broker_tck.properties.mistakes.book import deviations_of
 from broker_tck.properties.proving.proofs import stored
 from broker_tck.properties.search.replay import declaring
 
@@ -83,15 +82,6 @@ def test_tables_name_known_mistakes(column: str) -> None:
     named = [(page.name, name) for page in (REPO / "docs").glob("*.md") for name in cells(page, column)]
     assert named
     assert [each for each in named if each[1] not in known] == []
-
-
-def test_every_deviation_of_a_bucket_tracker_was_looked_for(generator: ModuleType) -> None:
-    page = generator.finds_page
-    found = msgspec.json.decode(page.FINDS.read_bytes())["releases"]
-    assert found.keys() == {*page.RELEASES.values()}, "run python docs/bucket_finds.py"
-    for profile, release in page.RELEASES.items():
-        deviating = {way.rule.number for way in deviations_of(CONTRACTS["bucket-delivery"].model(profile))}
-        assert found[release].keys() == deviating, "run python docs/bucket_finds.py"
 
 
 # ---- Counts
