@@ -18,6 +18,7 @@ from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.executors import Executor
 from broker_tck.spark_fuzz.executors.session import cause, need
+from broker_tck.spark_fuzz.report.words import counted
 from broker_tck.spark_fuzz.store.tables import Store
 
 SHOWN = 5
@@ -68,20 +69,15 @@ def shown(manifest: Manifest, goal: Goal) -> Iterator[Callable[[Totals], None]]:
 def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
     """How a campaign stands, in three lines of a few words each."""
     left = totals.left(goal) if goal else None
-    rounds = many(totals.rounds, "round")
+    rounds = counted(totals.rounds, "round")
     if goal and goal.rounds:
-        rounds = f"{totals.rounds:,} of {many(goal.rounds, 'round')}"
-    found = [f"{totals.sum('states'):,} states", f"{many(totals.sum('findings'), 'shape')} of findings"]
+        rounds = f"{totals.rounds:,} of {counted(goal.rounds, 'round')}"
+    found = [f"{totals.sum('states'):,} states", f"{counted(totals.sum('findings'), 'shape')} of findings"]
     return [
         [rounds] if left is None else [rounds, f"{clock(left)} left"],
         [f"{totals.sum('walks'):,} walks", f"{totals.sum('operations'):,} operations", f"{totals.rate:,.0f}/s"],
         [*found, f"residual < {at_most(totals.residual)}"] if totals.residual < 1 else found,
     ]
-
-
-def many(count: int, noun: str) -> str:
-    """So many of something."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def totals_text(totals: Totals) -> str:
@@ -154,7 +150,7 @@ def print_summary(
     if any(vacuous.values()):
         click.echo("some required rules never came up; the report says how to go on")
     if totals.unfinished:
-        click.echo(f"{many(totals.unfinished, 'shard')} could not be finished; the report says which, and why")
+        click.echo(f"{counted(totals.unfinished, 'shard')} could not be finished; the report says which, and why")
     click.echo(f"`broker-tck report {store.where} -o report.html` shows all of it")
 
 

@@ -14,8 +14,7 @@ import click
 
 from broker_tck.cli import completion
 from broker_tck.cli.checking import How, checked
-from broker_tck.cli.matching import matching
-from broker_tck.cli.only import having, limited, named_rules
+from broker_tck.cli.choosing import having, limited, matching, named_rules
 from broker_tck.cli.options import (
     SEEDS,
     chosen_contracts,
@@ -310,7 +309,6 @@ def told_to_tools(
 ) -> None:
     """Print and write the check in the forms for other tools that are asked for."""
     from broker_tck.cli import formats
-    from broker_tck.cli.check_page import page
 
     if as_json:
         print_json(check_json(check))
@@ -319,7 +317,7 @@ def told_to_tools(
     if sarif:
         written(sarif, json.dumps(formats.sarif(check), indent=2) + "\n")
     if html:
-        written(html, page(check))
+        written(html, formats.page(check))
     for line in formats.workflow_lines(check) if github else ():
         click.echo(line)
 

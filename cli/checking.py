@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from broker_tck.cli.matching import Pair
+from broker_tck.cli.choosing import Pair
 from broker_tck.cli.output import progress
 from broker_tck.cli.told import story_here
 from broker_tck.properties.engine.subjects import Subject

@@ -18,12 +18,11 @@ from broker_tck.cli.options import (
     subject_option,
 )
 from broker_tck.cli.output import print_json, print_table, progress, written
-from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.explain.guarding import Task, run_all
 from broker_tck.properties.report.compare import Column, Verdict, column, compared_rules, of_end
-from broker_tck.properties.report.finding import config_text, finding_json
+from broker_tck.properties.report.finding import finding_json
 from broker_tck.spark_fuzz.executors.session import need
 
 WALKS = 200
@@ -110,16 +109,4 @@ def page(contract: Contract, columns: Sequence[Column]) -> str:
     """The comparison as an HTML file."""
     from broker_tck.spark_fuzz.report.rendering import rendered
 
-    return rendered("subjects.html", contract=contract, rules=compared_rules(contract), columns=columns, told=told)
-
-
-def told(each: Column, rule: Rule) -> dict[str, Any]:
-    """The trace of a rule that is broken, as the page shows it."""
-    finding = each.findings[rule.number]
-    return {
-        "profile": finding.profile,
-        "diagnosis": f"{finding.what} {finding.diagnosis}",
-        "config": config_text(finding.config),
-        "lines": [{"number": number, **line._asdict()} for number, line in enumerate(finding.lines, 1)],
-        "replay": finding.replay,
-    }
+    return rendered("subjects.html", contract=contract, rules=compared_rules(contract), columns=columns)

@@ -1,4 +1,4 @@
-"""A check in the formats of other tools: JUnit's XML, SARIF 2.1.0, and annotations of GitHub's workflows.
+"""A check for other tools and readers: JUnit's XML, SARIF 2.1.0, annotations of GitHub's workflows, an HTML page.
 
 All are made of the check's result, see :mod:`~broker_tck.properties.report.result`.
 """
@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 from broker_tck.properties.engine.accepted import AcceptedWay
 from broker_tck.properties.report.result import CheckResult, ProfileResult
+from broker_tck.properties.verdict import CONFORMS
 
 UNPRINTED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
@@ -139,3 +140,14 @@ def escaped(text: str) -> str:
 def value(text: str) -> str:
     """A value of a property, which ends at a comma or colon."""
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# ---- HTML
+
+
+def page(check: CheckResult) -> str:
+    """One page that opens without a network."""
+    from broker_tck.spark_fuzz.report.rendering import rendered
+
+    headline = f"{sum(each.verdict == CONFORMS for each in check.subjects)} of {len(check.subjects)} conform"
+    return rendered("check.html", check=check, headline=headline)

@@ -6,11 +6,11 @@ import click
 import msgspec
 
 from broker_tck.bench.plan import Hours, Plan, plan
-from broker_tck.cli.campaigns import many
 from broker_tck.cli.output import print_json, print_table
 from broker_tck.properties.verdict import at_most
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.executors.processes import processes
+from broker_tck.spark_fuzz.report.words import counted, duration
 from broker_tck.spark_fuzz.worker.shard import COUNTED
 
 HEAD = ["subject", "profile", "operations/s", "least to most", "operations", "walks", "residual"]
@@ -43,10 +43,12 @@ def print_text(found: Plan) -> None:
     ]
     at_once = f"{found.processes} processes at once" if found.processes > 1 else "1 process"
     print_table(f"operations a second of a core, measured with {at_once}", HEAD, rows, right=(2, 3, 4, 5, 6))
-    each = f"{many(found.rounds, 'round')} of {many(found.shards, 'shard')} of {found.shard_operations:,} operations"
+    each = (
+        f"{counted(found.rounds, 'round')} of {counted(found.shards, 'shard')} of {found.shard_operations:,} operations"
+    )
     click.echo(f"\n{each}: {found.operations:,} operations")
-    spread = f"{duration(found.least)} to {duration(found.most)}"
-    click.echo(f"time of processors: {duration(found.processor_hours)} ({spread})")
+    spread = f"{hours(found.least)} to {hours(found.most)}"
+    click.echo(f"time of processors: {hours(found.processor_hours)} ({spread})")
     click.echo(f"time by the clock: {'; '.join(map(clock, found.hours))}")
     click.echo(f"a residual holds if no walk fails; rules and states are counted in one walk of {COUNTED}")
 
@@ -54,10 +56,9 @@ def print_text(found: Plan) -> None:
 def clock(of: Hours) -> str:
     """How long it takes on so many cores."""
     idle = f", {of.used} of them used" if of.used < of.cores else ""
-    return f"{duration(of.hours)} on {many(of.cores, 'core')}{idle}"
+    return f"{hours(of.hours)} on {counted(of.cores, 'core')}{idle}"
 
 
-def duration(hours: float) -> str:
-    """Hours, or minutes if it is less than one."""
-    value, unit = (hours, "h") if hours >= 1 else (60 * hours, "min")
-    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.2g} {unit}"
+def hours(number: float) -> str:
+    """Hours as people say them."""
+    return duration(3_600_000 * number)

@@ -10,8 +10,7 @@ from conftest import Cli
 from msgspec import structs
 
 from broker_tck.cli.checking import check
-from broker_tck.cli.matching import matching
-from broker_tck.cli.only import limited
+from broker_tck.cli.choosing import limited, matching
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.regressions import regressions_in

@@ -16,7 +16,6 @@ from kit import result_of
 from msgspec import structs
 
 from broker_tck.cli import formats
-from broker_tck.cli.check_page import page
 from broker_tck.properties.report.finding import FindingResult
 from broker_tck.properties.report.result import (
     CheckResult,
@@ -177,4 +176,4 @@ def test_page_takes_nothing_for_html(found: CheckResult) -> None:
     pytest.importorskip("jinja2")
     (checked,) = found.subjects
     loud = structs.replace(checked, complaints=("<b>loud</b>\x00",))
-    assert "&lt;b&gt;loud&lt;/b&gt;\\u0000" in page(structs.replace(found, subjects=(loud,)))
+    assert "&lt;b&gt;loud&lt;/b&gt;\\u0000" in formats.page(structs.replace(found, subjects=(loud,)))

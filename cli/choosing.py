@@ -1,13 +1,13 @@
-"""``check --rule``: a check of which only what it says of some rules counts."""
+"""What a check is limited to: the subjects and profiles that ``-k`` chooses, and the rules that ``--rule`` names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from warnings import catch_warnings
 
 from msgspec import structs
 
-from broker_tck.cli.matching import Pair
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
@@ -16,6 +16,43 @@ from broker_tck.properties.errors import BadInput
 from broker_tck.properties.report.result import ProfileResult
 from broker_tck.properties.search.run import to_exercise
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
+
+Pair = tuple[Subject, str]
+"""A subject, and the profile under which it is checked."""
+WORD = re.compile(r"[^\s()]+")
+OPERATORS = ("and", "or", "not")
+
+
+def matching(pairs: Sequence[Pair], expression: str | None) -> list[Pair]:
+    """The subjects and profiles that an expression matches, all without one. BadInput: it is none, or matches none."""
+    if expression is None:
+        return [*pairs]
+    found = [pair for pair in pairs if matches(expression, text_of(*pair))]
+    if not found:
+        raise BadInput(f"-k {expression!r} matches none of: {', '.join(f'{s.name} ({p})' for s, p in pairs)}")
+    return found
+
+
+def text_of(subject: Subject, profile: str) -> str:
+    """What the words of an expression are looked for in."""
+    return f"{subject.name} {profile} {subject.contract.name}".lower()
+
+
+def matches(expression: str, text: str) -> bool:
+    """Whether an expression is true of a text: each word is true if the text has it, in whatever case."""
+
+    def truth(word: re.Match[str]) -> str:
+        return word[0] if word[0] in OPERATORS else str(word[0].lower() in text)
+
+    try:
+        with catch_warnings(action="error"):  # of what is no expression
+            return bool(eval(WORD.sub(truth, expression).strip()))  # True, False, operators and brackets
+    except (SyntaxError, TypeError):
+        why = "put and, or, not and brackets between words"
+        raise BadInput(f"-k {expression!r}: {why}; such as: -k 'heap and not active-cursors'") from None
+
+
+# ---- Rules
 
 
 def named_rules(names: Sequence[str]) -> list[str]:
