@@ -86,10 +86,6 @@ def one_line(done: subprocess.CompletedProcess[str], says: str) -> None:
     assert re.fullmatch(f"r-01: {says}\n", done.stderr)
 
 
-def test_log_that_cannot_be_written(tools: Path) -> None:
-    one_line(ran(tools, "--log", "/none/log"), r".*'/none/log'")
-
-
 def test_own_classes_that_are_not_there(tools: Path) -> None:
     one_line(ran(tools, "--classpath", "/none"), "/none of --classpath is not there")
 
@@ -106,10 +102,6 @@ def test_no_java(tmp_path: Path) -> None:
     one_line(ran(tmp_path), r"there is no java on the path: install a JDK, or set JAVA_HOME")
 
 
-def test_no_java_at_home(tools: Path) -> None:
-    one_line(ran(tools, JAVA_HOME="/none"), r"there is no java in /none/bin: install a JDK, or set JAVA_HOME")
-
-
 def test_java_without_a_compiler(tools: Path) -> None:
     script(tools / "bin" / "java", "#!/bin/sh\necho java.base\n")
     one_line(ran(tools), r"\S+java has no compiler: install a JDK of 17 or later, .*")
@@ -118,12 +110,6 @@ def test_java_without_a_compiler(tools: Path) -> None:
 def test_java_that_is_too_old(tools: Path) -> None:
     jar_for(21, tools)
     one_line(ran(tools), r"Pulsar 4\.2\.4 needs Java 21 or later, which \S+java is not: set JAVA_HOME")
-
-
-def test_maven_that_names_no_broker(tools: Path) -> None:
-    one_line(
-        ran(tools, JARS="other.jar"), r"Maven names no pulsar-broker-4\.2\.4\.jar among the jars of Pulsar 4\.2\.4"
-    )
 
 
 def test_no_maven(tools: Path) -> None:
@@ -145,12 +131,6 @@ def test_jars_that_cannot_be_had(tools: Path, told: str, says: str) -> None:
     one_line(ran(tools, "9.9.9"), rf"Maven cannot get the jars of Pulsar 9\.9\.9: {says}")
 
 
-def test_from_5_on_another_artifact_names_the_libraries(tools: Path) -> None:
-    script(tools / "bin" / "mvn", '#!/bin/sh\necho "[ERROR] $*"; exit 1\n')
-    for version, platform in (("4.2.4", "pulsar"), ("5.0.0-M1", "pulsar-dependencies")):
-        assert f"-Dpulsar.platform={platform} " in ran(tools, version).stderr
-
-
 # ---- The pages
 
 
@@ -165,29 +145,9 @@ def example() -> ModuleType:
     return module
 
 
-def test_java_that_does_not_say_what_it_is(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That is no matter of `--limit`, of which nothing is said then."""
-
-    def expired(words: list[str], **options: object) -> None:
-        raise subprocess.TimeoutExpired(words, example.TELLS)
-
-    monkeypatch.setattr(subprocess, "run", expired)
-    with pytest.raises(example.Missing, match=r"^`java -version` did not answer in 60 s: set JAVA_HOME to a Java that"):
-        example.told_by("java", "-version")
-
-
 @pytest.mark.parametrize("page", PAGES, ids=["page", "readme"])
 def test_command_lines_of_the_pages_parse(page: Path, example: ModuleType) -> None:
     lines = re.findall(rf"{re.escape(COMMAND)}[^`\n|]*", page.read_text(encoding="utf-8"))
     assert lines
     for line in lines:
         assert example.parser().parse_args(shlex.split(line, comments=True)[2:])
-
-
-def test_files_that_the_example_names_are_there() -> None:
-    assert {path.name for path in EXAMPLE.iterdir() if path.is_file()} == {
-        "README.md",
-        "SlowSubscription.java",
-        "pom.xml",
-        "run.py",
-    }

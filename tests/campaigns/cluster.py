@@ -132,7 +132,8 @@ class Command:
 
     def __init__(self, folder: Path, *arguments: Any, **variables: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
+        if not (folder / "elsewhere.py").exists():  # a worker may be reading it
+            (folder / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "PYTEST"))}
         with interruptible():
             self.process = subprocess.Popen(
@@ -199,7 +200,7 @@ def after_rounds(store: Path, number: int, folder: Path) -> list[Process]:
     return walking(folder) if whole(store) >= number else []
 
 
-def outcome(store: Path) -> dict[str, Any]:
+def outcome(store: Path | str) -> dict[str, Any]:
     """All that a campaign came to, times aside: every row of its tables."""
     from broker_tck.spark_fuzz.store.tables import Store
 

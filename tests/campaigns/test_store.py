@@ -1,4 +1,4 @@
-"""Stores as others see them: on S3, by a command that is killed, on a full disk, and read by libraries that know Delta.
+"""Stores as others see them: on S3, by a command that is killed, and read by libraries that know Delta.
 
 Processes of this machine run the campaigns; Spark has no part in it.
 """
@@ -8,45 +8,26 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
-import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import boto3
 import pytest
+from campaigns.cluster import Command, eventually, outcome
+from campaigns.conftest import Run, Start
 from kit import ROOT
 
 from broker_tck.spark_fuzz.store.tables import Store
 
-PATIENCE = 120.0
 ROUNDS = 3
 SUBJECTS = ("--subject", "time-bucket", "--subject", "mutant:strict-rounded-down")
 SIZES = ("--executor", "processes", "--operations", "60000", "--rounds", str(ROUNDS), "--shards", "2")
 PAGE = ROOT / "docs" / "open-the-tables.md"
-FOUND, REFUSED, FAILED = 1, 2, 3
-
-
-def started(*arguments: Any) -> subprocess.Popen[str]:
-    """A command that runs."""
-    words = [sys.executable, "-m", "broker_tck.cli.main", *map(str, arguments)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def ended(command: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """How it ended: the status, and what it printed; of errors the last line."""
-    out, err = command.communicate(timeout=PATIENCE)
-    return command.returncode, out, err.splitlines()[-1] if err else ""
-
-
-def run(*arguments: Any) -> tuple[int, str, str]:
-    """Run a command to its end."""
-    return ended(started(*arguments))
+FOUND, REFUSED = 1, 2
 
 
 def begun(where: Any, *more: Any) -> tuple[Any, ...]:
@@ -54,28 +35,11 @@ def begun(where: Any, *more: Any) -> tuple[Any, ...]:
     return ("fuzz", "--store", where, *SUBJECTS, *SIZES, *more)
 
 
-def eventually(found: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    for _ in range(round(PATIENCE / 0.02)):
-        if found():
-            return
-        Event().wait(0.02)
-    raise AssertionError("it did not happen")
-
-
-def timeless(where: Any) -> dict[str, list[str]]:
-    """The rows of a store, but times and machines."""
-    store = Store(str(where))
-    rows = {name: store.whole(name).to_pylist() for name in ("states", "findings", "figures")}
-    rows["figures"] = [row for row in rows["figures"] if row["name"] != "milliseconds" and row["kind"] != "machine"]
-    return {name: sorted(map(str, of)) for name, of in rows.items()}
-
-
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The store of a campaign that nobody disturbed."""
     where = tmp_path_factory.mktemp("reference") / "night"
-    assert run(*begun(where))[0] == FOUND
+    assert Command(where.parent, *begun(where)).end().status == FOUND
     return where
 
 
@@ -97,7 +61,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        eventually(lambda: listens(port))
+        eventually(lambda: listens(port), "a server")
         boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="bucket")
         yield "s3://bucket"
     finally:
@@ -105,28 +69,26 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         server.communicate()
 
 
-def test_campaign_on_s3_is_killed_and_resumed_to_the_very_same_rows(reference: Path, bucket: str) -> None:
+def test_campaign_on_s3_is_killed_and_resumed_to_the_very_same_rows(
+    reference: Path, bucket: str, start: Start, run: Run
+) -> None:
     where = f"{bucket}/night"
-    driver = started(*begun(where))
-    eventually(lambda: Store(where).rounds() > 0)
-    driver.send_signal(signal.SIGSTOP)
-    refused = (
-        rf"broker-tck: {where}: process {driver.pid} on .* drives this campaign; `broker-tck watch {where}` shows it"
-    )
-    status, _, err = run("fuzz", "resume", where, "--executor", "processes")
-    driver.kill()
-    ended(driver)
-    assert status == REFUSED
-    assert re.fullmatch(refused, err), err
-    assert Store(where).rounds() < ROUNDS, "it was killed before its end"
-    assert run("fuzz", "stop", where)[1] == f"{where}: nobody drives this campaign\n"
+    driver = start(*begun(where))
+    eventually(lambda: Store(where).rounds() > 0, "a round")
+    with driver.held():
+        refused = run("fuzz", "resume", where, "--executor", "processes")
+        driver.kill()
+    how = rf"process {driver.process.pid} on .* drives this campaign; `broker-tck watch {where}` shows it"
+    assert re.fullmatch(rf"broker-tck: {where}: {how}\n", refused.err), refused.err
+    assert (refused.status, Store(where).rounds() < ROUNDS) == (REFUSED, True), "it was killed before its end"
+    assert run("fuzz", "stop", where).out == f"{where}: nobody drives this campaign\n"
     again = where.replace("s3:", "s3a:")
-    assert run("fuzz", "resume", again, "--executor", "processes")[0] == FOUND
-    assert timeless(where) == timeless(reference)
-    watched = json.loads(run("watch", where, "--json")[1])
+    assert run("fuzz", "resume", again, "--executor", "processes").status == FOUND
+    assert outcome(where) == outcome(reference)
+    watched = json.loads(run("watch", where, "--json").out)
     assert (watched["rounds"], watched["driver"]) == (ROUNDS, "")
 
-    assert run(*begun(f"{bucket}/other", "--seed", "1"))[0] == FOUND
+    assert run(*begun(f"{bucket}/other", "--seed", "1")).status == FOUND
     merged = run("fuzz", "merge", where, f"{bucket}/other", "--into", f"{bucket}/both")
     assert merged == (0, f"{bucket}/both: 2 campaigns, {2 * ROUNDS} rounds\n", "")
 
@@ -151,21 +113,6 @@ def test_object_store_that_cannot_be_read_is_told_in_a_line(
         monkeypatch.setenv(name, value)
     with pytest.raises(Exception, match=f"^{where}: {says}$"):
         _ = Store(where).manifest
-
-
-def test_disk_that_is_full_ends_the_command_which_is_resumed_when_there_is_room(
-    reference: Path, tmp_path: Path
-) -> None:
-    where = tmp_path / "night"
-    driver = started(*begun(where))
-    eventually(lambda: Store(str(where)).rounds() > 0)
-    resource.prlimit(driver.pid, resource.RLIMIT_FSIZE, (0, 0))  # the system refuses every byte, to root as well
-    status, out, err = ended(driver)
-    assert (status, out) == (FAILED, ""), err
-    how = f"`broker-tck fuzz resume {where}` goes on after the last whole round"
-    assert re.fullmatch(rf"broker-tck: {where}: table \w+ cannot be written: .*File too large.*; {how}", err), err
-    assert run("fuzz", "resume", where, "--executor", "processes")[0] == FOUND
-    assert timeless(where) == timeless(reference)
 
 
 @pytest.mark.parametrize("reader", ["polars", "pandas", "DuckDB"])
