@@ -42,7 +42,6 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.errors import BadInput
 
-WIDTH = 120
 GENERIC = ("Callable", "Collection", "Iterator", "Mapping", "Sequence")
 """What signatures have of `collections.abc`."""
 WRITTEN = "delayed-delivery"
@@ -63,7 +62,10 @@ SUBJECT = '''class $factory:
     profiles = ("{profile}",)
     capabilities = {capabilities}  # of what may be lacked; `broker-tck subjects` shows it of others
 
-{init}
+    def __init__(
+        self,
+        {given},
+    ) -> None:
         """Made by the kit for each walk. Time and timers come from what is given, and from nowhere else."""
         self.inner: Any = BUNDLED["{inner}"]({arguments})
 '''
@@ -137,7 +139,7 @@ def handing_on(contract: Contract) -> str:
         protocols=", ".join(f"`{protocol.__name__}`" for protocol in kind.protocols),
         profile=contract.default,
         capabilities=literal({f: value for f, value in declared.items() if value != usual[f]}),
-        init=signature("__init__", ["self", *given(contract)], "None"),
+        given=",\n        ".join(given(contract)),
         inner=inner.name,
         arguments=", ".join(each.partition(":")[0] for each in given(contract)),
     )
@@ -175,27 +177,12 @@ def methods(protocol: type) -> Iterator[tuple[str, Any]]:
 
 
 def call(name: str, method: Any) -> str:
-    """A method that hands its call on, with the signature and the docstring of the interface."""
-    parameters = list(inspect.signature(method).parameters.values())
-    annotated = [str(each).replace("'", "") for each in parameters]
-    returns = str(inspect.signature(method).return_annotation)
-    passed = ", ".join(each.name for each in parameters[1:])
+    """A method as the interface has it, which hands its call on."""
+    signature = inspect.signature(method)
+    passed = ", ".join([*signature.parameters][1:])
     handed = "iter(self.inner)" if name == "__iter__" else f"self.inner.{name}({passed})"
-    says = (inspect.getdoc(method) or "").replace("\n", "\n        ")
-    says += "\n        " if "\n" in says else ""
-    lines = [signature(name, annotated, returns)]
-    lines += [f'        """{says}"""'] if says else []
-    lines += [f"        {'' if returns == 'None' else 'return '}{handed}"]
-    return re.sub(r"[ ]+$", "", "\n".join(lines), flags=re.MULTILINE)
-
-
-def signature(name: str, parameters: list[str], returns: str) -> str:
-    """The first line of a method, or its lines where one is too long."""
-    line = f"    def {name}({', '.join(parameters)}) -> {returns}:"
-    if len(line) <= WIDTH:
-        return line
-    inside = "".join(f"        {each},\n" for each in parameters)
-    return f"    def {name}(\n{inside}    ) -> {returns}:"
+    returns = "" if signature.return_annotation == "None" else "return "
+    return f"{inspect.getsource(method).rstrip()}\n        {returns}{handed}"
 
 
 def imports(code: str) -> str:
