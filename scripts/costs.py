@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,16 +24,14 @@ OVER = 1.5
 """The last line names environments that cost more than so many times their budget."""
 SETUP, ALL, REST = "setup", "all", "all but campaigns"
 """Rows that are no environments: the work of tox itself (the wheel, the environments), and sums."""
-STARTED = ("java", "spark", "python")
 Cost = dict[str, Any]
-"""`seconds` of processors, `clock` seconds, how many of each kind were started, and the `slowest` tests' seconds."""
+"""`seconds` of processors, `clock` seconds, and the `slowest` tests' seconds."""
 Run = dict[str, Any]
 """The `date` and `machine` of a run of tox, its `clock` seconds, and the cost of each of its `environments`."""
 
 
 def read(log: Path) -> Cost:
     """The cost of an environment, by its notes."""
-    counts: Counter[str] = Counter()
     seconds = clock = 0.0
     tests = {}
     for line in log.read_text(encoding="utf-8").splitlines():
@@ -43,10 +40,8 @@ def read(log: Path) -> Cost:
             seconds, clock = seconds + float(values[0]), clock + float(values[1])
         elif kind == "test":
             tests[values[1]] = float(values[0])
-        else:
-            counts[kind] += 1
-    cost = {"seconds": round(seconds, 1), "clock": round(clock)} | {kind: counts[kind] for kind in STARTED}
-    return cost | {"slowest": dict(sorted(tests.items(), key=lambda test: -test[1])[:SLOWEST])}
+    slowest = dict(sorted(tests.items(), key=lambda test: -test[1])[:SLOWEST])
+    return {"seconds": round(seconds, 1), "clock": round(clock), "slowest": slowest}
 
 
 def ended(logs: Mapping[str, Path], clock: float) -> None:
@@ -80,7 +75,11 @@ def rows(run: Run, budgets: Mapping[str, float]) -> dict[str, Cost]:
     found: dict[str, Cost] = run["environments"]
     every = by_default(budgets)
     parts = {REST: [name for name in every if name != "campaigns"], ALL: every}
-    sums = {name: added(found[part] for part in of) for name, of in parts.items() if found.keys() >= {*of}}
+    sums: dict[str, Cost] = {
+        name: {"seconds": sum(found[part]["seconds"] for part in of)}
+        for name, of in parts.items()
+        if found.keys() >= {*of}
+    }
     if ALL in sums:
         sums[ALL]["clock"] = run["clock"]
     return found | sums
@@ -91,21 +90,12 @@ def by_default(budgets: Iterable[str]) -> list[str]:
     return [name for name in budgets if name not in (ALL, REST) and not name.startswith("deep-")]
 
 
-def added(costs: Iterable[Cost]) -> Cost:
-    """The sum of costs."""
-    total: Counter[str] = Counter()
-    for cost in costs:
-        total.update({kind: cost.get(kind, 0) for kind in ("seconds", *STARTED)})
-    return dict(total)
-
-
 def table(run: Run, budgets: Mapping[str, float]) -> Iterator[str]:
     """The table of environments, in Markdown."""
-    yield "| environment | budget, s | processor, s | clock, s | Java | Spark | Python |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    yield "| environment | budget, s | processor, s | clock, s |"
+    yield "| --- | ---: | ---: | ---: |"
     for name, cost in rows(run, budgets).items():
-        counts = (cost.get(kind, "") for kind in ("clock", *STARTED))
-        cells = (name, budgets.get(name, ""), round(cost["seconds"]), *counts)
+        cells = (name, budgets.get(name, ""), round(cost["seconds"]), cost.get("clock", ""))
         yield f"| {' | '.join(map(str, cells))} |"
 
 

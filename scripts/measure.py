@@ -1,7 +1,7 @@
 """Runs a command of a tox environment, and notes what it costs: ``python scripts/measure.py pytest …``.
 
-The notes are lines of ``costs.log`` in the folder of the environment; scripts/costs.py reads them. There, every Python
-of the environment notes that it has begun (scripts/counted.py), and tests/conftest.py notes the time of each test.
+The notes are lines of ``costs.log`` in the folder of the environment; scripts/costs.py reads them. There,
+tests/conftest.py notes the time of each test.
 """
 
 from __future__ import annotations
@@ -10,15 +10,10 @@ import ctypes
 import os
 import signal
 import sys
-import sysconfig
 import time
 from pathlib import Path
-from shutil import copyfile
 from types import FrameType
 
-COUNTED = Path(__file__).with_name("counted.py")
-AT_START = "import os; 'COSTS_LOG' in os.environ and __import__('counted')\n"
-"""The line that `site` runs in every Python of the environment."""
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -50,9 +45,6 @@ def run(command: list[str], environment: dict[str, str]) -> int:
 def main() -> int:
     """Run the command that the arguments are."""
     log = Path(os.environ["TOX_ENV_DIR"], "costs.log")
-    packages = Path(sysconfig.get_path("purelib"))
-    copyfile(COUNTED, packages / COUNTED.name)
-    (packages / "counted.pth").write_text(AT_START, encoding="utf-8")
     adopt_orphans()
     started = time.monotonic()
     status = run(sys.argv[1:], os.environ | {"COSTS_LOG": str(log)})

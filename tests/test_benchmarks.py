@@ -152,6 +152,7 @@ def test_processes_that_are_left_behind_are_waited_for(monkeypatch: pytest.Monke
 @pytest.mark.deep
 def test_every_way_is_measured() -> None:
     """The benchmark `campaign` measures each way of running a campaign, on Spark and a cluster too."""
+    pytest.importorskip("pyspark")
     table = campaign_costs.campaign(400_000, 1).table
     assert [*table] == list(WAYS)
     assert all(cells["first walk, seconds"][0] > 0 for cells in table.values())
