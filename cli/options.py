@@ -12,7 +12,6 @@ import click
 
 from broker_tck.cli import completion
 from broker_tck.implementations.jvm.jars import FOLDER
-from broker_tck.implementations.naming import unknown
 from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import CLASSPATH
 from broker_tck.properties.engine.contract import Contract
@@ -40,14 +39,6 @@ contracts_option = click.option(
     shell_complete=completion.contracts,
     help="A contract. Repeatable. Default: all.",
 )
-
-
-class Choice(click.Choice):  # type: ignore[type-arg] # older releases of click have no argument here
-    """One of a few words."""
-
-    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """What is said of another word."""
-        return unknown("value", value, map(str, self.choices))
 
 
 def environment(variable: str) -> Callable[[click.Context, click.Parameter, str | None], None]:

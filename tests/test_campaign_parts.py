@@ -81,22 +81,6 @@ def test_java_has_to_be_new_enough(monkeypatch: pytest.MonkeyPatch, said: str, k
         session.java()
 
 
-@pytest.mark.parametrize(
-    ("master", "enduring"),
-    [("local", "local[1,4]"), ("local[3]", "local[3,4]"), ("local[*]", "local[*,4]"), ("local[2,9]", "local[2,9]")],
-)
-def test_local_master_tries_a_task_again(master: str, enduring: str) -> None:
-    assert session.enduring(master) == enduring
-    assert session.is_local(master)
-
-
-def test_missing_library_of_reports_is_one_line(monkeypatch: pytest.MonkeyPatch, cli: Cli, tmp_path: Path) -> None:
-    monkeypatch.setattr(session, "find_spec", lambda wanted: None if wanted == "jinja2" else wanted)
-    said = "broker-tck: reports need jinja2, and it is not installed; `pip install 'broker-tck[report]'` installs it\n"
-    assert cli("report", tmp_path, "-o", tmp_path / "x.html") == (2, "", said)
-    assert list(tmp_path.iterdir()) == []
-
-
 # ---- Bad input
 
 
@@ -176,15 +160,6 @@ def test_manifest_that_is_none_is_one_line(text: str, line: str) -> None:
 )
 def test_code_that_differs_is_told(change: dict[str, Any], said: str) -> None:
     assert CODE.differs(msgspec.structs.replace(CODE, **change)) == said
-
-
-def test_digest_changes_with_a_name_and_with_a_byte(tmp_path: Path) -> None:
-    one, other = tmp_path / "one.py", tmp_path / "other.py"
-    one.write_text("a")
-    other.write_text("b")
-    digests = {fingerprint.digest([(name, path)]) for name in ("x", "y") for path in (one, other)}
-    assert len(digests) == 4
-    assert fingerprint.digest([("x", one), ("y", other)]) == fingerprint.digest([("y", other), ("x", one)])
 
 
 def test_subject_of_the_kit_needs_no_digest_of_its_own() -> None:
@@ -359,17 +334,6 @@ def test_spark_is_chosen_if_it_is_here_or_asked_for(
     assert chosen(executor=SPARK) == ("Spark, local[*]", [])
     assert chosen(remote="sc://host") == ("Spark, sc://host", [])
     assert [arguments[:2] for arguments in sessions] == [("local[*]", None)] * 2 + [(None, "sc://host")]
-
-
-@pytest.mark.parametrize("name", ["pyspark", "pandas", "Java"])
-def test_what_spark_lacks_is_told_in_a_few_words(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    needed = ("campaigns on Spark", ("pyspark", "pandas"), "spark")
-    monkeypatch.setattr(choosing, "need_spark", lambda: session.need(*needed))
-    monkeypatch.setattr(session, "find_spec", lambda wanted: None if wanted == name else wanted)
-    if name == "Java":
-        monkeypatch.setenv("JAVA_HOME", "/nowhere")
-    lacks = f"{name}, and it is not installed" if name != "Java" else "Java 17 or later, and there is none"
-    assert choosing.lacking() == f"campaigns on Spark need {lacks}"
 
 
 def test_what_is_shipped_has_the_kit_and_its_libraries(

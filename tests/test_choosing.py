@@ -50,14 +50,6 @@ def test_expression_that_matches_nothing_is_told() -> None:
         matching(PAIRS, "nosuch")
 
 
-def test_chosen_are_counted(cli: Cli) -> None:
-    subjects = ("--subject", "heap", "--subject", "time-bucket")
-    _, out, _ = cli("check", *subjects, "-k", "heap", "--walks", "1", "--examples", "0")
-    assert "\n1 of 2 subjects and profiles were chosen\n" in out
-    assert "NOT ENOUGH  heap" in out
-    assert "  time-bucket" not in out
-
-
 def test_rule_that_is_broken_counts(cli: Cli) -> None:
     status, out, _ = cli("check", "--subject", "kit:OneTooMany", *FEW, "--rule", "dd-20")
     assert status == 1

@@ -84,13 +84,6 @@ def test_examples_name_what_there_is(cli: Cli) -> None:
             assert name.startswith("my_package.") or resolve(name if option == "--subject" else f"mutant:{name}")
 
 
-def test_nothing_to_do_is_help_on_standard_error(cli: Cli) -> None:
-    for command in ((), ("bench",)):
-        status, out, err = cli(*command)
-        assert (status, out) == (2, "")
-        assert "Examples:" in err
-
-
 def test_version_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     status, out, _ = cli("--version")
     assert status == 0
@@ -138,16 +131,6 @@ def test_bundled_subjects_of_all_contracts_are_the_default() -> None:
     assert {p for s in found for p in s.profiles} == {p for contract in CONTRACTS.values() for p in contract.profiles}
     two = check_command.subjects_of(("negative-acks", "delayed-delivery"), (), None, None)
     assert {s.contract.name for s in two} == {"negative-acks", "delayed-delivery"}
-
-
-def test_rows_stand_below_one_head_and_what_is_wrong_before_its_row(capsys: pytest.CaptureFixture[str]) -> None:
-    layout = table.Layout([(resolve("heap"), "heap"), (resolve("time-bucket"), "timebucket-ideal")])
-    layout.tell(kit.result_of("time-bucket", "timebucket-ideal"))
-    layout.tell(kit.result_of("heap", "heap", complaints=("it is wrong",)))
-    head, first, wrong, empty, again, second = capsys.readouterr().out.splitlines()
-    assert (head, wrong, empty) == (again, "heap (heap): it is wrong", "")
-    assert first.index("BROKEN") == second.index("BROKEN") == head.index("verdict") == 0
-    assert first.index("timebucket-ideal") == head.index("profile")
 
 
 def test_rows_are_folded_where_the_terminal_is_narrow(
@@ -235,14 +218,6 @@ def test_replay_shows_the_first_difference(cli: Cli) -> None:
     assert (told["steps"], told["agreed"]) == (3, 1)
     assert (found["who"], found["step"], found["observed"]) == ("timebucket-2025", 2, "count")
     assert (found["expected"], found["seen"]) == (1, 2)
-
-
-def test_replay_shows_errors_that_a_profile_has(cli: Cli) -> None:
-    status, out, _ = cli(
-        "replay", "delayed-delivery timebucket-2025; add 1 0 +5000; add 1 0 +5000; adv 9000; get 5; has"
-    )
-    assert status == 0
-    assert "NoSuchElementException" in out
 
 
 def test_ids_are_not_taken_for_times(cli: Cli) -> None:
@@ -506,16 +481,6 @@ def test_progress_is_a_line_each_ten_seconds(
             tell(done, "heap" if done < 600 else "heap\nslow")
     lines = ["checking: 120 of 1,000 walks, heap", "checking: 600 of 1,000 walks, heap, slow"]
     assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in lines))
-
-
-def test_tables_print_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    output.print_table("of [bold]", ["[a]"], [("in [at, at + P - 1]",), ("[red]\\[/red]",)])
-    assert [line.strip() for line in capsys.readouterr().out.splitlines()] == [
-        "of [bold]",
-        "[a]",
-        "in [at, at + P - 1]",
-        "[red]\\[/red]",
-    ]
 
 
 def test_progress_on_a_terminal_prints_brackets_as_they_are(

@@ -14,7 +14,7 @@ from kit import CONTRACT, OneTooMany, subject_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.mutants import MUTANTS
-from broker_tck.properties.engine.subjects import Subject, declared, resolve
+from broker_tck.properties.engine.subjects import Subject, declared
 from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, Checked, check_subject
@@ -138,23 +138,6 @@ def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> Non
     assert len(names(folder)) == 2
 
 
-@pytest.mark.slow
-def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
-    """They are of two contracts, and each has its own kept trace."""
-    subjects = ("--subject", "mutant:duplicate-counted", "--subject", "mutant:empty-set-called-back")
-    arguments = ("check", *subjects, "--walks", "8", "--examples", "0", "--save", folder, "--json", "--jobs", "2")
-    assert cli(*arguments)[0] == 1
-    found = names(folder)
-    assert [name.partition("@")[0] for name in found] == [
-        "mutant%3Aduplicate-counted",
-        "mutant%3Aempty-set-called-back",
-    ]
-    told = json.loads(cli(*arguments)[1])
-    assert [each["kept"]["failing"] for each in told["subjects"]] == [[f"findings/{name}"] for name in found]
-    assert [len(each["findings"]) for each in told["subjects"]] == [1, 1]
-    assert names(folder) == found
-
-
 def test_folder_that_is_none_is_told_before_the_check(cli: Cli, folder: Path) -> None:
     folder.write_text("mine")
     assert cli(*ONE, "--save", folder) == (2, "", "broker-tck: findings: cannot be written: File exists\n")
@@ -250,19 +233,6 @@ def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: p
     monkeypatch.setattr(regressions, "failure", lambda *arguments: failed)
     ((_, finding),) = run_regressions(subject_of(TimeBucketTracker), IDEAL, [trace]).failing
     assert (finding.rule, len(finding.operations)) == ("DD-20", 3)
-
-
-def test_law_is_judged_without_the_model(folder: Path) -> None:
-    """The model of the profile breaks the law as the subject does, so nothing differs."""
-    subject, name = resolve("timebucket-2025"), "timebucket-2025"
-    steps = [["add", 0, 0, 1_700_000_000_001], ["get", 1]]
-    text = json.dumps({**GET, "profile": name, "config": {"strict": True}, "steps": steps})
-    file = f"timebucket-2025@{IDEAL}@DD-07"
-    plain, law = kept(folder, f"{file}.jsonl", text), kept(folder, f"{file}@law.jsonl", text)
-    assert (plain.law, law.law) == (False, True)
-    again = run_regressions(subject, IDEAL, [plain, law])
-    assert [each.file for each in again.passing] + [each.file for each, _ in again.failing] == [plain.file, law.file]
-    assert again.failing[0][1].diagnosis.law
 
 
 def test_trace_that_cannot_be_asked_is_told(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

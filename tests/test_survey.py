@@ -279,14 +279,6 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
     ]
 
 
-def test_rule_of_a_profile_without_a_trace_is_told() -> None:
-    seen = finding("CC-04", "add") | {"also": [{"rule": "CC-P14", "seen": "other answers"}]}
-    assert said("4.2.4", "ideal", seen, kind=SET).not_seen == ["CC-P16"]
-    assert said("4.2.4", "pulsar-tree-set", kind=SET).not_seen == said("4.2.4", "ideal", why="killed").not_seen == []
-    told = "`pulsar-4.2.4/cursor-tree-set`: its profile breaks CC-P16; no trace was found that shows it."
-    assert told in page([said("4.2.4", "ideal", seen, kind=SET)], {"4.2.4": []}, "", "").splitlines()
-
-
 def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:
     status, out, _ = cli("pulsar", "--json", "-o", tmp_path / "page.md", "--walks", "4")
     assert status == 3
@@ -337,15 +329,3 @@ def test_page_grows_and_is_gone_on_with(
     assert page.read_text(encoding="utf-8") == whole
     assert asked_for("--seed", "1") == every
     assert sorted(file.name for file in tmp_path.iterdir()) == ["page.md", "page.md.jsonl"]
-
-
-def test_page_that_is_there_stays_until_there_is_another(
-    cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path
-) -> None:
-    old, new = tmp_path / "old.md", tmp_path / "new.md"
-    old.write_text("what was there")
-    for path in (old, new):
-        status, _, err = cli("pulsar", "--contract", "none", "-o", path)
-        assert (status, err.count("\n")) == (2, 1)
-    assert old.read_text() == "what was there"
-    assert not new.exists()

@@ -18,7 +18,6 @@ import pytest
 from campaigns.fake_store import (
     BUNDLED,
     CONTRACT,
-    FIGURES,
     FINDINGS,
     NASTY,
     FakeSource,
@@ -38,11 +37,10 @@ from broker_tck.spark_fuzz.report.advice import Step, steps
 from broker_tck.spark_fuzz.report.compare import GONE, NEW, STILL, compare, compare_html, compare_text
 from broker_tck.spark_fuzz.report.data import FEW, report_of
 from broker_tck.spark_fuzz.report.facts import required
-from broker_tck.spark_fuzz.report.figures import Figures, late_share
+from broker_tck.spark_fuzz.report.figures import late_share
 from broker_tck.spark_fuzz.report.grouping import cover, entries
 from broker_tck.spark_fuzz.report.junit import junit_xml
 from broker_tck.spark_fuzz.report.page import report_html
-from broker_tck.spark_fuzz.report.plots import strip
 from broker_tck.spark_fuzz.report.stories import CELL, MOST_STORIES, told
 from broker_tck.spark_fuzz.report.words import clipped, counted, duration, listed, moment, one_in, short
 from broker_tck.spark_fuzz.report.words import share as percent
@@ -161,15 +159,6 @@ def test_the_figures_are_those_of_the_rows() -> None:
     assert sum(report.figures.milliseconds) == sums["round", "", "", "milliseconds", ""]
 
 
-@pytest.mark.parametrize("rounds", [0, 1, 11, 59, 60, 61, 121, 1000])
-def test_every_round_falls_into_one_column(rounds: int) -> None:
-    rows = [(n + 3, "round", "", "", "milliseconds", "", 1) for n in range(rounds)]
-    figures = Figures(table(rows, FIGURES), 1)
-    assert len(figures.spans) == min(rounds, 60)
-    assert [n for low, high in figures.spans for n in range(low, high + 1)] == list(range(3, rounds + 3))
-    assert figures.milliseconds == [high - low + 1 for low, high in figures.spans]
-
-
 def test_machines_are_told_with_what_they_did_and_how_fast() -> None:
     rows = [
         (number, "machine", "", "", name, host, count)
@@ -203,15 +192,6 @@ def test_machines_are_told_with_what_they_did_and_how_fast() -> None:
     assert cells == ["6", "12,000", "75 %", "4,000", "60,000"]
 
 
-def test_a_row_of_the_heat_map_joins_cells_that_are_alike() -> None:
-    drawn = strip([0.0, 0.0, 0.9, None, 0.9], "<DD-05>")
-    assert 'class="h0" d="M0 0h2v1h-2z"' in drawn
-    assert 'class="h4" d="M2 0h1v1h-1zM4 0h1v1h-1z"' in drawn
-    assert "&lt;DD-05&gt;" in drawn
-    levels = re.findall(r'class="h(\d)" d="M(\d)', strip([None, 0.0, 0.004, 0.05, 0.3, 0.8], ""))
-    assert levels == [("0", "1"), ("1", "2"), ("2", "3"), ("3", "4"), ("4", "5")]
-
-
 # ---- Grouping
 
 
@@ -243,14 +223,6 @@ def test_the_cover_takes_the_rule_of_most_walks_then_shapes_then_number(
     lists: list[tuple[str, int, int]], expected: dict[str, str]
 ) -> None:
     assert cover({rules: (walks, shapes) for rules, walks, shapes in lists}) == expected
-
-
-def test_the_order_of_the_rows_does_not_matter() -> None:
-    source = rich()
-    rows, figures = list(source.finding_rows), list(source.figure_rows)
-    Random(5).shuffle(rows)
-    Random(6).shuffle(figures)
-    assert report_html(replace(source, finding_rows=rows, figure_rows=figures), "store") == report_html(source, "store")
 
 
 # ---- What is said
