@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from broker_tck.cli import completion
+from broker_tck.cli.output import writing
 from broker_tck.cli.plugin import WRITTEN, names_of, plugin
 from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.errors import BadInput
@@ -41,11 +42,9 @@ def init_command(folder: Path, name: str) -> None:
     taken = [file for file in texts if (folder / file).exists()]
     if taken:
         raise BadInput(f"{folder / taken[0]}: exists already; init writes into a folder that has no {', '.join(texts)}")
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
     click.echo(f"wrote {', '.join(str(folder / file) for file in texts)}")
     click.echo(f"next: cd {folder} && pip install -e . && pytest")

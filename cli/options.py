@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from broker_tck.cli import completion
+from broker_tck.cli.output import writing
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import CLASSPATH
@@ -170,12 +171,10 @@ def see_writable(_context: click.Context, _parameter: click.Parameter, output: s
     if output:
         path = Path(output)
         there = path.exists() or path.is_symlink()
-        try:
+        with writing(output):
             path.open("a").close()
             if not there:
                 path.unlink()
-        except OSError as error:
-            raise BadInput(f"{output}: cannot be written: {error.strerror}") from None
     return output
 
 

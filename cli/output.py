@@ -119,15 +119,17 @@ def counted(done: float, total: float | None, unit: str) -> str:
     return f"{done:,.0f}{'' if total is None else f' of {total:,.0f}'} {unit}"
 
 
+@contextmanager
+def writing(where: object) -> Iterator[None]:
+    """A context in which a file or folder is written. BadInput if that cannot be."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{where}: cannot be written: {error.strerror}") from None
+
+
 def written(output: str, text: str) -> None:
     """Write a file. BadInput where it cannot be written."""
-    try:
+    with writing(output):
         Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{output}: cannot be written: {error.strerror}") from None
     click.echo(f"{output}: {len(text.encode()) / 1000:,.0f} kB", err=True)
-
-
-def one_or_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
-    """The document of one contract; of several, one document that has them all."""
-    return documents[0] if len(documents) == 1 else {"contracts": documents}

@@ -10,7 +10,7 @@ import click
 
 from broker_tck.cli import completion
 from broker_tck.cli.options import chosen_contracts, chosen_profile, contracts_option, json_option, seed_option
-from broker_tck.cli.output import one_or_all, print_json, print_table, progress
+from broker_tck.cli.output import print_json, print_table, progress
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.errors import BadInput
@@ -99,7 +99,8 @@ def prove_command(
     if write:
         store(write, [proof for each in results for proof in lines(each)])
     if as_json:
-        print_json(one_or_all([as_document(each) for each in results]))
+        documents = [as_document(each) for each in results]
+        print_json(documents[0] if len(documents) == 1 else {"contracts": documents})
     else:
         for each in results:
             print_proofs(each)

@@ -22,6 +22,7 @@ from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.kept import known_in, lines_of
 from broker_tck.properties.releases.page import page as page_text
 from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question, lacking, questions, survey, to_be_had
+from broker_tck.properties.report.saving import Written, write
 from broker_tck.properties.verdict import CONFORMS, at_most, status_of
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, subject_digests
 
@@ -205,19 +206,7 @@ class GrowingPage:
         left = [question for question in self.made if question not in answers]
         text = page_text(there, self.missing, self.command, f"{datetime.now(UTC):%Y-%m-%d}", left)
         if self.grows:
-            replace(self.beside, lines_of(there, self.made))
-            replace(self.file, text)
+            for name, of in ((self.beside.name, lines_of(there, self.made)), (self.file.name, text)):
+                write(self.file.parent, Written(name, of))
         elif not left:
             written(self.output, text)
-
-
-def replace(file: Path, text: str) -> None:
-    """Write a file beside its place, and put it there when it is whole. BadInput where it cannot be written."""
-    begun = file.with_name(f".{file.name}.begun")
-    try:
-        begun.write_text(text, encoding="utf-8")
-        begun.replace(file)
-    except OSError as error:
-        raise BadInput(f"{file}: cannot be written: {error.strerror}") from None
-    finally:
-        begun.unlink(missing_ok=True)

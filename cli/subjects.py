@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import click
 import msgspec
 
@@ -31,25 +34,10 @@ def subjects_command(contract_name: str | None, as_json: bool) -> None:
             continue
         if subject.contract is contract:
             found.append((subject, entry.value))
-    classes = [(name, kind, kind.line(release)) for name, kind, release in tried(contract.name)]
-    told = [
-        {
-            "subject": subject.name,
-            "profiles": list(subject.profiles),
-            "capabilities": msgspec.to_builtins(subject.capabilities),
-            "source": source,
-        }
-        for subject, source in found
-    ] + [
-        {
-            "subject": name,
-            "profiles": [line.profile],
-            "capabilities": dict(line.capabilities),
-            "source": f"released class {kind.java}",
-        }
-        for name, kind, line in classes
-        if line
-    ]
+    told = [about(s.name, s.profiles, msgspec.to_builtins(s.capabilities), source) for s, source in found]
+    for name, kind, release in tried(contract.name):
+        if line := kind.line(release):
+            told.append(about(name, [line.profile], dict(line.capabilities), f"released class {kind.java}"))
     if as_json:
         print_json({"contract": contract.name, "subjects": told})
         return
@@ -63,3 +51,8 @@ def subjects_command(contract_name: str | None, as_json: bool) -> None:
         for t in told
     ]
     print_table("", ["subject", "profiles", "capabilities", "source"], rows)
+
+
+def about(name: str, profiles: Sequence[str], capabilities: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """What there is to tell of a subject."""
+    return {"subject": name, "profiles": [*profiles], "capabilities": capabilities, "source": source}

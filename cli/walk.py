@@ -21,7 +21,7 @@ from broker_tck.cli.options import (
     seed_option,
     subject_option,
 )
-from broker_tck.cli.output import print_json, print_table, progress
+from broker_tck.cli.output import print_json, print_table, progress, writing
 from broker_tck.cli.told import story_here
 from broker_tck.properties.engine.check import record as recorded
 from broker_tck.properties.engine.subjects import Subject
@@ -105,23 +105,19 @@ class Recorder:
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).absolute()
-        try:
-            self.path.touch(exist_ok=False)
-        except FileExistsError:
-            raise BadInput(f"{path}: exists already; --record writes a new file") from None
-        except OSError as error:
-            raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
+        with writing(path):
+            try:
+                self.path.touch(exist_ok=False)
+            except FileExistsError:
+                raise BadInput(f"{path}: exists already; --record writes a new file") from None
 
     def write(self, run: Run, config: Any, operations: list[Any]) -> None:
         """Write a walk. BadInput where the file cannot be written any more."""
         steps = recorded(operations, run.model(config))
         outcomes = [[step.result, *step.seen] for step in steps]
         trace = Trace(run.subject.contract, run.profile, config, operations, outcomes)
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(to_json(trace) + "\n")
-        except OSError as error:
-            raise BadInput(f"{self.path}: cannot be written: {error.strerror}") from None
+        with writing(self.path), self.path.open("a", encoding="utf-8") as file:
+            file.write(to_json(trace) + "\n")
 
 
 def walked(
