@@ -206,23 +206,9 @@ def rules() -> Iterator[str]:
     yield from ("| contract | rules | checkable | laws | informative |", "| --- | ---: | ---: | ---: | ---: |")
     for name, contract in CONTRACTS.items():
         known = contract.rules.values()
-        counts = (len(known), *(sum(map(kind, known)) for kind in (is_checkable, is_law, is_informative)))
+        checkable, laws = sum(rule.checkable for rule in known), sum(rule.law for rule in known)
+        counts = (len(known), checkable, laws, len(known) - checkable)
         yield f"| [{name}](rules/{name}.md) | {' | '.join(map(str, counts))} |"
-
-
-def is_checkable(rule: Rule) -> bool:
-    """Whether a subject can be seen to break it."""
-    return rule.checkable
-
-
-def is_law(rule: Rule) -> bool:
-    """Whether it is judged without the model."""
-    return rule.law
-
-
-def is_informative(rule: Rule) -> bool:
-    """Whether nothing at the interface can be seen to break it."""
-    return not rule.checkable
 
 
 def rules_of_contract(contract: Contract) -> Iterator[str]:

@@ -13,33 +13,12 @@ import pyarrow as pa
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
 from broker_tck.spark_fuzz.report.facts import required
-from broker_tck.spark_fuzz.store.rows import Key
+from broker_tck.spark_fuzz.store.rows import TABLES, Key, arrow_schema
 
 CONTRACT = "delayed-delivery"
-FIGURES = pa.schema(
-    [
-        ("round", pa.int32()),
-        ("kind", pa.string()),
-        ("subject", pa.string()),
-        ("profile", pa.string()),
-        ("name", pa.string()),
-        ("key", pa.string()),
-        ("count", pa.int64()),
-    ]
-)
-FINDINGS = pa.schema(
-    [
-        ("subject", pa.string()),
-        ("profile", pa.string()),
-        ("rules", pa.string()),
-        ("shape", pa.string()),
-        ("count", pa.int64()),
-        ("round", pa.int32()),
-        ("shard", pa.int32()),
-        ("walk", pa.string()),
-        ("length", pa.int32()),
-    ]
-)
+FIGURES = arrow_schema(TABLES["figures"])
+COLUMNS = ("subject", "profile", "rules", "shape", "count", "round", "shard", "walk", "length")
+FINDINGS = pa.schema([arrow_schema(TABLES["findings"]).field(name) for name in COLUMNS])
 NASTY = '<script>document.title="owned"</script> & <b>bold</b> \x00\x1b[31m \u202egnp.exe "quoted"'
 BUNDLED = [("time-bucket", "timebucket-ideal"), ("heap", "heap"), ("mutant:strict-rounded-down", "timebucket-ideal")]
 SHARDS = 8
