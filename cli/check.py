@@ -19,7 +19,6 @@ from broker_tck.cli.options import (
     SEEDS,
     chosen_contracts,
     chosen_profiles,
-    chosen_subjects,
     contracts_option,
     json_option,
     life_option,
@@ -31,8 +30,7 @@ from broker_tck.cli.options import (
 from broker_tck.cli.output import print_json, written
 from broker_tck.cli.table import Layout
 from broker_tck.cli.told import width_here
-from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.explain.deviating import CANDIDATES, DEVIATION_WALKS
 from broker_tck.properties.explain.regressions import Regression, regressions_in
@@ -202,14 +200,10 @@ def subjects_of(
     if named and not contracts:
         return living(named, life)
     chosen = chosen_contracts(contracts, profile)
-    if named:
-        return living([s for s in named if chosen_subjects(within(chosen, s), [s])], life)
-    return living([s for contract in chosen for s in chosen_subjects(contract, ())], life)
-
-
-def within(contracts: Sequence[Contract], subject: Subject) -> Contract:
-    """The contract of a subject, if it is among some; else the first of these."""
-    return subject.contract if subject.contract in contracts else contracts[0]
+    for subject in named:
+        if subject.contract not in chosen:
+            raise BadInput(f"{subject.name} is a subject of {subject.contract.name}, not of {chosen[0].name}")
+    return living([*named] or [s for contract in chosen for s in bundled(contract)], life)
 
 
 def told_and_kept(

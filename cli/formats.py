@@ -5,7 +5,6 @@ All are made of the check's result, see :mod:`~broker_tck.properties.report.resu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,9 +12,8 @@ from xml.etree import ElementTree as ET
 from broker_tck.properties.engine.accepted import AcceptedWay
 from broker_tck.properties.report.result import CheckResult, ProfileResult
 from broker_tck.properties.verdict import CONFORMS
+from broker_tck.spark_fuzz.report.words import visible
 
-UNPRINTED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no way to write."""
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
@@ -45,7 +43,7 @@ def junit(check: CheckResult) -> str:
     """One test suite a subject and profile, one test case a rule; a rule that never came up was skipped."""
     root = ET.Element("testsuites", name="broker-tck")
     for checked in check.subjects:
-        suite = ET.SubElement(root, "testsuite", name=printed(checked.name))
+        suite = ET.SubElement(root, "testsuite", name=visible(checked.name))
         properties = ET.SubElement(suite, "properties")
         for what in ("version", "rulebook"):
             ET.SubElement(properties, "property", name=what, value=getattr(check, what))
@@ -59,23 +57,18 @@ def junit(check: CheckResult) -> str:
         rules, said = checked.rules, accepted(checked)
         cases = sorted({*rules.exercised, *rules.vacuous, *broken, *said, "check"})
         for case in cases:
-            told = ET.SubElement(suite, "testcase", classname=printed(checked.name), name=case)
+            told = ET.SubElement(suite, "testcase", classname=visible(checked.name), name=case)
             for line, text in broken.get(case, [])[:1]:
-                ET.SubElement(told, "failure", type="broken", message=printed(line)).text = printed(text)
+                ET.SubElement(told, "failure", type="broken", message=visible(line)).text = visible(text)
             if case in rules.vacuous and case not in broken:
                 ET.SubElement(told, "skipped", message="never came up")
             if case in said:
-                ET.SubElement(told, "system-out").text = printed(said[case])
+                ET.SubElement(told, "system-out").text = visible(said[case])
         counts = {"tests": len(cases), "failures": len(broken), "errors": 0}
         counts["skipped"] = len({*rules.vacuous} - broken.keys())
         suite.attrib.update({key: str(value) for key, value in counts.items()})
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def printed(text: str) -> str:
-    """A text with a question mark in the place of each character that XML cannot hold."""
-    return UNPRINTED.sub("?", text)
 
 
 # ---- SARIF

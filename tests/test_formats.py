@@ -81,7 +81,7 @@ def test_each_rule_is_a_test_case(found: CheckResult) -> None:
         "DD-01": [],
         "DD-09": [("skipped", "never came up")],
         "DD-20": [("failure", "Your tracker is late.")],
-        "check": [("failure", "strange: 5 % of ?\nall")],
+        "check": [("failure", "strange: 5 % of \\u0000\nall")],
     }
 
 
