@@ -1,12 +1,16 @@
 """What a campaign will take, from a few seconds of walking: hours of processors, and what it excludes.
 
-Each lane walks in a few shards of its own, on all cores at once, by the workers that a campaign has: what isolation
-costs, and what cores take from each other, is in the rates.
+A few shards are walked on all cores at once, by the workers that a campaign has: what isolation costs, and what cores
+take from each other, is in the rates.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
 from math import ceil
+from statistics import harmonic_mean
 from time import perf_counter
 from typing import NamedTuple
 
@@ -18,34 +22,28 @@ from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.driver.rounds import AHEAD
 from broker_tck.spark_fuzz.executors.processes import Processes
 from broker_tck.spark_fuzz.store.rows import FIGURE, REFUSED, UNFINISHED, UNFIT
-from broker_tck.spark_fuzz.worker.shard import COUNTED
 
-SECONDS = 2.0
-"""About so long all lanes are measured together, or until each shard has made as many walks as have one that counts."""
 SHARDS = 4
-"""The fewest shards that measure a lane. If two for each process are more, these are made."""
-FEW = 2_000
-"""The operations of a first shard, whose speed decides how long the measured ones are."""
+"""The fewest shards that are measured. If two for each process are more, these are made."""
+WARM, PROBE = 2_000, 30_000
+"""Operations of a lane in the shards that warm processes up, and in those that are measured."""
 CORES = (16, 128)
 """Other machines that hours are given for."""
 
 
 class Sample(NamedTuple):
-    """A shard of one lane that was measured."""
+    """A shard that was measured: what its lanes came to, and its seconds from the request to the last row."""
 
-    operations: int
-    walks: int
+    lanes: Mapping[Lane, Mapping[str, int]]
     seconds: float
 
-    @property
-    def rate(self) -> float:
-        """Operations a second."""
-        return self.operations / self.seconds
+    def took(self, lane: Lane) -> float:
+        """The seconds of a lane: its share of the shard's, which contain what isolation costs."""
+        return self.seconds * self.lanes[lane]["milliseconds"] / sum(of["milliseconds"] for of in self.lanes.values())
 
-    @property
-    def length(self) -> float:
-        """Operations of a walk."""
-        return self.operations / self.walks
+    def rate(self, lane: Lane) -> float:
+        """Operations a second of a lane."""
+        return self.lanes[lane]["operations"] / self.took(lane)
 
 
 class LanePlan(msgspec.Struct, frozen=True):
@@ -90,37 +88,38 @@ class Plan(msgspec.Struct, frozen=True):
     hours: list[Hours]
 
 
-def plan(manifest: Manifest, processes: Processes, seconds: float = SECONDS) -> Plan:
-    """Measure for about ``seconds``, and foretell the campaign. BadInput if neither operations nor time limit it."""
-    goal, cores, lanes = manifest.goal, len(processes.workers), manifest.lanes
+def plan(manifest: Manifest, processes: Processes) -> Plan:
+    """Measure, and foretell the campaign. BadInput if neither operations nor time limit it."""
+    goal, cores = manifest.goal, len(processes.workers)
     if goal.rounds is None and goal.seconds is None:
         raise BadInput("--plan: how long a campaign takes until there are findings, nobody knows; give --operations")
-    measured = [measure(manifest, lane, processes, seconds / len(lanes)) for lane in lanes]
-    share = manifest.operations // len(lanes)
-    rates = [sum(s.operations for s in samples) / sum(s.seconds for s in samples) for samples in measured]
-    slowest, fastest = ([which(s.rate for s in samples) for samples in measured] for which in (min, max))
-    shard, most, least = (sum(share / rate for rate in found) for found in (rates, slowest, fastest))
-    rounds = goal.rounds or ceil((goal.seconds or 0) * cores / shard / manifest.shards)
+    samples = measure(manifest, processes)
+    share = manifest.operations // len(manifest.lanes)
+    rates = {lane: [sample.rate(lane) for sample in samples] for lane in manifest.lanes}
+    middle, most, least = (sum(share / of(found) for found in rates.values()) for of in (harmonic_mean, min, max))
+    rounds = goal.rounds or ceil((goal.seconds or 0) * cores / middle / manifest.shards)
     count = rounds * manifest.shards
     return Plan(
         rounds=rounds,
         shards=manifest.shards,
         shard_operations=manifest.operations,
-        operations=count * share * len(lanes),
+        operations=count * share * len(manifest.lanes),
         processes=cores,
-        lanes=[lane_plan(*each, count * share) for each in zip(lanes, measured, rates, strict=True)],
-        processor_hours=count * shard / 3600,
+        lanes=[lane_plan(lane, samples, rates[lane], count * share) for lane in manifest.lanes],
+        processor_hours=count * middle / 3600,
         least=count * least / 3600,
         most=count * most / 3600,
-        hours=[hours_of(n, manifest.shards, rounds, shard) for n in sorted({cores, *CORES})],
+        hours=[hours_of(n, manifest.shards, rounds, middle) for n in sorted({cores, *CORES})],
     )
 
 
-def lane_plan(lane: Lane, samples: list[Sample], rate: float, operations: int) -> LanePlan:
+def lane_plan(lane: Lane, samples: Sequence[Sample], rates: Sequence[float], operations: int) -> LanePlan:
     """The plan of a lane that makes ``operations`` in all."""
-    walks = round(operations * sum(s.walks for s in samples) / sum(s.operations for s in samples))
-    rates = [sample.rate for sample in samples]
-    return LanePlan(lane.subject, lane.profile, rate, min(rates), max(rates), operations, walks, residual(walks))
+    made, walked = (sum(sample.lanes[lane][name] for sample in samples) for name in ("operations", "walks"))
+    walks = round(operations * walked / made)
+    return LanePlan(
+        lane.subject, lane.profile, harmonic_mean(rates), min(rates), max(rates), operations, walks, residual(walks)
+    )
 
 
 def hours_of(cores: int, shards: int, rounds: int, seconds: float) -> Hours:
@@ -132,31 +131,25 @@ def hours_of(cores: int, shards: int, rounds: int, seconds: float) -> Hours:
 # ---- Measuring
 
 
-def measure(manifest: Manifest, lane: Lane, processes: Processes, seconds: float) -> list[Sample]:
-    """Walk shards of a lane, on all processes at once, for about ``seconds``."""
-    count = max(SHARDS, 2 * len(processes.workers))
-    alone = msgspec.structs.replace(manifest, lanes=[lane], operations=FEW)
-    samples_of(alone, processes, [*range(len(processes.workers))])  # what a process does only once
-    (first, *_) = samples_of(alone, processes, [count])
-    longer = round(max(first.length * COUNTED, first.rate * seconds * len(processes.workers) / count))
-    return samples_of(msgspec.structs.replace(alone, operations=longer), processes, [*range(count)])
-
-
-def samples_of(manifest: Manifest, processes: Processes, shards: list[int]) -> list[Sample]:
-    """Shards of a campaign's only lane. BadInput if one was not walked."""
-    encoded = msgspec.json.encode(manifest)
-    return list(processes.threads.map(lambda shard: sample(processes, encoded, shard), shards))
+def measure(manifest: Manifest, processes: Processes) -> list[Sample]:
+    """Walk shards on all processes at once, with few operations before: what a process does only once."""
+    cores = len(processes.workers)
+    for operations, shards in ((WARM, cores), (PROBE, max(SHARDS, 2 * cores))):
+        probe = msgspec.structs.replace(manifest, operations=operations * len(manifest.lanes))
+        run = partial(sample, processes, msgspec.json.encode(probe))
+        samples = [*processes.threads.map(run, range(shards))]
+    return samples
 
 
 def sample(processes: Processes, manifest: bytes, shard: int) -> Sample:
-    """A shard, with the time from its request to its last row."""
+    """A shard. BadInput if it was not walked."""
     began = perf_counter()
     rows = processes.shard(manifest, 0, shard)
     seconds = perf_counter() - began
-    counts = {"operations": 0, "walks": 0}
+    lanes: defaultdict[Lane, Counter[str]] = defaultdict(Counter)
     for row in rows.to_pylist():
         if row["kind"] in (REFUSED, UNFIT, UNFINISHED):
             raise BadInput(f"--plan: {row['name']}")
-        if row["kind"] == FIGURE and row["name"] in counts:
-            counts[row["name"]] += row["count"]
-    return Sample(**counts, seconds=seconds)
+        if row["kind"] == FIGURE:
+            lanes[Lane(row["subject"], row["profile"])][row["name"]] += row["count"]
+    return Sample(lanes, seconds)

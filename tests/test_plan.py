@@ -20,9 +20,9 @@ MANIFEST = replace(refresh.manifest(LANES, 100_000), shards=6, goal=Goal(rounds=
 
 
 def of_samples(monkeypatch: pytest.MonkeyPatch, manifest: Manifest) -> Plan:
-    """A plan from two shards of each lane: one takes a hundredth of a second, the other two."""
-    measured = {lane: [Sample(1_000, 10, 0.01), Sample(1_000, 10, 0.02)] for lane in LANES}
-    monkeypatch.setattr(planning, "measure", lambda manifest, lane, *others: measured[lane])
+    """A plan from two shards: a thousand operations of each lane take a hundredth of a second, or twice as long."""
+    lanes = {lane: {"operations": 1_000, "walks": 10, "milliseconds": 7} for lane in LANES}
+    monkeypatch.setattr(planning, "measure", lambda *_: [Sample(lanes, 0.02), Sample(lanes, 0.04)])
     processes: Any = type("", (), {"workers": [None, None]})
     return plan(manifest, processes)
 
@@ -52,7 +52,7 @@ def test_no_more_cores_are_used_than_shards_have_begun() -> None:
 
 def test_command_measures_and_writes_nothing(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(planning, "SECONDS", 0.0)
+    monkeypatch.setattr(planning, "PROBE", 2_000)
     words = ("fuzz", "--plan", "--subject", "time-bucket", "--processes", "1", "--operations", "300000")
     status, out, err = cli(*words, "--json")
     told = json.loads(out)
