@@ -56,16 +56,6 @@ def test_walks_crash_wherever_a_broker_can() -> None:
     assert min(map(int, met.values())) > 0
 
 
-def test_long_trace_of_a_mistake_is_cut(generator: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = CONTRACTS["delayed-delivery"].rules["DD-11"]
-    key = "delayed-delivery", "duplicate-counted"
-    monkeypatch.setattr(generator, "PROOFS", {key: "add 1 0 +2000; " * 30})
-    (row,) = [
-        row for row in generator.known_mistakes(CONTRACTS["delayed-delivery"], rule) if "duplicate-counted |" in row
-    ]
-    assert row.endswith(" …` |")
-
-
 def cells(page: Path, column: str) -> Iterator[str]:
     """What is in backticks below a column of this name, in the tables of a page."""
     where = None
@@ -153,13 +143,6 @@ def test_links_resolve(page: Path) -> None:
         target = page.parent / name if name else page
         assert target.exists(), f"{page.name}: {link} is not there"
         assert not anchor or anchor in anchors(target), f"{page.name}: {link} has no such heading"
-
-
-@pytest.mark.parametrize("name", CONTRACTS)
-def test_every_rule_has_a_heading_of_its_own(name: str) -> None:
-    page = (DOCS / "rules" / f"{name}.md").read_text(encoding="utf-8")
-    headings = {*re.findall(r"^## (.+)$", page, flags=re.MULTILINE)}
-    assert sorted(headings - {"Variations"}) == sorted(CONTRACTS[name].rules)
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)
@@ -358,11 +341,3 @@ def test_every_operation_and_field_is_described() -> None:
         assert f"| `{words}` |" in TRACES
     for field in msgspec.structs.fields(contract.config):
         assert re.search(rf"^\| `{field.name}` \|.*\| {str(field.default).lower()} \|$", TRACES, flags=re.MULTILINE)
-
-
-def test_examples_of_the_help_are_traces() -> None:
-    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
-    examples = re.findall(r"broker-tck replay '([^']+)'", text)
-    assert examples
-    for example in examples:
-        assert from_text(example).operations
