@@ -67,7 +67,6 @@ FOUND = {
     "removed-twice": ("clear-invalidate", "put; begin-clear; step; begin-invalidate; step; step; step"),
     "removed-late-by-key": ("remove-insert-again", ""),
     "answers-what-was-there": ("clear-invalidate", ""),
-    "taken-unretained": ("read-evict", ""),
     "whatever-the-wrapper-has": ("read-evict-insert", ""),
     "takes-the-first-now": ("time-invalidate", ""),
     "recycled-before-polled": ("evict-insert-look", ""),
