@@ -5,11 +5,11 @@ from __future__ import annotations
 from broker_tck.implementations.interface import EntryCaches
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.overlapping import overlapping
-from broker_tck.properties.contracts.entry_cache import overlap, threads
+from broker_tck.properties.contracts.entry_cache import threads
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
 from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
-from broker_tck.properties.contracts.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
+from broker_tck.properties.contracts.entry_cache.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.entry_cache.reading_laws import READING_LAWS
 from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
@@ -38,8 +38,8 @@ ENTRY_CACHE = Contract(
     },
     units={"caches": ("entries", "bytes"), "references": "values"},
     thing="cache",
-    laws=(*map(overlap.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
-    variations=tuple(map(overlap.unless_overlapping, VARIATIONS)),
+    laws=(*LAWS, *READING_LAWS),
+    variations=VARIATIONS,
     fallbacks=FALLBACKS,
     rewrites=rewrites,
     scenarios=SCENARIOS,

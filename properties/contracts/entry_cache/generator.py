@@ -23,6 +23,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     EvictOld,
     EvictSize,
     Expect,
+    Extend,
     Fill,
     Free,
     Get,
@@ -71,30 +72,30 @@ def kinds(
     """The kinds of operations, out of these entries and passes."""
     free, pinned = Free(), Pinned()
     made = [
-        Maker("put", (20, 30, 40), entries.put),
-        Maker("put_plain", (0, 5, 10), entries.put_plain),
-        Maker("put_protected", (0, 5, 10), entries.put_protected),
+        Maker("put", (20, 30, 40), lambda: Put(*entries.key(), *entries.entry())),
+        Maker("put_plain", (0, 5, 10), lambda: Put(*entries.key(), entries.size(), 0)),
+        Maker("put_protected", (0, 5, 10), lambda: Put(*entries.key(), entries.size(), 1 + choices.below(3))),
         Maker("fill", (0,) * 8 + (2,), entries.fill),
-        Maker("late", (0, 0, 1, 3), entries.late),
-        Maker("misput", (0, 0, 0, 1), entries.misput),
-        Maker("get", (4, 10, 20), entries.get),
-        Maker("hold", (0, 2, 6), entries.hold),
+        Maker("late", (0, 0, 1, 3), lambda: Late(*entries.key(), *entries.entry())),
+        Maker("misput", (0, 0, 0, 1), lambda: Misput(*entries.key())),
+        Maker("get", (4, 10, 20), lambda: Get(*entries.known())),
+        Maker("hold", (0, 2, 6), lambda: Hold(*entries.known())),
         Maker("free", (2, 4), lambda: free),
-        Maker("spoil", (0, 0, 0, 2), entries.spoil),
+        Maker("spoil", (0, 0, 0, 2), lambda: Spoil(*entries.known())),
         Maker("range", (0, 3, 6), entries.range),
-        Maker("read", (4, 10, 20), entries.read),
-        Maker("expect", (0, 2, 5), entries.expect),
+        Maker("read", (4, 10, 20), lambda: Read(*entries.known())),
+        Maker("expect", (0, 2, 5), lambda: Expect(*entries.known())),
         Maker("remove", (0, 1, 3), entries.remove),
         Maker("invalidate", (0, 0, 2, 4), entries.invalidate),
         Maker("trim", (0, 1, 2), entries.trim),
-        Maker("clear", (0, 0, 1), entries.clear),
-        Maker("reopen", (0, 0, 1, 2), entries.reopen),
+        Maker("clear", (0, 0, 1), lambda: Clear(entries.topic())),
+        Maker("reopen", (0, 0, 1, 2), lambda: Reopen(entries.topic())),
         Maker("ttl", (5, 10, 20), passes.evict_old),
         Maker("size", (0, 5, 15), passes.evict_size),
         Maker("adv", (10, 20, 30), passes.advance),
         Maker("pinned", (0, 1, 3), lambda: pinned),
         Maker("requeues", (5, 10) if passes.often else (0, 0, 1), passes.requeues),
-        Maker("extend", (0, 0, 1), passes.extend),
+        Maker("extend", (0, 0, 1), lambda: Extend(choices.below(2))),
         *of_manager(model, passes),
     ]
     if capabilities.reads:
@@ -128,10 +129,13 @@ class Entries:
         self.sizes, self.reads = sizes(choices, model.manager.max_size), expected_reads(choices)
         self.fills = Fills(model, choices)
 
+    def topic(self) -> int:
+        """A topic."""
+        return self.topics[self.below(len(self.topics))]
+
     def key(self) -> tuple[int, int, int]:
         """A topic and a position out of the pool."""
-        below = self.below
-        return self.topics[below(len(self.topics))], *self.pool[below(len(self.pool))]
+        return self.topic(), *self.pool[self.below(len(self.pool))]
 
     def somewhere(self) -> tuple[int, int, int]:
         """The same, or in the midst of what was inserted at once."""
@@ -176,46 +180,6 @@ class Entries:
             return self.fills.out()
         return self.fills.fill(self.key(), *self.entry())
 
-    def put(self) -> Put:
-        """An insertion."""
-        return Put(*self.key(), *self.entry())
-
-    def put_plain(self) -> Put:
-        """An insertion that nothing speaks for."""
-        return Put(*self.key(), self.size(), 0)
-
-    def put_protected(self) -> Put:
-        """An insertion of which reads are expected."""
-        return Put(*self.key(), self.size(), 1 + self.below(3))
-
-    def late(self) -> Late:
-        """An insertion into a topic's old cache."""
-        return Late(*self.key(), *self.entry())
-
-    def misput(self) -> Misput:
-        """An insertion under a wrong key."""
-        return Misput(*self.key())
-
-    def get(self) -> Get:
-        """A read."""
-        return Get(*self.known())
-
-    def hold(self) -> Hold:
-        """A read of a value that is kept."""
-        return Hold(*self.known())
-
-    def spoil(self) -> Spoil:
-        """A release too many."""
-        return Spoil(*self.known())
-
-    def read(self) -> Read:
-        """A reader is done."""
-        return Read(*self.known())
-
-    def expect(self) -> Expect:
-        """One more read is expected."""
-        return Expect(*self.known())
-
     def range(self) -> Range:
         """A range, now and then the wrong way round: the rig refuses it."""
         cache, l1, e1 = self.somewhere()
@@ -245,14 +209,6 @@ class Entries:
         """A ledger."""
         cache, ledger, _ = self.somewhere()
         return Trim(cache, ledger - (self.below(4) == 0))
-
-    def clear(self) -> Clear:
-        """A cache."""
-        return Clear(self.topics[self.below(len(self.topics))])
-
-    def reopen(self) -> Reopen:
-        """A topic."""
-        return Reopen(self.topics[self.below(len(self.topics))])
 
 
 def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:

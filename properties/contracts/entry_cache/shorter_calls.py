@@ -61,20 +61,8 @@ def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
     for call in belongings(operations):
         for size in ROUNDS:
             for start in range(1, len(call) - size + 1):
-                yield from with_a_change(operations, {*call[start : start + size]})
-
-
-def with_a_change(operations: Sequence[Operation], gone: set[int]) -> Iterator[list[Operation]]:
-    """The trace without some steps; and, besides, without an operation, or with fewer reads that are expected."""
-    left = [o for i, o in enumerate(operations) if i not in gone]
-    yield left
-    if any(plain(o) is not o for o in left):
-        yield [plain(o) for o in left]
-    for at, operation in enumerate(operations):
-        if type(operation) in ORDINARY.values():
-            yield [o for i, o in enumerate(operations) if i not in gone and i != at]
-        if plain(operation) is not operation:
-            yield [plain(o) if i == at else o for i, o in enumerate(operations) if i not in gone]
+                gone = {*call[start : start + size]}
+                yield [o for i, o in enumerate(operations) if i not in gone]
 
 
 def plain(operation: Operation) -> Operation:

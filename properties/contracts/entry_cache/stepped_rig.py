@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.interface import Steps
+from broker_tck.model.entry_cache.overlapping import Begun, admit_ordinary, refuse_ordinary
 from broker_tck.properties.contracts.entry_cache.rig import Rig, refused
 from broker_tck.properties.contracts.entry_cache.values import Value
-
-Begun = Callable[[Any], Any]
-"""Asks something that has the calls as methods for one of them."""
-ORDINARY = (
-    *("put", "fill", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear"),
-    *("reopen", "evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues"),
-    *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
-    *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
-)
-"""Calls that are not made while others are under way: the subject is not asked for them."""
-BUSY = "busy"
-"""What such a call answers."""
 
 
 class SteppedRig(Rig):
@@ -34,7 +22,7 @@ class SteppedRig(Rig):
         if thread in self.under_way:
             return False
         if not self.under_way:
-            vars(self).update(dict.fromkeys(ORDINARY, lambda *arguments: BUSY))
+            refuse_ordinary(self)
         self.under_way[thread] = call(SteppedCalls(self))
         return True
 
@@ -54,8 +42,7 @@ class SteppedRig(Rig):
         """A call has ended."""
         del self.under_way[thread]
         if not self.under_way:
-            for name in ORDINARY:
-                del vars(self)[name]
+            admit_ordinary(self)
 
 
 class SteppedCalls:

@@ -22,6 +22,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Capabilities,
     Config,
     Expect,
+    Get,
     Pinned,
     Read,
     SizeOfAll,
@@ -66,7 +67,7 @@ class Threads:
     def bout(self) -> Operation:
         """The first of some calls that overlap. Where the broker orders passes itself, there are none."""
         if self.model.manager.max_size is not None or len(self.model.store.queue) > MOST_QUEUED:
-            return self.entries.get()
+            return Get(*self.entries.known())
         self.left = 2 + self.below(4 if self.threads == THREADS[0] else self.threads)
         self.patience = one_of(self.choices, PATIENCE)
         self.script = [*one_of(self.choices, self.scripts)]
@@ -107,7 +108,7 @@ class Threads:
 
     def count(self) -> Read | Expect:
         """A read count that changes."""
-        return self.entries.read() if self.below(2) else self.entries.expect()
+        return Read(*self.entries.known()) if self.below(2) else Expect(*self.entries.known())
 
     def key(self) -> tuple[int, int, int]:
         """A topic and a position, mostly those of the call that was begun last, as calls are to meet."""
