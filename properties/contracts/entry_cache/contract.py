@@ -5,8 +5,9 @@ from __future__ import annotations
 from broker_tck.implementations.interface import EntryCaches
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.overlapping import overlapping
-from broker_tck.properties.contracts.entry_cache import threads
+from broker_tck.properties.contracts.entry_cache import generator
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
+from broker_tck.properties.contracts.entry_cache.configs import draw_config
 from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
 from broker_tck.properties.contracts.entry_cache.laws import LAWS, VARIATIONS
@@ -26,11 +27,11 @@ ENTRY_CACHE = Contract(
     interface=EntryCaches,
     call="Factory(config, clock, execute)",
     rig=rig,
-    draw_config=threads.draw_config,
-    makers=threads.makers,
-    drain=threads.drain,
+    draw_config=draw_config,
+    makers=generator.makers,
+    drain=generator.drain,
     edges=EDGES,
-    ebb=threads.ebb,
+    ebb=generator.ebb,
     abstract=abstract,
     observables={
         "caches": "The number of entries and of bytes of each cache.",

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import msgspec
-
 from broker_tck.model.entry_cache.overlapping import Overlapping
-from broker_tck.properties.contracts.entry_cache import configs, generator
-from broker_tck.properties.contracts.entry_cache.generator import Entries
+from broker_tck.properties.contracts.entry_cache.entries import Entries
 from broker_tck.properties.contracts.entry_cache.operations import (
     AnyOperation,
     BeginClear,
@@ -20,7 +17,6 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     BeginSize,
     BeginTrim,
     Capabilities,
-    Config,
     Expect,
     Get,
     Pinned,
@@ -30,7 +26,6 @@ from broker_tck.properties.contracts.entry_cache.operations import (
 )
 from broker_tck.properties.contracts.entry_cache.passes import Passes
 from broker_tck.properties.engine.choices import Choices, one_of
-from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation
 
 THREADS = (3,) * 14 + (8, 16)
@@ -147,41 +142,6 @@ class Threads:
     def size(self, thread: int) -> BeginSize:
         """A size pass."""
         return BeginSize(max(self.passes.evict_size().bytes, 1), thread)
-
-
-def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> list[Maker]:
-    """What a subject is asked for. While calls are under way, each maker makes what there is to do then."""
-    entries, passes = Entries(model, choices), Passes(model, choices)
-    made = generator.kinds(model, choices, entries, passes, capabilities)
-    if not capabilities.steps:
-        return made
-    threads = Threads(model, choices, entries, passes, capabilities)
-
-    def otherwise(make: Callable[[], Operation]) -> Callable[[], Operation]:
-        return lambda: threads.during() if model.under_way else make()
-
-    begin = Maker("begin", (0, 20, 60), threads.bout)
-    return [Maker(maker.name, maker.weights, otherwise(maker.make)) for maker in [*made, begin]]
-
-
-def drain(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
-    """How a walk ends: what is under way comes to its end first."""
-    if capabilities.steps:
-        yield from to_the_end(model, choices)
-    yield from generator.drain(model, choices, capabilities)
-
-
-def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
-    """A configuration for a walk; calls overlap where the broker orders no passes itself."""
-    config = configs.draw_config(choices, capabilities)
-    return msgspec.structs.replace(config, max_size=None) if capabilities.steps and choices.below(2) else config
-
-
-def ebb(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
-    """How everything is taken out, likewise."""
-    if capabilities.steps:
-        yield from to_the_end(model, choices)
-    yield from generator.ebb(model, choices, capabilities)
 
 
 def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
