@@ -307,8 +307,8 @@ class NeverEmpty(StepwiseCache):
         return 0, 0
 
 
-def of_cache(stepped_type: type[StepwiseCache]) -> Subject:
-    return declared("kit:of-cache", type("Made", (StepwiseQueue,), {"stepped_type": stepped_type}), CONTRACT)
+def of_cache(cache_type: type[StepwiseCache]) -> Subject:
+    return declared("kit:of-cache", type("Made", (StepwiseQueue,), {"cache_type": cache_type}), CONTRACT)
 
 
 def test_call_that_only_looks_is_told_to_end() -> None:

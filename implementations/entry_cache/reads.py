@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from broker_tck.implementations.interface import (
@@ -93,24 +94,20 @@ class Cache(Protocol):
         """Remove all of a ledger."""
 
 
+@dataclass(eq=False, slots=True)
 class Reader:
     """Somebody who reads a range, whose entries come in parts."""
 
-    __slots__ = ("answered", "awaited", "entries", "expected", "failure", "first", "handle", "hit", "last")
-
-    def __init__(
-        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
-    ) -> None:
-        self.handle = handle
-        self.first = first
-        self.last = last
-        self.expected = expected
-        self.answered = answered
-        self.entries: dict[int, Entry] = {}
-        self.awaited = 0
-        self.failure: Exception | None = None
-        self.hit = False
-        """Whether something of it came from the cache."""
+    handle: LedgerHandle
+    first: int
+    last: int
+    expected: ExpectedReads
+    answered: ReadAnswered
+    entries: dict[int, Entry] = field(default_factory=dict)
+    awaited: int = 0
+    failure: Exception | None = None
+    hit: bool = False
+    """Whether something of it came from the cache."""
 
     def take(self, value: Entry) -> None:
         """Keep a value until all have come."""

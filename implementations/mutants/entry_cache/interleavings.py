@@ -12,7 +12,7 @@ from broker_tck.implementations.mutants.mutant import mutant
 
 def in_queue(broken: type[StepwiseCache]) -> type[StepwiseQueue]:
     """The queue whose caches are broken."""
-    return type("StepwiseQueue", (StepwiseQueue,), {"stepped_type": broken})
+    return type("StepwiseQueue", (StepwiseQueue,), {"cache_type": broken})
 
 
 # ---- Insertions and removals
