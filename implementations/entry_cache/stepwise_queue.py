@@ -50,7 +50,8 @@ def at_once(steps: Steps[R]) -> R:
 
 def whole(name: str) -> Callable[..., Any]:
     """The ordinary call of one that has steps."""
-    return lambda self, *arguments: at_once(getattr(self, f"{name}_steps")(*arguments))
+    steps = f"{name}_steps"
+    return lambda self, *arguments: at_once(getattr(self, steps)(*arguments))
 
 
 class Wrapper:
@@ -163,6 +164,7 @@ class StepwiseCache:
         """Count what was inserted, as large as it was then: its wrapper may stand for something else by now."""
         self.size += size
         self.broker.inserted(size)
+        self.broker.order()
 
     def next_within(
         self, first: Position, last: Position, from_first: bool, last_inclusive: bool
@@ -217,11 +219,6 @@ class StepwiseQueue(RemovalQueue):
     def new_wrapper(self) -> Wrapper:
         """A wrapper: one that was used before, if there is one."""
         return self.free.pop() if self.free else Wrapper()
-
-    def inserted(self, size: int) -> None:
-        """An insertion has come to its end."""
-        super().inserted(size)
-        self.order()
 
     def evict_entries_before_timestamp_steps(self, timestamp: int) -> Steps[tuple[int, int]]:
         """Remove from the head what was put there before a time; answers with entries and bytes."""
