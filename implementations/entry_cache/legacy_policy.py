@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple
 
 from sortedcontainers import SortedDict
@@ -75,7 +76,8 @@ class SortedCache:
 
     def evict_before(self, timestamp: int) -> tuple[int, int]:
         """Remove from the lowest position on what was inserted before a time; answers with entries and bytes."""
-        return self._remove(self._old(timestamp))
+        old = takewhile(lambda item: item[1].stamp < timestamp, self._kept.items())
+        return self._remove([position for position, _ in old])
 
     def evict_least(self, size: int) -> tuple[int, int]:
         """Remove from the lowest position on until so many bytes are gone; answers with entries and bytes."""
@@ -88,14 +90,6 @@ class SortedCache:
     def get_size(self) -> int:
         """Their bytes."""
         return self.size
-
-    def _old(self, timestamp: int) -> list[Position]:
-        old: list[Position] = []
-        for position, kept in self._kept.items():
-            if kept.stamp >= timestamp:
-                break
-            old.append(position)
-        return old
 
     def _first(self, size: int) -> list[Position]:
         first: list[Position] = []

@@ -6,38 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from broker_tck.properties.contracts.entry_cache.operations import (
-    BeginClear,
-    BeginGet,
-    BeginInvalidate,
-    BeginOld,
-    BeginPut,
-    BeginRemove,
-    BeginSize,
-    BeginTrim,
-    Clear,
-    EvictOld,
-    EvictSize,
-    Fill,
-    Get,
-    Invalidate,
-    Put,
-    Remove,
-    Trim,
-)
+from broker_tck.properties.contracts.entry_cache.operations import Fill, Put
 from broker_tck.properties.engine.operation import Operation, belongings
-
-ORDINARY: dict[type[Operation], type[Operation]] = {
-    BeginPut: Put,
-    BeginGet: Get,
-    BeginRemove: Remove,
-    BeginInvalidate: Invalidate,
-    BeginTrim: Trim,
-    BeginClear: Clear,
-    BeginOld: EvictOld,
-    BeginSize: EvictSize,
-}
-
 
 ROUNDS = (1, 2, 3, 4, 6, 10)
 """How many steps of a call in a row are left out at once: those of a blank head, say, or of so many requeueings."""
@@ -73,6 +43,6 @@ def plain(operation: Operation) -> Operation:
 
 
 def ordinary(operation: Operation) -> Operation:
-    """The ordinary call of one that is begun."""
-    kind: type[Operation] = ORDINARY[type(operation)]
+    """The ordinary call of one that is begun: that of the other base of its class."""
+    kind: type[Operation] = type(operation).__bases__[1]
     return kind(*(getattr(operation, name) for name in kind.__struct_fields__))
