@@ -10,10 +10,10 @@ from typing import Protocol
 from broker_tck.implementations.interface import (
     Clock,
     Entry,
+    EntryCache,
     ExpectedReads,
     HandleClosedException,
     LedgerHandle,
-    Position,
     ReadAnswered,
     ReadCount,
     ReadFailed,
@@ -71,7 +71,7 @@ class ReadLimiter:
             self._waiting.popleft()[2](False)
 
 
-class Cache(Protocol):
+class Cache(EntryCache, Protocol):
     """The cache that reads go through."""
 
     added: int
@@ -80,18 +80,6 @@ class Cache(Protocol):
     """Their bytes."""
     disabled: bool
     """Whether it keeps nothing."""
-
-    def put(self, position: Position, value: Entry) -> bool:
-        """Insert a value, retained."""
-
-    def get(self, position: Position) -> Entry | None:
-        """The value of a position, retained."""
-
-    def get_range(self, first: Position, last: Position) -> Sequence[Entry]:
-        """The values of a range, retained."""
-
-    def invalidate_all_entries(self, ledger: int) -> None:
-        """Remove all of a ledger."""
 
 
 @dataclass(eq=False, slots=True)

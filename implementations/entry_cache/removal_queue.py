@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
@@ -49,19 +50,17 @@ class Count:
         self.expected -= 1
 
 
+@dataclass(eq=False, slots=True)
 class Slot:
     """The place of a value in its cache and in the queue. Without a value it has left the cache."""
 
-    __slots__ = ("accessed", "cache", "requeued", "size", "stamp", "value")
-
-    def __init__(self, cache: TopicCache, value: Entry, size: int, stamp: int) -> None:
-        self.cache = cache
-        self.value: Entry | None = value
-        self.size = size
-        """As it was inserted: the value's own length is not asked for again."""
-        self.stamp = stamp
-        self.requeued = 0
-        self.accessed = False
+    cache: TopicCache
+    value: Entry | None
+    size: int
+    """As it was inserted: the value's own length is not asked for again."""
+    stamp: int
+    requeued: int = 0
+    accessed: bool = False
 
 
 class TopicCache:

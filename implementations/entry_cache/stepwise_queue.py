@@ -8,6 +8,7 @@ A wrapper is used again for another entry once it was taken out of the queue. An
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar, TypeVar
 
@@ -54,17 +55,18 @@ def whole(name: str) -> Callable[..., Any]:
     return lambda self, *arguments: at_once(getattr(self, steps)(*arguments))
 
 
+@dataclass(eq=False, slots=True)
 class Wrapper:
     """The place of an entry in the queue: of one after another. Without a key it is blank."""
 
-    __slots__ = ("accessed", "cache", "key", "locked", "requeued", "size", "stamp", "value")
-
-    def __init__(self) -> None:
-        self.cache: StepwiseCache | None = None
-        self.key: Position | None = None
-        self.value: Entry | None = None
-        self.size = self.stamp = self.requeued = 0
-        self.accessed = self.locked = False
+    cache: StepwiseCache | None = None
+    key: Position | None = None
+    value: Entry | None = None
+    size: int = 0
+    stamp: int = 0
+    requeued: int = 0
+    accessed: bool = False
+    locked: bool = False
 
     def wrap(self, cache: StepwiseCache, key: Position, value: Entry, stamp: int) -> None:
         """Stand for an entry from now on."""
