@@ -13,14 +13,12 @@ PAGE_BITS = 6
 """Entries whose ids differ in so many low bits only are in one page."""
 
 
-def of_topic(broken: type[TopicCache]) -> type[RemovalQueue]:
-    """The subject whose caches are broken so."""
-    return type(broken.__name__, (RemovalQueue,), {"cache_type": broken})
+def broken(part: str) -> Callable[[type], type[RemovalQueue]]:
+    """Makes the subject of which a class broke one part."""
+    return lambda made: type(made.__name__, (RemovalQueue,), {part: made})
 
 
-def around_reads(broken: type[CacheReads]) -> type[RemovalQueue]:
-    """The subject whose reads are broken so."""
-    return type(broken.__name__, (RemovalQueue,), {"reads": broken})
+of_topic, around_reads = broken("cache_type"), broken("reads")
 
 
 # ---- Reading and removing
@@ -51,18 +49,19 @@ class RangeEndsAtAnEmptyPage(TopicCache):
         """The values of a range, as far as one page follows on another."""
         found: list[Entry] = []
         for value in super().get_range(first, last):
-            if found and self._skips_a_page(found[-1].position, value.position):
+            one, other = found[-1].position if found else value.position, value.position
+            if one[0] == other[0] and (other[1] >> PAGE_BITS) - (one[1] >> PAGE_BITS) > 1:
                 value.release()
             else:
                 found.append(value)
         return found
 
-    def _skips_a_page(self, one: Position, other: Position) -> bool:
-        return one[0] == other[0] and (other[1] >> PAGE_BITS) - (one[1] >> PAGE_BITS) > 1
-
 
 @mutant(
-    "EC-12", shows="A leak that no answer shows, only the references of values.", source="PR 23955", inside=of_topic
+    "EC-12",
+    shows="A leak that no answer shows, only the references of values.",
+    source="PR 23955",
+    inside=of_topic,
 )
 class RetainedForGood(TopicCache):
     """Retains a value to remove it, and does not let go of it."""
@@ -97,17 +96,6 @@ class OnePassAndNoMore(RemovalQueue):
 
 
 # ---- Reads through the cache
-
-
-@mutant("EC-47", shows="A number of listeners beyond a byte.", inside=around_reads, conditions=3, deep=True)
-class StartIsAByte(CacheReads):
-    """What the expected reads of a storage read's entries start at is kept in a byte."""
-
-    def completed(self, running: Running, values: Sequence[Entry]) -> None:
-        """Entries have come."""
-        start = running.expected
-        running.expected = lambda: start() % 256
-        super().completed(running, values)
 
 
 @mutant(
