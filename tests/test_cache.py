@@ -24,7 +24,7 @@ from broker_tck.bench.cache import POLICIES
 from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position
 from broker_tck.model.entry_cache import PROFILES
-from broker_tck.model.entry_cache.profiles import Legacy, Queue
+from broker_tck.model.entry_cache.releases import Legacy, Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove

@@ -447,13 +447,13 @@ def test_permits_are_what_readers_do_not_have(number: int, monkeypatch: pytest.M
     done = walk(CONTRACT, walk_seed(17, number), lambda c, k: MODEL(c), MODEL, Capabilities(steps=False))
     model, rig = MODEL(config), Rig(RemovalQueue, config, Capabilities(steps=False))
     readers: dict[int, Any] = {}
-    begin = model.perform
+    begin = model.reads.perform
 
     def perform(reader: Any) -> None:
         readers[reader.number] = reader
         begin(reader)
 
-    monkeypatch.setattr(model, "perform", perform)
+    monkeypatch.setattr(model.reads, "perform", perform)
     for operation in chain(done.operations, drain_readers(model)):
         record([operation], model)
         record([operation], rig)

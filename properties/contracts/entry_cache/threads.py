@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from broker_tck.model.entry_cache.overlapping import Overlapping
+from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache import configs, generator
 from broker_tck.properties.contracts.entry_cache.generator import Entries
 from broker_tck.properties.contracts.entry_cache.operations import (
@@ -46,7 +46,7 @@ class Threads:
     """Begins calls on threads and goes on with them."""
 
     def __init__(
-        self, model: Overlapping, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
+        self, model: EntryCaches, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
     ) -> None:
         self.model = model
         self.capabilities = capabilities
@@ -148,7 +148,7 @@ class Threads:
         return BeginSize(max(self.passes.evict_size().bytes, 1), thread)
 
 
-def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> list[Maker]:
     """What a subject is asked for. While calls are under way, each maker makes what there is to do then."""
     entries, passes = Entries(model, choices), Passes(model, choices)
     made = generator.kinds(model, choices, entries, passes, capabilities)
@@ -163,7 +163,7 @@ def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> 
     return [Maker(maker.name, maker.weights, otherwise(maker.make)) for maker in [*made, begin]]
 
 
-def drain(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: what is under way comes to its end first."""
     if capabilities.steps:
         yield from to_the_end(model, choices)
@@ -176,14 +176,14 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     return msgspec.structs.replace(config, max_size=None) if capabilities.steps and choices.below(2) else config
 
 
-def ebb(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def ebb(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How everything is taken out, likewise."""
     if capabilities.steps:
         yield from to_the_end(model, choices)
     yield from generator.ebb(model, choices, capabilities)
 
 
-def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
+def to_the_end(model: EntryCaches, choices: Choices) -> Iterator[AnyOperation]:
     """All that is under way comes to its end."""
     for _ in range(MOST_STEPS):
         if not model.under_way:
