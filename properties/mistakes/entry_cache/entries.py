@@ -247,10 +247,7 @@ of(Lookup.invalid, look="the last position; the first ledgers; positions below t
     ),
     instead(
         "of its ledger",
-        (
-            "What is invalidated up to a position goes from that position's ledger alone in your cache; all ledgers "
-            "before it go as well."
-        ),
+        "Your cache invalidates entries of a position's ledger alone; those of all ledgers before it must go.",
         lambda f, position, last, lowest: (last[0], 0) <= position < last,
     ),
     instead(
@@ -262,12 +259,12 @@ of(Lookup.invalid, look="the last position; the first ledgers; positions below t
 of(Lookup.in_removal)(
     instead(
         "absent",
-        "A removal in your cache always takes the last position of its range; it may only where the range includes it.",
+        "A removal in your cache always takes the last position of its range; it may only if the range includes it.",
         lambda f, position, first, last, inclusive: first <= position <= last,
     ),
     instead(
         "never inclusive",
-        "A removal in your cache never takes the last position of its range; it must where the range includes it.",
+        "A removal in your cache never takes the last position of its range; it must if the range includes it.",
         lambda f, position, first, last, inclusive: first <= position < last,
     ),
     instead(
@@ -316,10 +313,7 @@ of(Store.gives_back, look="two ways out that both count; a reference that is not
 of(Store.counted)(
     instead(
         "absent",
-        (
-            "Your cache counts nothing for a removed entry whose value is freed already; its size as it was inserted "
-            "must be taken off."
-        ),
+        "Your cache never takes off the size of an entry whose value is freed already; a removal must.",
         counted_if_valid,
     ),
     instead(
@@ -417,7 +411,7 @@ of(ReadCounts.counted_from, look="a count of 0 or below, which is no count at al
     ),
     instead(
         "none for one",
-        "Your cache keeps no read count where a single read is expected; it must start at 1.",
+        "Your cache keeps no read count if a single read is expected; it must start at 1.",
         lambda c, expected: expected if expected > 1 else None,
     ),
 )

@@ -164,21 +164,13 @@ of(Passes.should_requeue, look="the limit, which holds for expected reads alone;
         lambda p, entry: ((p.extends_accessed and entry.accessed) or p.has_expected_reads(entry)) and p.allowed(entry),
     ),
     instead(
-        "unlimited for both",
-        "Your cache requeues an entry that reads are expected of however often; there is a limit to that.",
-        lambda p, entry: (p.extends_accessed and entry.accessed) or p.has_expected_reads(entry),
-    ),
-    instead(
         "accessed only",
         "Your cache requeues only what was accessed; it must requeue what reads are expected of as well.",
         lambda p, entry: p.extends_accessed and entry.accessed,
     ),
     instead(
         "reads only",
-        (
-            "Your cache requeues only what reads are expected of; where access extends life, it must requeue what was"
-            " accessed as well."
-        ),
+        "Your cache requeues for expected reads alone; if access extends life, it must for access as well.",
         lambda p, entry: p.has_expected_reads(entry) and p.allowed(entry),
     ),
     instead(
@@ -192,6 +184,7 @@ of(Passes.allowed)(
         "absent",
         "Your cache requeues an entry that reads are expected of without end; there is a limit to that.",
         lambda p, entry: True,
+        was="passes.should_requeue: unlimited for both",
     ),
     instead(
         "once more",
@@ -207,7 +200,7 @@ of(Passes.allowed)(
 of(Passes.has_expected_reads, look="a count of 0; an entry without a count")(
     instead(
         "absent",
-        "Your cache expects no reads of an entry, whatever its count; it must where that is at least 1.",
+        "Your cache expects no reads of an entry, whatever its count; it must if that is at least 1.",
         lambda p, entry: False,
     ),
     instead(
@@ -267,10 +260,7 @@ of(
     ),
     instead(
         "until it is raised",
-        (
-            "Your cache keeps entries of a topic that was opened at a largest size of 0 once that is raised; it may "
-            "keep nothing, then or later."
-        ),
+        "Your cache keeps entries of a topic that was opened at a size of 0 once that is raised; it may not.",
         lambda m, cache: cache.disabled and m.max_size == 0,
     ),
 )

@@ -25,10 +25,7 @@ of(
 of(Steps.answers, look="a value that cannot be retained any more; a miss where the entry was there all along")(
     instead(
         "absent",
-        (
-            "A read of your cache answers with what was so at no moment of it: a miss of what was there, or a hit of "
-            "what was not."
-        ),
+        "A read of your cache misses what was there all the while, or hits what was there at no moment.",
         lambda s, was: ("hit", "miss"),
     ),
     instead("never a hit", "A read of your cache misses an entry that is there.", lambda s, was: ("miss",)),
@@ -43,7 +40,7 @@ of(Steps.named, look="a key that is not compared once the wrapper is read")(
 of(Steps.owed, look="entries that are skipped because another was removed beside them")(
     instead(
         "absent",
-        "A removal of your cache ends where another call has taken an entry; it owes all that was there.",
+        "A removal of your cache ends when another call has taken an entry; it owes all that was there.",
         lambda s, due: [],
     ),
 )

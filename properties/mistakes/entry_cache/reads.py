@@ -21,7 +21,7 @@ of(
 )(
     instead(
         "absent",
-        "Your cache never joins a read that runs already; it must where they overlap.",
+        "Your cache never joins a read that runs already; it must if they overlap.",
         lambda p, request, first, last: False,
     ),
     instead(
@@ -36,27 +36,21 @@ of(
     ),
     instead(
         "none that begins before",
-        (
-            "A read of your cache does not join a running one that begins before it and ends inside it; it must join "
-            "wherever they overlap."
-        ),
+        "A read of your cache does not join one that begins before it and ends inside it; it must.",
         lambda p, request, first, last: (
             (request.first <= first and last <= request.last) or first <= request.first <= last
         ),
     ),
     instead(
         "none that ends behind",
-        (
-            "A read of your cache does not join a running one that begins inside it and ends behind it; it must join "
-            "wherever they overlap."
-        ),
+        "A read of your cache does not join one that begins inside it and ends behind it; it must.",
         lambda p, request, first, last: (
             (request.first <= first and last <= request.last) or first <= request.last <= last
         ),
     ),
     instead(
         "none inside",
-        "A read of your cache does not join a running one that lies inside it; it must join wherever they overlap.",
+        "A read of your cache does not join one that lies inside it; it must.",
         lambda p, request, first, last: (
             request.first <= last and first <= request.last and not (first < request.first and request.last < last)
         ),
@@ -86,7 +80,9 @@ of(
 )
 of(PendingReads.reopens)(
     instead(
-        "absent", "Your cache gives up where a handle was closed; the read is made once more.", lambda p, request: False
+        "absent",
+        "Your cache gives up if a handle was closed; it must make the read once more.",
+        lambda p, request: False,
     ),
     instead(
         "every time",
@@ -103,10 +99,7 @@ of(
 )(
     instead(
         "absent",
-        (
-            "Your cache asks the storage for the whole range although some of it is cached; it must ask for what is "
-            "missing alone."
-        ),
+        "Your cache asks for a whole range of which some is cached; it must ask for what is missing alone.",
         lambda a, reader, there: [(reader.first, reader.last)],
     ),
     instead(
@@ -121,7 +114,7 @@ of(
     ),
     instead(
         "whole unless all is there",
-        "Your cache reads a whole range again where a part is missing; it must ask for that part alone.",
+        "Your cache reads a whole range again if a part is missing; it must ask for that part alone.",
         lambda a, reader, there: [(reader.first, reader.last)] if a.lacking(reader, there) else [],
     ),
 )
@@ -379,15 +372,12 @@ of(ReadLimit.estimate)(
 of(ReadLimit.unknown)(
     instead(
         "absent",
-        (
-            "Where a ledger tells nothing, your cache always takes 10 KiB for an entry; the average of what was cached "
-            "may be more."
-        ),
+        "If a ledger tells nothing, your cache always takes 10 KiB; the average of what was cached may be more.",
         lambda r, reader: UNKNOWN_SIZE,
     ),
     instead(
         "added alone",
-        "Where a ledger tells nothing, your cache takes the average of what was cached; it must take 10 KiB at least.",
+        "If a ledger tells nothing, your cache takes the average of what was cached; it must take at least 10 KiB.",
         lambda r, reader: reader.cache.average_added(),
     ),
 )
@@ -435,10 +425,7 @@ of(ReadLimit.too_late)(
     ),
     instead(
         "at the time as well",
-        (
-            "Your cache fails a read that is served from the queue exactly at its time; only one that waited for longer"
-            " is too late."
-        ),
+        "Your cache fails a read that is served exactly at its time; only one that waited for longer is too late.",
         lambda r, age: 0 < r.config.acquire_timeout <= age,
     ),
 )

@@ -31,10 +31,7 @@ of(LargestFirst.taken_from, look="the order by size; the half; how the shares ar
     ),
     instead(
         "all of them",
-        (
-            "A pass of your cache takes from all topics; it may only from the largest ones, which together hold half of"
-            " all bytes."
-        ),
+        "A pass of your cache takes from all topics; it may only from the largest, which hold half of all bytes.",
         lambda p, caches, asked: p.shares(caches, asked),
         was="taken_from: all of them",
     ),

@@ -67,10 +67,7 @@ of(Cursors.rank)(
     ),
     instead(
         "before the reader",
-        (
-            "Your cache leaves out other cursors at the reader's position when it counts who is yet to read; they are "
-            "counted as well."
-        ),
+        "Your cache leaves out other cursors at the reader's position from its rank; they must count as well.",
         lambda c, name: (
             1 + sum(at < c.active.tracked[name] for at in c.active.tracked.values()) if name in c.active.tracked else 0
         ),
@@ -84,23 +81,17 @@ of(Cursors.rank)(
 of(Cursors.start_uncounted, look="the cursor's flag; the number of cursors, which does not matter then")(
     instead(
         "absent",
-        "Where reads are not counted, your cache caches nothing that a cursor read; it must if the cursor says so.",
+        "If reads are not counted, your cache caches nothing that a cursor read; it must if the cursor says so.",
         lambda c, name: 0,
     ),
     instead(
         "whatever the flag",
-        (
-            "Where reads are not counted, your cache expects a read of what any cursor reads; the cursor says whether "
-            "it is to be cached."
-        ),
+        "If reads are not counted, your cache caches what any cursor reads; the cursor must say so.",
         lambda c, name: 1,
     ),
     instead(
         "by rank",
-        (
-            "Where reads are not counted, your cache still expects reads by rank; it must expect one, if the cursor "
-            "is to have it cached."
-        ),
+        "If reads are not counted, your cache still expects reads by rank; it must expect one, or none.",
         lambda c, name: c.rank(name),
     ),
 )
@@ -114,10 +105,7 @@ of(Cursors.moves_invalidate, look="entries that the slowest cursor has read")(
 of(Cursors.slowest, look="the least of all positions, not that of any cursor; the last cursor that leaves")(
     instead(
         "absent",
-        (
-            "Your cache invalidates nothing when the slowest position changes; where reads are not counted, what is "
-            "before it must go."
-        ),
+        "If reads are not counted and the slowest position changes, your cache keeps what is before; it must go.",
         lambda c, before: before,
     ),
     instead(
@@ -171,7 +159,7 @@ def correct(model: EntryCaches, topic: int, by: int) -> None:
 of(EntryCaches.invalidate_all)(
     instead(
         "absent",
-        "Your cache keeps its entries when the last cursor leaves; where reads are not counted, all must go.",
+        "Your cache keeps its entries when the last cursor leaves; if reads are not counted, all must go.",
         lambda m, topic: None,
     ),
 )
