@@ -8,6 +8,8 @@ from typing import ClassVar, Protocol
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Part, rule
 
+COUNTS = "EntryReadCountHandlerImpl, PR 24623"
+
 Position = tuple[int, int]
 """Ledger id and entry id."""
 Removed = list[int]
@@ -97,12 +99,12 @@ class Cached:
 class ReadCounts(Part):
     """What a read count starts with, and what changes it."""
 
-    @rule("RC-01", source="EntryReadCountHandlerImpl, PR 24623")
+    @rule("RC-01", source=COUNTS)
     def counted_from(self, expected: int) -> int | None:
         """A read count starts with the number of expected reads; without any, there is no count."""
         return expected if expected > 0 else None
 
-    @rule("RC-08", source="EntryReadCountHandlerImpl, PR 24623")
+    @rule("RC-08", source=COUNTS)
     def after_read(self, count: int) -> int:
         """A read lowers a count by one, below 0 too."""
         return count - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from broker_tck.model.entry_cache.entries import Cache, Cached, Config, Removed, Store, add
+from broker_tck.model.entry_cache.entries import COUNTS, Cache, Cached, Config, Removed, Store, add
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Part, rule
 
@@ -127,15 +127,15 @@ class Passes(Part):
 
     @rule("EC-24", source=REQUEUES)
     def should_requeue(self, entry: Cached) -> bool:
-        """An entry is requeued, however often, if it was accessed and access extends life; else for expected reads."""
+        """Access has an entry requeued however often, if it extends life; expected reads do so up to a limit."""
         return (self.extends_accessed and entry.accessed) or (self.has_expected_reads(entry) and self.allowed(entry))
 
     @rule("EC-24")
     def allowed(self, entry: Cached) -> bool:
-        """Expected reads have an entry requeued while it was requeued, for either reason, less often than allowed."""
+        """One counter counts both kinds of requeueing; the limit holds for expected reads alone."""
         return entry.requeued < self.most_requeued
 
-    @rule("RC-02", source="EntryReadCountHandlerImpl, PR 24623")
+    @rule("RC-02", source=COUNTS)
     def has_expected_reads(self, entry: Cached) -> bool:
         """Reads are expected of an entry whose count is at least 1, and of none without a count."""
         return entry.reads is not None and entry.reads >= 1

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from broker_tck.model.entry_cache.entries import (
+    COUNTS,
     Cache,
     Cached,
     Clock,
@@ -25,7 +26,7 @@ from broker_tck.model.entry_cache.entries import (
     Removed,
     Store,
 )
-from broker_tck.model.entry_cache.eviction import Manager, Passes
+from broker_tck.model.entry_cache.eviction import REQUEUES, Manager, Passes
 from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Steps
 from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import SINGLE, PendingReads, Reader, lefts
@@ -50,6 +51,11 @@ BUSY = "busy"
 MANAGER, CACHE, PIP = "RangeEntryCacheManagerImpl", "RangeEntryCacheImpl", "PIP-430"
 
 
+def invariant(number: str, sentence: str, of: str, needs: str = "") -> Rule:
+    """A law that follows from other rules."""
+    return law(number, sentence, source=f"follows from {of}", needs=needs)
+
+
 def follows(number: str, sentence: str, of: str) -> Rule:
     """A rule that is checked with those that it follows from."""
     return informative(number, sentence, source=f"follows from {of}", why=f"it is checked with {of}")
@@ -61,32 +67,24 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
         "A cache's size is the sum of its entries' sizes, and the broker's that of all caches.",
         source=f"{MANAGER}, PR 24623",
     ),
-    law(
+    invariant(
         "EC-P3",
         "Each cached value has a reference, and none has one that is neither cached nor held by a reader.",
-        source="follows from EC-04, EC-12 and EC-13",
+        "EC-04, EC-12 and EC-13",
     ),
-    law(
-        "EC-P4",
-        "A time pass removes nothing that is as young as its threshold.",
-        source="follows from EC-20 and EC-21",
-    ),
-    law(
-        "EC-P6",
-        "A size pass that removes less than it was asked for leaves nothing cached.",
-        source="follows from EC-32 and EC-34",
-    ),
-    law("EC-P7", "A size pass removes less than one entry more than it was asked for.", source="follows from EC-32"),
-    law(
+    invariant("EC-P4", "A time pass removes nothing that is as young as its threshold.", "EC-20 and EC-21"),
+    invariant("EC-P6", "A size pass that removes less than it was asked for leaves nothing cached.", "EC-32 and EC-34"),
+    invariant("EC-P7", "A size pass removes less than one entry more than it was asked for.", "EC-32"),
+    invariant(
         "EC-P12",
         "A read count is the reads expected of what was stored, one more by each increment and less by each read.",
-        source="follows from RC-01 and RC-08",
+        "RC-01 and RC-08",
     ),
-    law(
+    invariant(
         "EC-P17",
         "What is left of the limit of reads in flight is never below 0, and is all of it when nobody reads.",
-        source="follows from EC-55",
-        needs="reads",
+        "EC-55",
+        "reads",
     ),
     informative(
         "EC-07",
@@ -100,31 +98,31 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
         source=f"{CACHE}, {PIP}",
         why="the memory behind a value is not seen here",
     ),
-    follows("EC-25", "An entry that nobody reads lives one TTL, and one more for each requeueing.", "EC-20 to EC-24"),
-    follows("EC-35", "A size pass removes plain entries first, as queued, then those unprotected now.", "EC-24, EC-34"),
-    follows("EC-36", "A size pass that goes over a protected entry uses up a requeueing.", "EC-22 and EC-34"),
-    follows("EC-37", "The TTL of an entry starts again when a pass requeues it, in a size pass too.", "EC-22"),
     informative(
         "EC-39",
         "Both passes end early if their thread is interrupted.",
-        source="RangeCacheRemovalQueue, PR 24623",
+        source=REQUEUES,
         why="no pass is interrupted here",
     ),
-    follows("RC-10", "An entry that is put back before it is released stays protected.", "RC-06 and RC-09"),
     informative(
         "RC-12",
         "A batch of messages is one entry, with one count.",
-        source="EntryReadCountHandlerImpl, PR 24623",
+        source=COUNTS,
         why="what is in an entry is not seen here",
-    ),
-    follows(
-        "RC-13", "If one cursor reads at once, an entry lives two TTL if access extends, else one.", "EC-24, RC-03"
     ),
     informative(
         "RC-14",
         "Counts change atomically, and a pass asks for one once a visit.",
-        source="EntryReadCountHandlerImpl, PR 24623",
+        source=COUNTS,
         why="calls come one at a time; between the steps of a pass see IL-12",
+    ),
+    follows("EC-25", "An entry that nobody reads lives one TTL, and one more for each requeueing.", "EC-20 to EC-24"),
+    follows("EC-35", "A size pass removes plain entries first, as queued, then those unprotected now.", "EC-24, EC-34"),
+    follows("EC-36", "A size pass that goes over a protected entry uses up a requeueing.", "EC-22 and EC-34"),
+    follows("EC-37", "The TTL of an entry starts again when a pass requeues it, in a size pass too.", "EC-22"),
+    follows("RC-10", "An entry that is put back before it is released stays protected.", "RC-06 and RC-09"),
+    follows(
+        "RC-13", "If one cursor reads at once, an entry lives two TTL if access extends, else one.", "EC-24, RC-03"
     ),
     follows("IL-6", "A read that completes after its ledger was dropped may store entries, which age.", "EC-15, EC-47"),
     follows("IL-7", "Of two misses the first to complete is inserted; the second has its own count.", "EC-05, EC-48"),
