@@ -22,7 +22,7 @@ from broker_tck.bench.cache import POLICIES
 from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position, TooManyRequestsException
 from broker_tck.model.entry_cache import PROFILES
-from broker_tck.model.entry_cache.profiles import Queue
+from broker_tck.model.entry_cache.releases import Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
@@ -295,13 +295,13 @@ def test_permits_are_what_readers_do_not_have(number: int, monkeypatch: pytest.M
     done = walk(CONTRACT, walk_seed(17, number), lambda c, k: MODEL(c), MODEL, Capabilities(steps=False))
     model, rig = MODEL(config), Rig(RemovalQueue, config, Capabilities(steps=False))
     readers: dict[int, Any] = {}
-    begin = model.perform
+    begin = model.reads.perform
 
     def perform(reader: Any) -> None:
         readers[reader.number] = reader
         begin(reader)
 
-    monkeypatch.setattr(model, "perform", perform)
+    monkeypatch.setattr(model.reads, "perform", perform)
     for operation in chain(done.operations, drain_readers(model)):
         record([operation], model)
         record([operation], rig)

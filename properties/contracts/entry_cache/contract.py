@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from broker_tck.implementations.interface import EntryCaches
 from broker_tck.model.entry_cache import PROFILES
-from broker_tck.model.entry_cache.overlapping import overlapping
 from broker_tck.properties.contracts.entry_cache import generator
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
 from broker_tck.properties.contracts.entry_cache.configs import draw_config
@@ -20,7 +19,7 @@ from broker_tck.properties.engine.contract import Contract
 
 ENTRY_CACHE = Contract(
     name="entry-cache",
-    profiles=overlapping(PROFILES),
+    profiles=PROFILES,
     config=Config,
     capabilities=Capabilities,
     operations=AnyOperation,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from broker_tck.model.entry_cache.overlapping import Overlapping
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.entries import Entries
 from broker_tck.properties.contracts.entry_cache.operations import (
@@ -49,7 +48,7 @@ READING = 3
 """In one walk of so many there are readers."""
 
 
-def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> list[Maker]:
     """What a subject is asked for. While calls are under way, each maker makes what there is to do then."""
     entries, passes = Entries(model, choices), Passes(model, choices)
     made = kinds(model, choices, entries, passes, capabilities)
@@ -116,7 +115,7 @@ def of_manager(model: EntryCaches, passes: Passes) -> list[Maker]:
     ]
 
 
-def drain(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: calls come to their end, passes go over what is left, readers let go, caches are emptied."""
     if capabilities.steps:
         yield from to_the_end(model, choices)
@@ -143,7 +142,7 @@ def let_go(model: EntryCaches) -> Iterator[AnyOperation]:
         yield from drain_readers(model)
 
 
-def ebb(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def ebb(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """Everything is taken out, in one of the ways in which entries leave."""
     if capabilities.steps:
         yield from to_the_end(model, choices)

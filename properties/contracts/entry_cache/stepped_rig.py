@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.interface import Steps
-from broker_tck.model.entry_cache.overlapping import Begun, admit_ordinary, refuse_ordinary
+from broker_tck.model.entry_cache.specification import BUSY, ORDINARY
 from broker_tck.properties.contracts.entry_cache.rig import Rig, refused
 from broker_tck.properties.contracts.entry_cache.values import Value
 
@@ -17,12 +18,12 @@ class SteppedRig(Rig):
         super().__init__(factory, config, capabilities)
         self.under_way: dict[int, Steps[Any]] = {}
 
-    def begin(self, thread: int, call: Begun) -> bool:
+    def begin(self, thread: int, call: Callable[[Any], Any]) -> bool:
         """Begin a call; a thread that is in another does nothing."""
         if thread in self.under_way:
             return False
         if not self.under_way:
-            refuse_ordinary(self)
+            vars(self).update(dict.fromkeys(ORDINARY, lambda *arguments: BUSY))
         self.under_way[thread] = call(SteppedCalls(self))
         return True
 
@@ -42,7 +43,8 @@ class SteppedRig(Rig):
         """A call has ended."""
         del self.under_way[thread]
         if not self.under_way:
-            admit_ordinary(self)
+            for name in ORDINARY:
+                del vars(self)[name]
 
 
 class SteppedCalls:

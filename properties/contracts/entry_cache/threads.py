@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from broker_tck.model.entry_cache.overlapping import Overlapping
+from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.entries import Entries
 from broker_tck.properties.contracts.entry_cache.operations import (
     AnyOperation,
@@ -42,7 +42,7 @@ class Threads:
     """Begins calls on threads and goes on with them."""
 
     def __init__(
-        self, model: Overlapping, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
+        self, model: EntryCaches, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
     ) -> None:
         self.model = model
         self.capabilities = capabilities
@@ -144,7 +144,7 @@ class Threads:
         return BeginSize(max(self.passes.evict_size().bytes, 1), thread)
 
 
-def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
+def to_the_end(model: EntryCaches, choices: Choices) -> Iterator[AnyOperation]:
     """All that is under way comes to its end."""
     for _ in range(MOST_STEPS):
         if not model.under_way:
