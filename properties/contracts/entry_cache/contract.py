@@ -11,7 +11,6 @@ from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
 from broker_tck.properties.contracts.entry_cache.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
-from broker_tck.properties.contracts.entry_cache.reading_laws import READING_LAWS
 from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
 from broker_tck.properties.contracts.entry_cache.shorter_calls import rewrites
 from broker_tck.properties.contracts.entry_cache.stepped_rig import rig
@@ -38,7 +37,7 @@ ENTRY_CACHE = Contract(
     },
     units={"caches": ("entries", "bytes"), "references": "values"},
     thing="cache",
-    laws=(*LAWS, *READING_LAWS),
+    laws=LAWS,
     variations=VARIATIONS,
     fallbacks=FALLBACKS,
     rewrites=rewrites,

@@ -36,7 +36,15 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Spoil,
     Trim,
 )
-from broker_tck.properties.contracts.entry_cache.reading import ReadingOperation
+from broker_tck.properties.contracts.entry_cache.reading import (
+    Answers,
+    Done,
+    Fetch,
+    FetchMany,
+    FetchOne,
+    Permits,
+    ReadingOperation,
+)
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Law, Step, Variation
 from broker_tck.properties.engine.operation import Operation
@@ -205,13 +213,60 @@ def counts_add_up(config: Config, steps: Sequence[Step]) -> Judged:
             yield index, None if step.result == due else f"the count is {step.result}, and {due} by what was done"
 
 
-def reads_answer_for_their_own(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
+def reads_answer_for_their_own(config: Config, steps: Sequence[Step]) -> Judged:
     """IL-4: a read that was begun answers with a hit, or a miss, and with no other position."""
     for index, step in enumerate(steps):
         if step.operation.tag == "step" and isinstance(step.result, list) and step.result[0] == "ends":
             answer = step.result[1]
             if isinstance(answer, str):
                 yield index, None if answer in ("hit", "miss") else f"the read is a {answer}"
+
+
+class Readers:
+    """Who awaits an answer, and who holds what it was given, by number."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.again: set[int] = set()
+        self.awaited: set[int] = set()
+        self.holding: set[int] = set()
+
+    def begin(self, again: bool = False) -> None:
+        """One more reader."""
+        self.begun += 1
+        self.awaited.add(self.begun)
+        if again:
+            self.again.add(self.begun)
+
+    def see(self, step: Step) -> None:
+        """What an operation made of them."""
+        if isinstance(step.operation, Fetch | FetchOne):
+            self.begin(isinstance(step.operation, Fetch) and bool(step.operation.again))
+        if isinstance(step.operation, FetchMany):
+            for _ in range(step.operation.times):
+                self.begin()
+        if isinstance(step.operation, Done) and self.holding:
+            self.holding.remove(sorted(self.holding)[step.operation.i % len(self.holding)])
+        told = {event[1]: event[0] for event in step.result if event[0] in ("answers", "fails")}
+        for _ in self.again.intersection(told):
+            self.begin()
+        self.awaited.difference_update(told)
+        self.holding.update(number for number, how in told.items() if how == "answers")
+
+
+def permits_come_back(config: Config, steps: Sequence[Step]) -> Judged:
+    """EC-P17: what is left of the limit is never below 0, and is all of it when nobody awaits or holds anything."""
+    readers, limit = Readers(), config.max_reads_in_flight
+    for index, step in enumerate(steps):
+        if isinstance(step.result, dict) or isinstance(step.operation, Begin):
+            return
+        if isinstance(step.operation, Answers):
+            readers.see(step)
+        elif isinstance(step.operation, Permits) and limit:
+            if not 0 <= step.result <= limit:
+                yield index, f"{step.result} bytes are left of {limit}"
+            elif not (readers.awaited or readers.holding):
+                yield index, None if step.result == limit else f"nobody reads, and {step.result} of {limit} are left"
 
 
 LAWS: tuple[Law, ...] = (
@@ -222,6 +277,7 @@ LAWS: tuple[Law, ...] = (
     Law("EC-P6", all_or_enough),
     Law("EC-P7", no_entry_too_many),
     Law("EC-P12", counts_add_up),
+    Law("EC-P17", permits_come_back),
     Law("IL-4", reads_answer_for_their_own),
 )
 

@@ -10,7 +10,7 @@ from broker_tck.properties.contracts.entry_cache.configs import (
     WATERMARKS,
     has_exact_goal,
 )
-from broker_tck.properties.contracts.entry_cache.fills import may_visit
+from broker_tck.properties.contracts.entry_cache.entries import may_visit
 from broker_tck.properties.contracts.entry_cache.operations import (
     Advance,
     EvictOld,

@@ -6,9 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.interface import Steps
-from broker_tck.model.entry_cache.specification import BUSY, ORDINARY
 from broker_tck.properties.contracts.entry_cache.rig import Rig, refused
 from broker_tck.properties.contracts.entry_cache.values import Value
+
+ORDINARY = (
+    *("put", "fill", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear"),
+    *("reopen", "evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues"),
+    *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
+    *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
+)
+"""Calls that are not made while others are under way: the subject is not asked for them."""
+BUSY = "busy"
+"""What such a call answers."""
 
 
 class SteppedRig(Rig):
