@@ -123,7 +123,8 @@ class PerCachePolicy(Manager):
 
     def has_space(self) -> bool:
         """Whether an entry may be inserted. A pass is ordered where one is due."""
-        self.order()
+        if self.size > self.trigger:
+            self.order()
         return self.max_size is None or self.size < self.max_size
 
     # ---- Passes

@@ -54,8 +54,8 @@ class Manager(ABC):
         """Remove so many bytes; answers with entries and bytes. IllegalArgumentException where none are asked for."""
 
     def order(self) -> None:
-        """Have a size pass made soon, if one is due."""
-        if self.size > self._trigger and not self._ordered:
+        """Have a size pass made soon, unless one is ordered already."""
+        if not self._ordered:
             self._ordered = True
             self._execute(self._run_ordered)
 
@@ -70,14 +70,14 @@ class Manager(ABC):
 
     def _relieve(self) -> None:
         excess = self.size - self._goal
-        if self.size > self._trigger and excess > 0:
+        if self.size > self.trigger and excess > 0:
             self._counters[2] += 1
             self.evict_least_accessed_entries(int(excess))
 
     def update_max_size(self, size: int | None) -> None:
         """Set the largest size in bytes, None for no limit. Nothing is removed before the next pass."""
         self.max_size = size
-        self._trigger = inf if size is None else size * 98 // 100
+        self.trigger = inf if size is None else size * 98 // 100
         self._goal = inf if size is None else size * self._watermark // 100
 
     def update_watermark(self, percent: int) -> None:

@@ -227,7 +227,8 @@ class RemovalQueue(Manager):
         """A slot was made."""
         self.queue.append(slot)
         self.inserted(slot.size)
-        self.order()
+        if self.size > self.trigger:
+            self.order()
 
     def removed(self, entries: int, size: int, blanks: int = 0) -> None:
         """Slots left their caches; so many of them are still in the queue."""

@@ -166,7 +166,8 @@ class StepwiseCache:
         """Count what was inserted, as large as it was then: its wrapper may stand for something else by now."""
         self.size += size
         self.broker.inserted(size)
-        self.broker.order()
+        if self.broker.size > self.broker.trigger:
+            self.broker.order()
 
     def next_within(
         self, first: Position, last: Position, from_first: bool, last_inclusive: bool

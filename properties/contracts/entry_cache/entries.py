@@ -120,7 +120,8 @@ class Entries:
 
     def key(self) -> tuple[int, int, int]:
         """A topic and a position out of the pool."""
-        return self.topic(), *self.pool[self.below(len(self.pool))]
+        below = self.below
+        return self.topics[below(len(self.topics))], *self.pool[below(len(self.pool))]
 
     def somewhere(self) -> tuple[int, int, int]:
         """The same, or in the midst of what was inserted at once."""
