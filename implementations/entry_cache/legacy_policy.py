@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple
 
 from sortedcontainers import SortedDict
@@ -76,12 +75,22 @@ class SortedCache:
 
     def evict_before(self, timestamp: int) -> tuple[int, int]:
         """Remove from the lowest position on what was inserted before a time; answers with entries and bytes."""
-        old = takewhile(lambda item: item[1].stamp < timestamp, self._kept.items())
-        return self._remove([position for position, _ in old])
+        old: list[Position] = []
+        for position, kept in self._kept.items():
+            if kept.stamp >= timestamp:
+                break
+            old.append(position)
+        return self._remove(old)
 
     def evict_least(self, size: int) -> tuple[int, int]:
         """Remove from the lowest position on until so many bytes are gone; answers with entries and bytes."""
-        return self._remove(self._first(size))
+        first: list[Position] = []
+        for position, kept in self._kept.items():
+            if size <= 0:
+                break
+            first.append(position)
+            size -= kept.size
+        return self._remove(first)
 
     def get_number_of_entries(self) -> int:
         """How many entries are cached."""
@@ -90,15 +99,6 @@ class SortedCache:
     def get_size(self) -> int:
         """Their bytes."""
         return self.size
-
-    def _first(self, size: int) -> list[Position]:
-        first: list[Position] = []
-        for position, kept in self._kept.items():
-            if size <= 0:
-                break
-            first.append(position)
-            size -= kept.size
-        return first
 
     def _remove(self, positions: Iterable[Position]) -> tuple[int, int]:
         gone = [self._kept.pop(position) for position in positions]
