@@ -493,7 +493,7 @@ class EntryCaches(Reference):
 
     def fetch(self, topic: int, cursor: int, ledger: int, first: int, n: int, again: int) -> list[list[Any]]:
         """A cursor reads n entries of a ledger."""
-        self.reads.start(Reader(self.caches[topic], topic, cursor, ledger, (first, first + n - 1), bool(again)))
+        self.reads.start(Reader(self.caches[topic], topic, cursor, ledger, first, first + n - 1, bool(again)))
         return self.reads.tell()
 
     def fetch_many(
@@ -501,13 +501,13 @@ class EntryCaches(Reference):
     ) -> list[list[Any]]:
         """Readers come one after the other, and read n entries each."""
         for i in range(times):
-            run = first + i * apart, first + i * apart + n - 1
-            self.reads.start(Reader(self.caches[topic], topic, cursor, ledger, run))
+            begin = first + i * apart
+            self.reads.start(Reader(self.caches[topic], topic, cursor, ledger, begin, begin + n - 1))
         return self.reads.tell()
 
     def fetch_one(self, topic: int, ledger: int, entry: int) -> list[list[Any]]:
         """An entry is read, for nobody's cursor."""
-        self.reads.start(Reader(self.caches[topic], topic, SINGLE, ledger, (entry, entry)))
+        self.reads.start(Reader(self.caches[topic], topic, SINGLE, ledger, entry, entry))
         return self.reads.tell()
 
     def complete(self, i: int) -> list[list[Any]]:
