@@ -27,7 +27,7 @@ from broker_tck.model.entry_cache.entries import (
     Store,
 )
 from broker_tck.model.entry_cache.eviction import Manager, Passes
-from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Steps
+from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Getting, Passing, Putting, Removing, Steps
 from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import SINGLE, PendingReads, Reader, lefts
 from broker_tck.model.entry_cache.reads import Answers, Reads
@@ -67,7 +67,10 @@ class EntryCaches(Reference):
     ReadLimit = ReadLimit
     Answers = Answers
     Reads = Reads
-    Steps = Steps
+    Putting = Putting
+    Getting = Getting
+    Removing = Removing
+    Passing = Passing
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -94,7 +97,7 @@ class EntryCaches(Reference):
         self.read_limit = self.ReadLimit(config)
         self.answers = self.Answers()
         self.reads = self.Reads(self)
-        self.steps = self.Steps()
+        self.steps = Steps()
         self.under_way: dict[int, Call] = {}
         """The calls that were begun and have not ended, by thread."""
 
@@ -542,7 +545,7 @@ class EntryCaches(Reference):
     @rule("EC-17", source="RangeCacheRemovalQueue, PR 24623", needs="steps")
     def total_shown(self) -> int:
         """A pass takes what it removed off the broker's size at its end, and off the cache's at once."""
-        return self.store.total + self.steps.removed_in_passes()
+        return self.store.total + sum(removed[1] for removed in self.steps.passing)
 
     def seen(self) -> tuple[Any, ...]:
         """Entries and bytes of each cache, and the values that somebody holds a reference of."""
