@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from broker_tck.model.reference import Fault
@@ -38,52 +39,47 @@ class Clock:
         self.now = 0
 
 
+@dataclass(eq=False, slots=True)
 class Count:
     """Reads of an entry that are still expected, shared by the cache and all who were given the entry."""
 
-    __slots__ = ("left",)
-
-    def __init__(self, left: int) -> None:
-        self.left = left
+    left: int
 
 
+@dataclass(eq=False, slots=True)
 class Cache:
     """The cache of one topic."""
 
-    __slots__ = ("added", "added_size", "disabled", "entries", "size")
-
-    def __init__(self, disabled: bool) -> None:
-        self.disabled = disabled
-        """Whether it was opened while the largest size was 0."""
-        self.entries: dict[Position, Cached] = {}
-        self.size = 0
-        self.added = self.added_size = 0
-        """Number of entries that it was ever given, and their bytes."""
+    disabled: bool
+    """Whether it was opened while the largest size was 0."""
+    entries: dict[Position, Cached] = field(default_factory=dict)
+    size: int = 0
+    added: int = 0
+    """Number of entries that it was ever given."""
+    added_size: int = 0
 
     def average_added(self) -> int:
         """The average size of what it was ever given; 0 if that is nothing."""
         return self.added_size // self.added if self.added else 0
 
 
+@dataclass(eq=False, slots=True)
 class Cached:
     """An entry that was inserted: in its cache until it is removed, in the queue until a pass has met it."""
 
-    __slots__ = ("accessed", "blank", "cache", "count", "counter", "position", "requeued", "size", "stamp")
-
-    def __init__(self, cache: Cache, position: Position, size: int, count: Count | None, stamp: int) -> None:
-        self.cache = cache
-        self.position = position
-        self.size = size
-        self.counter = count
-        """Reads still expected; None: nobody counts them."""
-        self.stamp = stamp
-        """When it was put into the queue, for the first time or again."""
-        self.requeued = 0
-        self.accessed = False
-        self.blank = False
-        """Whether its place in the queue stands for nothing any more."""
-        self.count = 1
-        """References to the value: that of its cache, and those of readers."""
+    cache: Cache
+    position: Position
+    size: int
+    counter: Count | None
+    """Reads still expected; None: nobody counts them."""
+    stamp: int
+    """When it was put into the queue, for the first time or again."""
+    requeued: int = 0
+    accessed: bool = False
+    blank: bool = False
+    """Whether its place in the queue stands for nothing any more."""
+    count: int = 1
+    """References to the value: that of its cache, and those of readers."""
 
     @property
     def reads(self) -> int | None:

@@ -27,8 +27,8 @@ MOST_LOOKS = 24
 WRAPPER = "RangeCacheEntryWrapper"
 
 
-class Steps(Part):
-    """What calls under way know of each other, and what a step may do."""
+class Steps:
+    """What calls under way know of each other."""
 
     def __init__(self) -> None:
         self.putting: list[Cached] = []
@@ -38,47 +38,8 @@ class Steps(Part):
         self.passing: list[Removed] = []
         """What each of the passes has removed so far that have begun to look at the queue."""
 
-    @rule("IL-1", source="RangeCache.put, under the wrapper's lock", needs="steps")
-    def removable(self, entry: Cached) -> bool:
-        """An insertion maps its entry, queues it, and counts its size; until it is queued no removal takes it."""
-        return entry not in self.unqueued
 
-    @rule("IL-2", source="RangeCacheRemovalQueue, PR 18076", needs="steps")
-    def judged(self, now: str, then: str) -> str:
-        """A pass judges the head when it has its lock: what has left its cache by then is dropped, uncounted."""
-        return now
-
-    @rule("IL-3", source=f"{WRAPPER}, optimistic reads", needs="steps")
-    def answers(self, was: tuple[str, ...]) -> tuple[str, ...]:
-        """A read answers with what was so at a moment of it: a hit if its entry was there, a miss if it was not."""
-        return was
-
-    @rule("IL-4", source=f"{WRAPPER}, recycled wrappers", needs="steps")
-    def named(self, answer: str) -> str:
-        """A read never answers with the value of another position, although wrappers are used again."""
-        return answer
-
-    @rule("IL-5", source="RangeCache, weakly consistent iteration", needs="steps")
-    def owed(self, due: list[Cached]) -> list[Cached]:
-        """A removal takes all that was in its range from its begin on; what comes in meanwhile may go or stay."""
-        return [entry for entry in due if entry.cached]
-
-    @rule("EC-16", needs="steps")
-    def removed_by(self, due: list[Cached], removed: Removed) -> Removed:
-        """A removal answers with what it removed itself, not with what was there when it began."""
-        return [*removed]
-
-    @rule("IL-11", source="RangeCacheRemovalQueue, the monitor of the queue", needs="steps")
-    def waits_for(self, others: int) -> bool:
-        """Passes are made one after the other: one that is begun while another is under way waits for its end."""
-        return others > 0
-
-    def removed_in_passes(self) -> int:
-        """The bytes that passes under way have removed so far."""
-        return sum(removed[1] for removed in self.passing)
-
-
-class Call(ABC):
+class Call(Part, ABC):
     """A call that was begun: what it may do next, and what that does. Its kinds say how."""
 
     CHANGES_SIZES: ClassVar[bool] = False
@@ -115,7 +76,7 @@ class Call(ABC):
         """Whether nothing can be done before another call has ended."""
         return False
 
-    def notice(self) -> None:  # noqa: B027
+    def notice(self) -> None:
         """Another call has done something."""
 
     @abstractmethod
@@ -208,14 +169,17 @@ class Getting(Call):
         now = "hit" if entry and self.model.lookup.hands_out(entry) else "miss"
         self.was = (now, *(answer for answer in self.was if answer != now))
 
+    @rule("IL-4", source=f"{WRAPPER}, recycled wrappers", needs="steps")
     def there(self) -> Cached | None:
-        """The entry that is there now."""
+        """A read never answers with the value of another position, although wrappers are used again."""
         return self.model.lookup.find(self.cache, self.position)
 
+    @rule("IL-3", source=f"{WRAPPER}, optimistic reads", needs="steps")
     def choices(self) -> list[Did]:
-        answers = [answer for answer in self.steps.answers(self.was) if answer == "miss" or self.marked]
-        ends = [["ends", self.steps.named(answer)] for answer in answers]
-        return [*ends, ["marks"]] if self.there() else ends
+        """A read answers with what was so at a moment of it: a hit if its entry was there, a miss if it was not."""
+        ends = [["ends", answer] for answer in self.was if answer == "miss" or self.marked]
+        marks = [["marks"]] if self.there() else []
+        return [*marks, *ends] if self.was[0] == "hit" and not self.marked else [*ends, *marks]
 
     def do(self, did: Did) -> None:
         entry = self.there()
@@ -223,13 +187,8 @@ class Getting(Call):
             self.marked = True
             self.model.touch(entry, True)
 
-    def example(self) -> Did:
-        answer = self.steps.answers(self.was)[0]
-        ends = self.marked or answer == "miss" or not self.there()
-        return ["ends", self.steps.named(answer)] if ends else ["marks"]
-
     def says(self) -> str:
-        return f"{' or '.join(self.steps.answers(self.was))}, the entry marked as accessed before a hit"
+        return f"{' or '.join(self.was)}, the entry marked as accessed before a hit"
 
 
 class Removing(Call):
@@ -247,22 +206,33 @@ class Removing(Call):
         """What is in the range now."""
         return [entry for entry in self.cache.entries.values() if self.takes(entry.position)]
 
-    def result(self) -> Any:
-        """What the call answers with at its end."""
-        return self.steps.removed_by(self.due, self.removed) if self.answers else None
+    @rule("IL-1", source="RangeCache.put, under the wrapper's lock", needs="steps")
+    def removable(self, entry: Cached) -> bool:
+        """An insertion maps its entry, queues it, and counts its size; until it is queued no removal takes it."""
+        return entry not in self.steps.unqueued
+
+    @rule("IL-5", source="RangeCache, weakly consistent iteration", needs="steps")
+    def owed(self) -> list[Cached]:
+        """A removal takes all that was in its range from its begin on; what comes in meanwhile may go or stay."""
+        return [entry for entry in self.due if entry.cached]
+
+    @rule("EC-16", needs="steps")
+    def result(self) -> Removed | None:
+        """A removal answers with what it removed itself, not with what was there when it began."""
+        return [*self.removed] if self.answers else None
 
     def choices(self) -> list[Did]:
-        removes: list[Did] = [["removes", *e.position] for e in self.targets() if self.steps.removable(e)]
-        return removes if self.steps.owed(self.due) else [*removes, ["ends", self.result()]]
+        removes: list[Did] = [["removes", *e.position] for e in self.targets() if self.removable(e)]
+        return removes if self.owed() else [*removes, ["ends", self.result()]]
 
     def do(self, did: Did) -> None:
         if did[0] == "removes":
             add(self.removed, self.model.store.remove(self.cache.entries[did[1], did[2]]))
 
     def example(self) -> Did:
-        owed = self.steps.owed(self.due)
+        owed = self.owed()
         wanted = owed or [entry for entry in self.targets() if entry not in self.due]
-        entry = next((entry for entry in wanted if self.steps.removable(entry)), None)
+        entry = next((entry for entry in wanted if self.removable(entry)), None)
         if entry:
             return ["removes", *entry.position]
         return WAITS if owed else ["ends", self.result()]
@@ -287,8 +257,10 @@ class Passing(Call):
         self.queued = self.visits = 0
         """How long the queue was at first, and how many of its places were dealt with."""
 
+    @rule("IL-11", source="RangeCacheRemovalQueue, the monitor of the queue", needs="steps")
     def blocked(self) -> bool:
-        return self.steps.waits_for(len(self.steps.passing) - self.going_on)
+        """Passes are made one after the other: one that is begun while another is under way waits for its end."""
+        return len(self.steps.passing) > self.going_on
 
     def head(self) -> Cached | None:
         """The first in the queue that is in its cache."""
@@ -310,12 +282,13 @@ class Passing(Call):
             self.queued = len(self.queue)
             self.steps.passing.append(self.removed)
 
+    @rule("IL-2", source="RangeCacheRemovalQueue, PR 18076", needs="steps")
     def fate(self) -> Did:
-        """What the pass does with the head if it does not look or wait."""
+        """A pass judges the head when it has its lock: what has left its cache by then is dropped, uncounted."""
         head = self.head()
         if self.stopped or head is None:
             return ["ends", [*self.removed]]
-        word = self.steps.judged(self.deserved(), self.then)
+        word = self.deserved()
         return ["stops"] if word == "stops" else [word, *head.position]
 
     def follow(self, did: Did) -> None:
@@ -367,11 +340,11 @@ class Calls:
 
     def put(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> Call:
         """Insert an entry."""
-        return Putting(self.model, cache, (ledger, entry), size, expected)
+        return self.model.Putting(self.model, cache, (ledger, entry), size, expected)
 
     def get(self, cache: int, ledger: int, entry: int) -> Call:
         """Read an entry, and let go of it."""
-        return Getting(self.model, self.model.caches[cache], (ledger, entry))
+        return self.model.Getting(self.model, self.model.caches[cache], (ledger, entry))
 
     def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> Call:
         """Remove a range."""
@@ -396,12 +369,12 @@ class Calls:
 
     def removing(self, cache: int, takes: Callable[[Position], bool], answers: bool) -> Call:
         """Remove something of a cache."""
-        return Removing(self.model, self.model.caches[cache], takes, answers)
+        return self.model.Removing(self.model, self.model.caches[cache], takes, answers)
 
     def evict_old(self, age: int) -> Call:
         """A time pass."""
-        return Passing(self.model, self.model.passes.by_age(self.model.now - age))
+        return self.model.Passing(self.model, self.model.passes.by_age(self.model.now - age))
 
     def evict_size(self, asked: int) -> Call:
         """A size pass."""
-        return Passing(self.model, self.model.passes.by_size(asked))
+        return self.model.Passing(self.model, self.model.passes.by_size(asked))

@@ -32,16 +32,12 @@ class ReadLimit(Part):
     @rule("EC-55", needs="reads")
     def estimate(self, reader: Reader, average: int | None) -> int:
         """An entry is estimated to hold the average size of its ledger, and 64 bytes more."""
-        return self.size(reader, average) + OVERHEAD
+        return (self.unknown(reader) if average is None else average) + OVERHEAD
 
     @rule("EC-55", needs="reads")
     def unknown(self, reader: Reader) -> int:
         """If its ledger tells nothing, the size is the average of what was cached, and at least 10 KiB."""
         return max(reader.cache.average_added(), UNKNOWN_SIZE)
-
-    def size(self, reader: Reader, average: int | None) -> int:
-        """The size that an entry is taken to have."""
-        return self.unknown(reader) if average is None else average
 
     @rule("EC-55", needs="reads")
     def fits(self, permits: int) -> bool:

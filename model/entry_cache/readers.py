@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from broker_tck.model.entry_cache.entries import Cache, Count
 from broker_tck.model.parts.calls import CallsUnderWay
@@ -18,40 +19,41 @@ BUSY, BROKEN, CLOSED = range(3)
 """How a storage read fails: too many requests, anything else, the ledger's handle was closed."""
 
 
+@dataclass(eq=False)
 class Returned:
     """An entry as one reader has it, until it is freed."""
 
-    def __init__(self, entry: int, count: Count | None) -> None:
-        self.entry = entry
-        self.count = count
-        self.reader: Reader | None = None
+    entry: int
+    count: Count | None
+    reader: Reader | None = None
 
 
+@dataclass(eq=False)
 class Reader:
     """Somebody who reads a part of a ledger, from the request until what was returned is freed."""
 
-    def __init__(self, cache: Cache, topic: int, cursor: int, ledger: int, run: Run, again: bool = False) -> None:
-        self.within: Reader | None = None
-        """The reader that this one reads a part for."""
-        self.cache = cache
-        self.topic = topic
-        self.cursor = cursor
-        self.ledger = ledger
-        self.first, self.last = run
-        self.again = again
-        """Whether it reads the same once more when it is answered, before it returns."""
-        self.number = 0
-        self.got: dict[int, Returned] = {}
-        self.awaited = 0
-        """Parts that have not come yet."""
-        self.failed = False
-        self.partial = False
-        """Whether a part of it was cached."""
-        self.permits = 0
-        self.since = 0
-        """When it began to wait for permits."""
-        self.left = 0
-        """Returned entries that are not freed yet."""
+    cache: Cache
+    topic: int
+    cursor: int
+    ledger: int
+    first: int
+    last: int
+    again: bool = False
+    """Whether it reads the same once more when it is answered, before it returns."""
+    within: Reader | None = None
+    """The reader that this one reads a part for."""
+    number: int = 0
+    got: dict[int, Returned] = field(default_factory=dict)
+    awaited: int = 0
+    """Parts that have not come yet."""
+    failed: bool = False
+    partial: bool = False
+    """Whether a part of it was cached."""
+    permits: int = 0
+    since: int = 0
+    """When it began to wait for permits."""
+    left: int = 0
+    """Returned entries that are not freed yet."""
 
     @property
     def entries(self) -> range:
@@ -60,9 +62,7 @@ class Reader:
 
     def part(self, run: Run) -> Reader:
         """One who reads a part for this reader."""
-        other = Reader(self.cache, self.topic, self.cursor, self.ledger, run)
-        other.within = self
-        return other
+        return Reader(self.cache, self.topic, self.cursor, self.ledger, *run, within=self)
 
     def listed(self) -> list[Returned]:
         """What it was given, in the order of the entries."""

@@ -308,7 +308,7 @@ class Reads(Part):
         """A reader does the same again, if it is one that does, before it returns."""
         if reader.again:
             cache = self.model.caches[reader.topic]
-            self.start(Reader(cache, reader.topic, reader.cursor, reader.ledger, (reader.first, reader.last)))
+            self.start(Reader(cache, reader.topic, reader.cursor, reader.ledger, reader.first, reader.last))
 
     # ---- Readers let go
 

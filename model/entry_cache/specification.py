@@ -4,7 +4,8 @@ Read it from top to bottom. A method under ``@rule`` is a clause: its docstring 
 code. The methods named as operations are flows: they say which clauses apply, and in which order. The whole has parts,
 each with rules and state of its own: ``entries`` are stored in caches and in the queue, ``eviction`` takes them out,
 ``topics`` have ledgers and cursors, ``readers``, ``reads`` and ``read_limit`` say how a read goes, and ``overlapping``
-what calls may do between the steps of others. Each release of the broker replaces clauses: see ``releases``.
+what calls may do between the steps of others. Rules without a clause are in ``unembodied``, what each release of the
+broker does otherwise in ``releases``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from broker_tck.model.entry_cache.entries import (
-    COUNTS,
     Cache,
     Cached,
     Clock,
@@ -26,14 +26,15 @@ from broker_tck.model.entry_cache.entries import (
     Removed,
     Store,
 )
-from broker_tck.model.entry_cache.eviction import REQUEUES, Manager, Passes
-from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Steps
+from broker_tck.model.entry_cache.eviction import Manager, Passes
+from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Getting, Passing, Putting, Removing, Steps
 from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import SINGLE, PendingReads, Reader, lefts
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.topics import Cursors, Ledgers, size_of
+from broker_tck.model.entry_cache.unembodied import UNEMBODIED
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference
-from broker_tck.model.rules import Rule, informative, law, rule
+from broker_tck.model.rules import Rule, rule
 
 CACHES = 3
 """Number of topics, each with a cache."""
@@ -48,97 +49,14 @@ ORDINARY = (
 """Calls that are not made while others are under way: they do nothing then."""
 BUSY = "busy"
 """What an ordinary call answers then."""
-MANAGER, CACHE, PIP = "RangeEntryCacheManagerImpl", "RangeEntryCacheImpl", "PIP-430"
-
-
-def invariant(number: str, sentence: str, of: str, needs: str = "") -> Rule:
-    """A law that follows from other rules."""
-    return law(number, sentence, source=f"follows from {of}", needs=needs)
-
-
-def follows(number: str, sentence: str, of: str) -> Rule:
-    """A rule that is checked with those that it follows from."""
-    return informative(number, sentence, source=f"follows from {of}", why=f"it is checked with {of}")
-
-
-WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
-    law(
-        "EC-01",
-        "A cache's size is the sum of its entries' sizes, and the broker's that of all caches.",
-        source=f"{MANAGER}, PR 24623",
-    ),
-    invariant(
-        "EC-P3",
-        "Each cached value has a reference, and none has one that is neither cached nor held by a reader.",
-        "EC-04, EC-12 and EC-13",
-    ),
-    invariant("EC-P4", "A time pass removes nothing that is as young as its threshold.", "EC-20 and EC-21"),
-    invariant("EC-P6", "A size pass that removes less than it was asked for leaves nothing cached.", "EC-32 and EC-34"),
-    invariant("EC-P7", "A size pass removes less than one entry more than it was asked for.", "EC-32"),
-    invariant(
-        "EC-P12",
-        "A read count is the reads expected of what was stored, one more by each increment and less by each read.",
-        "RC-01 and RC-08",
-    ),
-    invariant(
-        "EC-P17",
-        "What is left of the limit of reads in flight is never below 0, and is all of it when nobody reads.",
-        "EC-55",
-        "reads",
-    ),
-    informative(
-        "EC-07",
-        "Who inserts keeps a reference, the cache has its own; if a copy cannot be made, nothing is inserted.",
-        source=CACHE,
-        why="references are judged by EC-P3; a copy that fails cannot be brought about here",
-    ),
-    informative(
-        "EC-08",
-        "With copying on, the cache holds a copy of its own; only the bytes of the payload are counted either way.",
-        source=f"{CACHE}, {PIP}",
-        why="the memory behind a value is not seen here",
-    ),
-    informative(
-        "EC-39",
-        "Both passes end early if their thread is interrupted.",
-        source=REQUEUES,
-        why="no pass is interrupted here",
-    ),
-    informative(
-        "RC-12",
-        "A batch of messages is one entry, with one count.",
-        source=COUNTS,
-        why="what is in an entry is not seen here",
-    ),
-    informative(
-        "RC-14",
-        "Counts change atomically, and a pass asks for one once a visit.",
-        source=COUNTS,
-        why="calls come one at a time; between the steps of a pass see IL-12",
-    ),
-    follows("EC-25", "An entry that nobody reads lives one TTL, and one more for each requeueing.", "EC-20 to EC-24"),
-    follows("EC-35", "A size pass removes plain entries first, as queued, then those unprotected now.", "EC-24, EC-34"),
-    follows("EC-36", "A size pass that goes over a protected entry uses up a requeueing.", "EC-22 and EC-34"),
-    follows("EC-37", "The TTL of an entry starts again when a pass requeues it, in a size pass too.", "EC-22"),
-    follows("RC-10", "An entry that is put back before it is released stays protected.", "RC-06 and RC-09"),
-    follows(
-        "RC-13", "If one cursor reads at once, an entry lives two TTL if access extends, else one.", "EC-24, RC-03"
-    ),
-    follows("IL-6", "A read that completes after its ledger was dropped may store entries, which age.", "EC-15, EC-47"),
-    follows("IL-7", "Of two misses the first to complete is inserted; the second has its own count.", "EC-05, EC-48"),
-    follows("IL-8", "A reader that would join a completed read begins anew, and finds the cache populated.", "EC-53"),
-    follows("IL-9", "A cursor that moves between a request and its answer counts as it stands then.", "RC-04"),
-    follows("IL-10", "An entry added exactly the grace time after the last cursor left is not cached.", "EC-58"),
-    follows("IL-12", "A pass goes by the read count as it is when it judges an entry.", "EC-24 and RC-08"),
-)
-"""Laws, and what cannot be checked at this interface by itself."""
+MANAGER = "RangeEntryCacheManagerImpl"
 
 
 class EntryCaches(Reference):
     """Entry caches as PIP-430 has them: a queue for all topics, and reads still expected that keep an entry longer."""
 
     PROFILE = "ideal"
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = WITHOUT_A_CLAUSE
+    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
     ReadCounts = ReadCounts
     Store = Store
     Lookup = Lookup
@@ -149,7 +67,10 @@ class EntryCaches(Reference):
     ReadLimit = ReadLimit
     Answers = Answers
     Reads = Reads
-    Steps = Steps
+    Putting = Putting
+    Getting = Getting
+    Removing = Removing
+    Passing = Passing
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -176,7 +97,7 @@ class EntryCaches(Reference):
         self.read_limit = self.ReadLimit(config)
         self.answers = self.Answers()
         self.reads = self.Reads(self)
-        self.steps = self.Steps()
+        self.steps = Steps()
         self.under_way: dict[int, Call] = {}
         """The calls that were begun and have not ended, by thread."""
 
@@ -469,7 +390,7 @@ class EntryCaches(Reference):
 
     @rule(
         "RC-11",
-        source=PIP,
+        source="PIP-430",
         needs="reads",
         when=lambda m, topic, before: any(entry.counter for entry in m.caches[topic].entries.values()),
     )
@@ -493,7 +414,7 @@ class EntryCaches(Reference):
 
     def fetch(self, topic: int, cursor: int, ledger: int, first: int, n: int, again: int) -> list[list[Any]]:
         """A cursor reads n entries of a ledger."""
-        self.reads.start(Reader(self.caches[topic], topic, cursor, ledger, (first, first + n - 1), bool(again)))
+        self.reads.start(Reader(self.caches[topic], topic, cursor, ledger, first, first + n - 1, bool(again)))
         return self.reads.tell()
 
     def fetch_many(
@@ -501,13 +422,13 @@ class EntryCaches(Reference):
     ) -> list[list[Any]]:
         """Readers come one after the other, and read n entries each."""
         for i in range(times):
-            run = first + i * apart, first + i * apart + n - 1
-            self.reads.start(Reader(self.caches[topic], topic, cursor, ledger, run))
+            begin = first + i * apart
+            self.reads.start(Reader(self.caches[topic], topic, cursor, ledger, begin, begin + n - 1))
         return self.reads.tell()
 
     def fetch_one(self, topic: int, ledger: int, entry: int) -> list[list[Any]]:
         """An entry is read, for nobody's cursor."""
-        self.reads.start(Reader(self.caches[topic], topic, SINGLE, ledger, (entry, entry)))
+        self.reads.start(Reader(self.caches[topic], topic, SINGLE, ledger, entry, entry))
         return self.reads.tell()
 
     def complete(self, i: int) -> list[list[Any]]:
@@ -624,7 +545,7 @@ class EntryCaches(Reference):
     @rule("EC-17", source="RangeCacheRemovalQueue, PR 24623", needs="steps")
     def total_shown(self) -> int:
         """A pass takes what it removed off the broker's size at its end, and off the cache's at once."""
-        return self.store.total + self.steps.removed_in_passes()
+        return self.store.total + sum(removed[1] for removed in self.steps.passing)
 
     def seen(self) -> tuple[Any, ...]:
         """Entries and bytes of each cache, and the values that somebody holds a reference of."""

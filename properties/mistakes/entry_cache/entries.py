@@ -54,30 +54,20 @@ of(
     Store.enter,
     look="a put that replaces; counters that are raised before it is known; a fresh place in the queue",
 )(
-    instead(
-        "the time",
-        "An insertion that your cache refuses still gives the old entry a new time; it must stay as it is.",
-        takes_over("stamp"),
-        was="store.taken_over: the time",
-    ),
-    instead(
-        "the count",
-        "An insertion that your cache refuses still gives the old entry a new read count; it must stay as it is.",
-        takes_over("counter"),
-        was="store.taken_over: the count",
-    ),
-    instead(
-        "the access",
-        "An insertion that your cache refuses still has the old entry no longer accessed; it must stay as it is.",
-        takes_over("accessed"),
-        was="store.taken_over: the access",
-    ),
-    instead(
-        "the requeueings",
-        "An insertion that your cache refuses still has the old entry's requeueings forgotten; it must stay as it is.",
-        takes_over("requeued"),
-        was="store.taken_over: the requeueings",
-    ),
+    *(
+        instead(
+            name,
+            f"A refused insertion changes {name} of the entry that is there; your cache must leave it as it is.",
+            takes_over(attribute),
+            was=f"store.taken_over: {name}",
+        )
+        for name, attribute in (
+            ("the time", "stamp"),
+            ("the count", "counter"),
+            ("the access", "accessed"),
+            ("the requeueings", "requeued"),
+        )
+    )
 )
 
 

@@ -325,22 +325,26 @@ of(EntryCaches.run, look="the order: what time removes need not be asked for aga
         "The scheduled run of your cache does nothing; it must be a time pass, then a size pass.",
         lambda m: None,
     ),
-    instead(
-        "a scheduled run makes the size pass first",
-        "A scheduled run of your cache makes the size pass first; the time pass comes first.",
-        lambda m: [m.relieve(), m.passes.time_pass(m.now - m.config.ttl)],
-    ),
-    instead(
-        "a scheduled run makes the time pass alone",
-        "A scheduled run of your cache makes the time pass alone; the size pass follows.",
-        lambda m: m.passes.time_pass(m.now - m.config.ttl),
-    ),
-    instead(
-        "a scheduled run makes the size pass alone",
-        "A scheduled run of your cache makes the size pass alone; the time pass comes first.",
-        lambda m: m.relieve(),
-    ),
 )
+
+
+@around(EntryCaches.run, "EC-38", "a scheduled run makes the size pass first")
+def runs_size_first(_: Method, model: EntryCaches) -> None:
+    """A scheduled run of your cache makes the size pass first; the time pass comes first."""
+    model.relieve()
+    model.passes.time_pass(model.now - model.config.ttl)
+
+
+@around(EntryCaches.run, "EC-38", "a scheduled run makes the time pass alone")
+def runs_time_alone(_: Method, model: EntryCaches) -> None:
+    """A scheduled run of your cache makes the time pass alone; the size pass must follow."""
+    model.passes.time_pass(model.now - model.config.ttl)
+
+
+@around(EntryCaches.run, "EC-38", "a scheduled run makes the size pass alone")
+def runs_size_alone(_: Method, model: EntryCaches) -> None:
+    """A scheduled run of your cache makes the size pass alone; the time pass comes first."""
+    model.relieve()
 
 
 @mistake(

@@ -361,7 +361,7 @@ of(ReadLimit.estimate)(
     instead(
         "without overhead",
         "Your cache leaves the overhead out of what a read is estimated to hold.",
-        lambda r, reader, average: r.size(reader, average),
+        lambda r, reader, average: ReadLimit.estimate(r, reader, average) - OVERHEAD,
     ),
     instead(
         "always unknown",
