@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import ONE_IN, on_linux, replay
+from kit import ONE_IN, on_linux, plots, replay
 
 from broker_tck import fixtures
 from broker_tck.bench import cache as cache_bench
@@ -454,6 +455,14 @@ def test_bench_fails_where_content_is_wrong_or_a_pass_visits_too_much(
     monkeypatch.setattr(cache_bench, "visited", lambda entries, n: cache_bench.Visits(entries, n, 9))
     status, out, _ = cli("bench", "cache", "--rounds", "1")
     assert (status, "visits 9: OVER 51" in out) == (1, True)
+
+
+@plots
+def test_bench_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    patched(monkeypatch)
+    plot = tmp_path / "passes.svg"
+    assert cli("bench", "cache", "--rounds", "2", "--plot", plot)[0] == 0
+    assert "<svg" in plot.read_text(encoding="utf-8")
 
 
 @on_linux
