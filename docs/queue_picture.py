@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from drawing import FAINT, HEIGHT, INK, legend, rect, svg, text
 
 from broker_tck.model.entry_cache.entries import Cached
+from broker_tck.model.entry_cache.eviction import Passes
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.operations import Config
 
@@ -28,11 +29,11 @@ class Box(NamedTuple):
     requeued: int
 
 
-class Watched(EntryCaches):
-    """The specification, with a frame of the queue for each look at its head."""
+class Watched(Passes):
+    """Passes as specified, with a frame of the queue for each look at its head."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self.frames: list[list[Box]] = []
 
     def head(self) -> Cached:
@@ -43,6 +44,13 @@ class Watched(EntryCaches):
     def boxes(self) -> list[Box]:
         """The queue from its head on."""
         return [Box(f"e{entry.position[1]}", entry.size, colour(entry), entry.requeued) for entry in self.store.queue]
+
+
+class Filmed(EntryCaches):
+    """The specification, with such passes."""
+
+    Passes = Watched
+    passes: Watched
 
 
 def colour(entry: Cached) -> str:
@@ -57,12 +65,12 @@ def colour(entry: Cached) -> str:
 
 def size_pass(asked: int = 35, most: int = 5) -> str:
     """A size pass over three entries, one accessed, one with reads expected, one plain: a row for each look."""
-    model = Watched(Config(max_requeue_count=most))
+    model = Filmed(Config(max_requeue_count=most))
     for entry, size, expected in ((1, 40, 0), (2, 50, 3), (3, 30, 0)):
         model.put(0, 1, entry, size, expected)
     model.get(0, 1, 1)
     model.evict_size(asked)
-    frames = [*model.frames, model.boxes()]
+    frames = [*model.passes.frames, model.passes.boxes()]
     parts = [*legend(16, LEGEND)]
     top, removed = 44, 0
     for before, after in pairwise(frames):

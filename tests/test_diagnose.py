@@ -116,11 +116,9 @@ def test_rule_falls_back_by_operation_and_observation(text: str, observed: str, 
         ("active-cursors; add c [0,0]; add d [0,0]; add d null; oldest", "CC-11"),
         ("active-cursors; add c [0,0]; update c null; slowest", "CC-14"),
         ("active-cursors; add c [0,0]; add d [0,0]; add c [0,1]; count d", "CC-04"),
-        ("entry-cache; begin-get 0 0 0 0; begin-put 0 0 0 0 0 1; step 1; step 0", "IL-3"),
+        ("entry-cache; begin-get 0 0 0 0; put 0 0 0 0 0; step 0", "IL-3"),
         ("entry-cache; begin-get 0 0 0 0; begin-put 0 0 1 0 0 1; step 1; step 0", "IL-4"),
-        ("entry-cache; begin-get 0 0 0 0; begin-put 1 0 0 0 0 1; step 1; step 0", "IL-4"),
         ("entry-cache; begin-size 1 0; begin-clear 0 1; step 1; begin-put 0 0 0 0 0 1; step 1; pinned", "IL-2"),
-        ("entry-cache; begin-size 1 0; begin-put 0 0 0 0 0 1; begin-clear 0 2; step 1; pinned", "IL-1"),
     ],
 )
 def test_rule_falls_back_by_what_went_before(text: str, rule: str) -> None:

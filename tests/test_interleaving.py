@@ -6,22 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from math import comb
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Cli
-from kit import replay
 
 from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
 from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
 from broker_tck.implementations.mutants.entry_cache import interleavings
 from broker_tck.implementations.mutants.mutant import declared_in
-from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.rules import rules_of
-from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
-from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, Put, Step
+from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Capabilities, Config, Counters, Put, Step
 from broker_tck.properties.contracts.entry_cache.shorter_calls import ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.contract import Scenario
@@ -67,7 +63,6 @@ FOUND = {
     "removed-twice": ("clear-invalidate", "put; begin-clear; step; begin-invalidate; step; step; step"),
     "removed-late-by-key": ("remove-insert-again", ""),
     "answers-what-was-there": ("clear-invalidate", ""),
-    "taken-unretained": ("read-evict", ""),
     "whatever-the-wrapper-has": ("read-evict-insert", ""),
     "takes-the-first-now": ("time-invalidate", ""),
     "recycled-before-polled": ("evict-insert-look", ""),
@@ -93,10 +88,6 @@ def finding_of(name: str) -> Finding:
 # ---- All orders
 
 
-def test_two_scripts_of_six_steps_have_924_orders() -> None:
-    assert comb(12, 6) == 924 == explored("stepwise-queue", "insertions").orders
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ORDERS)
 def test_every_order_of_two_scripts_conforms(name: str) -> None:
@@ -107,31 +98,6 @@ def test_every_order_of_two_scripts_conforms(name: str) -> None:
 
 def test_every_scenario_of_two_scripts_is_here() -> None:
     assert {name for name, scenario in SCENARIOS.items() if len(scenario.scripts) == 2} == set(ORDERS)
-
-
-@pytest.mark.slow
-def test_orders_differ_from_each_other() -> None:
-    seen = set()
-
-    class Noting(Subject):
-        def rig(self, config: object, capabilities: object) -> object:
-            rig = super().rig(config, capabilities)
-            steps: list[int] = []
-            step = rig.step
-
-            def noting(thread: int) -> object:
-                steps.append(thread)
-                if len(steps) == 12:
-                    seen.add(tuple(steps))
-                return step(thread)
-
-            rig.step = noting
-            return rig
-
-    plain = resolve("stepwise-queue")
-    noting = Noting(plain.name, plain.contract, plain.factory, plain.profiles, plain.capabilities)
-    explore(SCENARIOS["insertions"], noting, MODEL)
-    assert len(seen) == 924
 
 
 def test_orders_of_three_scripts_are_drawn() -> None:
@@ -182,86 +148,6 @@ def test_shortest_order_is_a_trace_that_replays(cli: Cli, name: str) -> None:
     assert cli("replay", "--subject", "stepwise-queue", text)[0] == 0
 
 
-def test_story_tells_what_each_step_did() -> None:
-    finding = finding_of("removed-twice")
-    told = lines(CONTRACT, MODEL, finding.config, finding.operations, finding.difference, finding.answers)
-    assert [line.expected.partition(",")[0] for line in told[1:6]] == [
-        "true",
-        "[looks]",
-        "true",
-        "[looks]",
-        "[removes 0 0]",
-    ]
-    assert told[-1].seen == "[removes 0 0]"
-
-
-# ---- What is legal
-
-
-def differs(text: str, subject: str = "stepwise-queue") -> tuple[str, object, object] | None:
-    """Where a trace differs: at which step, what was expected and what was seen."""
-    trace = from_text(text)
-    found = replay(trace, [resolve(subject)]).disagreements
-    return (f"{found[0].step + 1} {found[0].observed}", *found[0].difference[1:]) if found else None
-
-
-def test_size_is_negative_for_a_moment() -> None:
-    """An entry is removed after it was queued, and before it is counted."""
-    text = "entry-cache; begin-put 0 0 0 10 0 0; step 0; step 0; begin-clear 0 1; step 1; step 1; step 1"
-    assert differs(f"{text}; total; step 0; total") is None
-    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
-    steps = record(from_text(f"{text}; step 0").operations, rig)
-    assert [step.seen[0][0] for step in steps[-2:]] == [[0, -10], [0, 0]]
-
-
-def test_broker_has_too_much_while_a_pass_is_under_way() -> None:
-    text = "entry-cache; put 0 0 0 10 0; put 0 0 1 10 0; begin-size 15 0; step 0; step 0; total"
-    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
-    assert record(from_text(text).operations, rig)[-1].result == 20
-    assert differs(text) is None
-
-
-def test_pass_that_is_ordered_twice_finds_nothing_more() -> None:
-    passes = tuple(from_text(f"entry-cache; begin-ttl 0 {thread}").operations for thread in range(2))
-    before = from_text("entry-cache; put 0 0 0 10 0; put 0 0 1 10 0; adv 1").operations
-    after = from_text("entry-cache; total; counters").operations
-    scenario = Scenario(
-        "twice", "A pass, twice.", Config(), tuple(before), tuple(map(tuple, passes)), tuple(after), Step
-    )
-    tried = explore(scenario, resolve("stepwise-queue"), MODEL)
-    assert tried.failing == []
-    assert tried.orders == 2
-    text = "put 0 0 0 10 0; put 0 0 1 10 0; adv 1; begin-ttl 0 0; begin-ttl 0 1; step 0; step 1"
-    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
-    results = [
-        step.result for step in record(from_text(f"entry-cache; {text}; {'step 0; ' * 6}step 1").operations, rig)
-    ]
-    assert results[6] == ["waits"]
-    assert (results[-2], results[-1]) == (["ends", [2, 20]], ["ends", [0, 0]])
-
-
-def test_ordinary_calls_do_nothing_while_others_are_under_way() -> None:
-    text = "begin-put 0 0 0 10 0 0; step 0; put 0 0 1 1 0; clear 0; run; step 0; step 0; get 0 0 1; get 0 0 0"
-    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
-    trace = from_text(f"entry-cache; {text}")
-    assert first_difference(trace.operations, MODEL(Config()), rig) is None
-    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
-    results = [step.result for step in record(trace.operations, rig)]
-    assert results == [True, ["maps"], "busy", "busy", "busy", ["queues"], ["ends", True], "miss", "hit"]
-
-
-def test_thread_without_a_call_and_thread_in_a_call_do_nothing() -> None:
-    trace = from_text("entry-cache; step 3; begin-clear 0 3; begin-clear 0 3; step 3; step 3")
-    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
-    assert [step.result for step in record(trace.operations, rig)] == [None, True, False, ["ends", [0, 0]], None]
-
-
-def test_wrapper_used_again_for_the_same_position_of_another_topic_is_no_hit() -> None:
-    text = "put 1 0 0 0 0; begin-get 1 0 0 1; step 1; begin-size 1 0; step 0; step 0; step 0; step 0"
-    again = "begin-put 0 0 0 0 0 2; step 2; step 2; step 1"
-    assert differs(f"entry-cache; {text}; {again}") is None
-
-
 # ---- What is not
 
 
@@ -309,36 +195,31 @@ class NeverEmpty(StepwiseCache):
         return 0, 0
 
 
-def of_cache(stepped_type: type[StepwiseCache]) -> Subject:
-    return declared("kit:of-cache", type("Made", (StepwiseQueue,), {"stepped_type": stepped_type}), CONTRACT)
+def of_cache(cache_type: type[StepwiseCache]) -> Subject:
+    return declared("kit:of-cache", type("Made", (StepwiseQueue,), {"cache_type": cache_type}), CONTRACT)
 
 
-def test_call_that_only_looks_is_told_to_end() -> None:
-    before = from_text(f"entry-cache; begin-get 0 0 0 0; {'step 0; ' * 60}").operations
-    found = first_difference(before, MODEL(Config()), of_cache(Endless).rig(Config(), CONTRACT.capabilities()))
+@pytest.mark.parametrize(
+    ("cache_type", "text", "at", "seen"),
+    [
+        pytest.param(Endless, f"begin-get 0 0 0 0; {'step 0; ' * 60}", 25, ["looks"], id="only looks"),
+        pytest.param(
+            NeverEmpty,
+            f"put 0 0 0 1 0; spoil 0 0 0; begin-clear 0 0; {'step 0; ' * 60}",
+            33,
+            ["looks"],
+            id="never empty",
+        ),
+        pytest.param(Hasty, "begin-put 0 0 0 1 0 0; step 0", 1, [[0, 0]] * 3, id="says what it has not done"),
+        pytest.param(Lost, "begin-clear 0 0; step 0", 1, "AttributeError", id="raises"),
+    ],
+)
+def test_call_that_goes_wrong_is_found(cache_type: type[StepwiseCache], text: str, at: int, seen: Any) -> None:
+    operations = from_text(f"entry-cache; {text}").operations
+    found = first_difference(operations, MODEL(Config()), of_cache(cache_type).rig(Config(), CONTRACT.capabilities()))
     assert found is not None
-    assert found[0] == 25
-
-
-def test_clear_that_cannot_remove_an_entry_is_told_to_end() -> None:
-    operations = from_text(f"entry-cache; put 0 0 0 1 0; spoil 0 0 0; begin-clear 0 0; {'step 0; ' * 60}").operations
-    found = first_difference(operations, MODEL(Config()), of_cache(NeverEmpty).rig(Config(), CONTRACT.capabilities()))
-    assert found is not None
-    assert (operations[found[0]].tag, found[1].observed) == ("step", "result")
-
-
-def test_subject_that_says_what_it_has_not_done_is_found() -> None:
-    operations = from_text("entry-cache; begin-put 0 0 0 1 0 0; step 0").operations
-    found = first_difference(operations, MODEL(Config()), of_cache(Hasty).rig(Config(), CONTRACT.capabilities()))
-    assert found is not None
-    assert found[1] == (0, [[1, "anything"], [0, "anything"], [0, "anything"]], [[0, 0], [0, 0], [0, 0]])
-
-
-def test_what_a_call_raises_is_a_finding() -> None:
-    operations = from_text("entry-cache; begin-clear 0 0; step 0").operations
-    found = first_difference(operations, MODEL(Config()), of_cache(Lost).rig(Config(), CONTRACT.capabilities()))
-    assert found is not None
-    assert found[1].seen["error"] == "AttributeError"
+    shown = found[1].seen
+    assert (found[0], shown["error"] if isinstance(shown, dict) else shown) == (at, seen)
 
 
 def test_order_that_never_ends_is_a_finding() -> None:
@@ -350,7 +231,8 @@ def test_order_that_never_ends_is_a_finding() -> None:
 def test_law_of_reads_needs_no_model() -> None:
     finding = finding_of("whatever-the-wrapper-has")
     rig = resolve("mutant:whatever-the-wrapper-has").rig(finding.config, CONTRACT.capabilities())
-    met, _, complaint = STEP_LAWS[0].check(finding.config, record(finding.operations, rig))
+    (law,) = (law for law in CONTRACT.laws if law.number == "IL-4")
+    met, _, complaint = law.check(finding.config, record(finding.operations, rig))
     assert met
     assert complaint.startswith("the read is a hit of ")
 
@@ -358,11 +240,12 @@ def test_law_of_reads_needs_no_model() -> None:
 # ---- Parts
 
 
-def test_every_profile_has_calls_that_overlap() -> None:
-    assert list(CONTRACT.profiles) == list(PROFILES)
-    for name, model in CONTRACT.profiles.items():
-        assert issubclass(model, PROFILES[name])
-        assert {"IL-1", "IL-2", "IL-3", "IL-4", "IL-5", "IL-11", "EC-17"} <= {r.number for r in rules_of(model)}
+@pytest.mark.parametrize("profile", CONTRACT.profiles)
+def test_every_profile_has_calls_that_overlap(profile: str) -> None:
+    model = CONTRACT.model(profile)
+    assert {"IL-1", "IL-2", "IL-3", "IL-4", "IL-5", "IL-11", "EC-17"} <= {rule.number for rule in rules_of(model)}
+    for number in range(12):
+        assert not walk(CONTRACT, walk_seed(0, number), lambda c, k: model(c), model, Capabilities()).difference
 
 
 def test_traces_are_rewritten() -> None:

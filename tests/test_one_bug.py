@@ -99,7 +99,6 @@ BUGS = [
     (OneLess, "DD-20", ("one short",)),
     (FiresWhenClosed, "NA-40", ()),
     ("mutant:origin-is-no-position", "CC-02", ()),
-    pytest.param("mutant:population-ends-at-a-cached-one", "EC-47", (), marks=pytest.mark.deep),
     pytest.param("mutant:joins-what-has-come", "EC-53", (JOINED,), marks=pytest.mark.deep),
 ]
 """Mistakes that show under several rules, the rule to be told, and the ways that explain them, if any does."""

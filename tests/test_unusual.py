@@ -6,7 +6,7 @@ import pytest
 from unusual.active_cursors import ThreadedCursors, TombstoneCursors
 from unusual.bucket_delivery import CostumedBuckets
 from unusual.delayed_delivery import CalendarTracker, SqliteTracker
-from unusual.entry_cache import BytesCaches
+from unusual.entry_cache import AnsweringCaches
 from unusual.negative_acks import AsyncTracker
 from unusual.topic_delivery import MaskingTopic
 
@@ -22,7 +22,7 @@ UNUSUAL = (
     SqliteTracker,
     CalendarTracker,
     AsyncTracker,
-    BytesCaches,
+    AnsweringCaches,
     TombstoneCursors,
     ThreadedCursors,
     CostumedBuckets,

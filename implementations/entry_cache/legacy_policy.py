@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import inf
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from sortedcontainers import SortedDict
 
+from broker_tck.implementations.entry_cache.manager import Manager
 from broker_tck.implementations.entry_cache.removal_queue import give_back
-from broker_tck.implementations.interface import (
-    Clock,
-    Entry,
-    EntryCacheConfig,
-    Execute,
-    IllegalArgumentException,
-    Position,
-    ReadCount,
-)
+from broker_tck.implementations.interface import Entry, IllegalArgumentException, Position, ReadCount
 
 FIRST: Position = (-1, 0)
 CONSIDERED = 2
@@ -52,7 +44,7 @@ class SortedCache:
         value.retain()
         self._kept[position] = kept = Kept(value, value.length, self._broker.clock())
         self.size += kept.size
-        self._broker.added(kept.size)
+        self._broker.inserted(kept.size)
         return True
 
     def get(self, position: Position) -> Entry | None:
@@ -83,11 +75,22 @@ class SortedCache:
 
     def evict_before(self, timestamp: int) -> tuple[int, int]:
         """Remove from the lowest position on what was inserted before a time; answers with entries and bytes."""
-        return self._remove(self._old(timestamp))
+        old: list[Position] = []
+        for position, kept in self._kept.items():
+            if kept.stamp >= timestamp:
+                break
+            old.append(position)
+        return self._remove(old)
 
     def evict_least(self, size: int) -> tuple[int, int]:
         """Remove from the lowest position on until so many bytes are gone; answers with entries and bytes."""
-        return self._remove(self._first(size))
+        first: list[Position] = []
+        for position, kept in self._kept.items():
+            if size <= 0:
+                break
+            first.append(position)
+            size -= kept.size
+        return self._remove(first)
 
     def get_number_of_entries(self) -> int:
         """How many entries are cached."""
@@ -96,23 +99,6 @@ class SortedCache:
     def get_size(self) -> int:
         """Their bytes."""
         return self.size
-
-    def _old(self, timestamp: int) -> list[Position]:
-        old: list[Position] = []
-        for position, kept in self._kept.items():
-            if kept.stamp >= timestamp:
-                break
-            old.append(position)
-        return old
-
-    def _first(self, size: int) -> list[Position]:
-        first: list[Position] = []
-        for position, kept in self._kept.items():
-            if size <= 0:
-                break
-            first.append(position)
-            size -= kept.size
-        return first
 
     def _remove(self, positions: Iterable[Position]) -> tuple[int, int]:
         gone = [self._kept.pop(position) for position in positions]
@@ -124,54 +110,22 @@ class SortedCache:
         return len(gone), size
 
 
-class PerCachePolicy:
+class PerCachePolicy(Manager):
     """The caches of a broker. A pass looks at each of them; what it takes from which is decided by their sizes."""
 
-    contract = "entry-cache"
     profiles: tuple[str, ...] = ("legacy",)
     capabilities: ClassVar[dict[str, object]] = {"pinned": False, "settings": False, "reads": False, "steps": False}
-
-    def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
-        self.clock = clock
-        self.size = 0
-        self._execute = execute
-        self._caches: dict[str, SortedCache] = {}
-        self._ttl = config.ttl
-        self._watermark = config.watermark
-        self._ordered = False
-        self._counters = [0, 0, 0]
-        self.update_max_size(config.max_size)
-
-    def get_entry_cache(self, topic: str) -> SortedCache:
-        """The cache of a topic, made where there is none."""
-        return self._caches.setdefault(topic, SortedCache(self))
-
-    def remove_entry_cache(self, topic: str) -> None:
-        """A topic is closed. No pass looks at what is inserted into its cache later."""
-        self._caches.pop(topic).clear()
+    cache_type: ClassVar[Any] = SortedCache
 
     def new_read_count(self, expected: int) -> ReadCount | None:
         """Reads are not counted."""
         return None
 
-    # ---- What the caches ask and tell
-
     def has_space(self) -> bool:
         """Whether an entry may be inserted. A pass is ordered where one is due."""
-        if self.size > self._trigger and not self._ordered:
-            self._ordered = True
-            self._execute(self._run_ordered)
-        return self.size < self.max_size
-
-    def added(self, size: int) -> None:
-        """An entry was inserted."""
-        self.size += size
-        self._counters[0] += 1
-
-    def removed(self, entries: int, size: int) -> None:
-        """Entries left their cache."""
-        self.size -= size
-        self._counters[1] += entries
+        if self.size > self.trigger:
+            self.order()
+        return self.max_size is None or self.size < self.max_size
 
     # ---- Passes
 
@@ -201,51 +155,11 @@ class PerCachePolicy:
                 break
         return [(cache, size * cache.size // taken) for cache in chosen] if taken else []
 
-    # ---- When passes are made
-
-    def do_cache_eviction(self) -> None:
-        """The scheduled run: a time pass, then a size pass if it is needed."""
-        self.evict_entries_before_timestamp(self.clock() - self._ttl)
-        self._relieve()
-
-    def _run_ordered(self) -> None:
-        self._ordered = False
-        self._relieve()
-
-    def _relieve(self) -> None:
-        excess = self.size - self._goal
-        if self.size > self._trigger and excess > 0:
-            self._counters[2] += 1
-            self.evict_least_accessed_entries(int(excess))
-
-    def update_max_size(self, size: int | None) -> None:
-        """Set the largest size in bytes; None for no limit. Nothing is removed before the next pass."""
-        self.max_size = inf if size is None else size
-        self._trigger = inf if size is None else size * 98 // 100
-        self._set_goal()
-
-    def update_watermark(self, percent: int) -> None:
-        """Set the percentage that a size pass goes down to."""
-        self._watermark = percent
-        self._set_goal()
-
-    def _set_goal(self) -> None:
-        self._goal = inf if self.max_size == inf else int(self.max_size) * self._watermark // 100
-
     def update_max_requeue_count(self, count: int) -> None:
         """Nothing is requeued."""
 
     def update_extend_ttl_of_recently_accessed(self, extend: bool) -> None:
         """Access extends nothing."""
-
-    def get_size(self) -> int:
-        """The bytes of all caches, those that were closed included."""
-        return self.size
-
-    def get_counters(self) -> tuple[int, int, int]:
-        """Insertions, removals, size passes that had something to do."""
-        inserted, evicted, passes = self._counters
-        return inserted, evicted, passes
 
 
 def added_up(removed: Iterator[tuple[int, int]]) -> tuple[int, int]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from broker_tck.implementations.interface import (
     Clock,
     Entry,
+    EntryCache,
     ExpectedReads,
     HandleClosedException,
     LedgerHandle,
-    Position,
     ReadAnswered,
     ReadCount,
     ReadFailed,
@@ -70,7 +71,7 @@ class ReadLimiter:
             self._waiting.popleft()[2](False)
 
 
-class Cache(Protocol):
+class Cache(EntryCache, Protocol):
     """The cache that reads go through."""
 
     added: int
@@ -80,37 +81,21 @@ class Cache(Protocol):
     disabled: bool
     """Whether it keeps nothing."""
 
-    def put(self, position: Position, value: Entry) -> bool:
-        """Insert a value, retained."""
 
-    def get(self, position: Position) -> Entry | None:
-        """The value of a position, retained."""
-
-    def get_range(self, first: Position, last: Position) -> Sequence[Entry]:
-        """The values of a range, retained."""
-
-    def invalidate_all_entries(self, ledger: int) -> None:
-        """Remove all of a ledger."""
-
-
+@dataclass(eq=False, slots=True)
 class Reader:
     """Somebody who reads a range, whose entries come in parts."""
 
-    __slots__ = ("answered", "awaited", "entries", "expected", "failure", "first", "handle", "hit", "last")
-
-    def __init__(
-        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
-    ) -> None:
-        self.handle = handle
-        self.first = first
-        self.last = last
-        self.expected = expected
-        self.answered = answered
-        self.entries: dict[int, Entry] = {}
-        self.awaited = 0
-        self.failure: Exception | None = None
-        self.hit = False
-        """Whether something of it came from the cache."""
+    handle: LedgerHandle
+    first: int
+    last: int
+    expected: ExpectedReads
+    answered: ReadAnswered
+    entries: dict[int, Entry] = field(default_factory=dict)
+    awaited: int = 0
+    failure: Exception | None = None
+    hit: bool = False
+    """Whether something of it came from the cache."""
 
     def take(self, value: Entry) -> None:
         """Keep a value until all have come."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import inf
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from broker_tck.implementations.entry_cache.manager import Manager
 from broker_tck.implementations.entry_cache.reads import CacheReads, ReadLimiter, WholeReads
 from broker_tck.implementations.interface import (
     Clock,
@@ -48,19 +50,17 @@ class Count:
         self.expected -= 1
 
 
+@dataclass(eq=False, slots=True)
 class Slot:
     """The place of a value in its cache and in the queue. Without a value it has left the cache."""
 
-    __slots__ = ("accessed", "cache", "requeued", "size", "stamp", "value")
-
-    def __init__(self, cache: TopicCache, value: Entry, size: int, stamp: int) -> None:
-        self.cache = cache
-        self.value: Entry | None = value
-        self.size = size
-        """As it was inserted: the value's own length is not asked for again."""
-        self.stamp = stamp
-        self.requeued = 0
-        self.accessed = False
+    cache: TopicCache
+    value: Entry | None
+    size: int
+    """As it was inserted: the value's own length is not asked for again."""
+    stamp: int
+    requeued: int = 0
+    accessed: bool = False
 
 
 class TopicCache:
@@ -190,33 +190,24 @@ class TopicCache:
         return len(gone), size
 
 
-class RemovalQueue:
+class RemovalQueue(Manager):
     """The caches of a broker. Removal goes by one queue, in which every slot stands once.
 
     A pass costs what it visits. Slots that left their cache by another way stay where they are until a pass meets them,
     or until they are the greater part of the queue.
     """
 
-    contract = "entry-cache"
     profiles: tuple[str, ...] = ("ideal",)
     capabilities: ClassVar[dict[str, object]] = {"steps": False}
-    cache_type: ClassVar[type[TopicCache]] = TopicCache
+    cache_type: ClassVar[Any] = TopicCache
     reads: ClassVar[type[CacheReads]] = CacheReads
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
-        self.clock = clock
-        self.queue: deque[Slot] = deque()
-        self.size = 0
-        self._execute = execute
-        self._caches: dict[str, TopicCache] = {}
+        super().__init__(config, clock, execute)
+        self.queue: deque[Any] = deque()
         self._blanks = 0
         self._most_requeued = config.max_requeue_count
         self._extends_accessed = config.extend_ttl_of_recently_accessed
-        self._ttl = config.ttl
-        self._watermark = config.watermark
-        self._ordered = False
-        self._counters = [0, 0, 0]
-        self._set_max_size(config.max_size)
         self._read_counters = [0, 0, 0, 0]
         self._limiter: ReadLimiter | None = None
         if config.max_reads_in_flight > 0:
@@ -225,14 +216,6 @@ class RemovalQueue:
     def new_reads(self, cache: TopicCache) -> CacheReads:
         """What answers the readers of a cache."""
         return self.reads(cache, self._limiter, self._read_counters, self.new_read_count)
-
-    def get_entry_cache(self, topic: str) -> TopicCache:
-        """The cache of a topic, made where there is none."""
-        return self._caches.setdefault(topic, self.cache_type(self))
-
-    def remove_entry_cache(self, topic: str) -> None:
-        """A topic is closed."""
-        self._caches.pop(topic).clear()
 
     def new_read_count(self, expected: int) -> ReadCount | None:
         """A count, if reads are expected."""
@@ -243,16 +226,13 @@ class RemovalQueue:
     def added(self, slot: Slot) -> None:
         """A slot was made."""
         self.queue.append(slot)
-        self.size += slot.size
-        self._counters[0] += 1
-        if self.size > self._trigger and not self._ordered:
-            self._ordered = True
-            self._execute(self._run_ordered)
+        self.inserted(slot.size)
+        if self.size > self.trigger:
+            self.order()
 
     def removed(self, entries: int, size: int, blanks: int = 0) -> None:
         """Slots left their caches; so many of them are still in the queue."""
-        self.size -= size
-        self._counters[1] += entries
+        super().removed(entries, size)
         self._blanks += blanks
         if self._blanks > BLANKS and self._blanks > len(self.queue) // 2:
             self.queue = deque(slot for slot in self.queue if slot.value is not None)
@@ -303,36 +283,7 @@ class RemovalQueue:
         sizes = [slot.size for slot in self.queue if slot.value and (slot.value.reads is None or expects_reads(slot))]
         return len(sizes), sum(sizes)
 
-    # ---- When passes are made
-
-    def do_cache_eviction(self) -> None:
-        """The scheduled run: a time pass, then a size pass if it is needed."""
-        self.evict_entries_before_timestamp(self.clock() - self._ttl)
-        self._relieve()
-
-    def _run_ordered(self) -> None:
-        self._ordered = False
-        self._relieve()
-
-    def _relieve(self) -> None:
-        excess = self.size - self._goal
-        if self.size > self._trigger and excess > 0:
-            self._counters[2] += 1
-            self.evict_least_accessed_entries(int(excess))
-
-    def update_max_size(self, size: int) -> None:
-        """Set the largest size in bytes. Nothing is removed before the next pass."""
-        self._set_max_size(size)
-
-    def update_watermark(self, percent: int) -> None:
-        """Set the percentage that a size pass goes down to."""
-        self._watermark = percent
-        self._set_max_size(self.max_size)
-
-    def _set_max_size(self, size: int | None) -> None:
-        self.max_size = size
-        self._trigger = inf if size is None else size * 98 // 100
-        self._goal = inf if size is None else size * self._watermark // 100
+    # ---- Settings, and what is told
 
     def update_max_requeue_count(self, count: int) -> None:
         """Set how often reads that are expected have an entry requeued."""
@@ -341,15 +292,6 @@ class RemovalQueue:
     def update_extend_ttl_of_recently_accessed(self, extend: bool) -> None:
         """Set whether entries that were accessed are requeued."""
         self._extends_accessed = extend
-
-    def get_size(self) -> int:
-        """The bytes of all caches, those that were closed included."""
-        return self.size
-
-    def get_counters(self) -> tuple[int, int, int]:
-        """Insertions, removals, size passes that had something to do."""
-        inserted, evicted, passes = self._counters
-        return inserted, evicted, passes
 
     def get_read_counters(self) -> tuple[int, int, int, int]:
         """Entries and bytes of hits, entries and bytes of misses."""

@@ -7,7 +7,8 @@ A wrapper is used again for another entry once it was taken out of the queue. An
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar, TypeVar
 
@@ -36,17 +37,36 @@ R = TypeVar("R")
 REMOVES, REQUEUES = "removes", "requeues"
 
 
+def at_once(steps: Steps[R]) -> R:
+    """All steps of a call, one after the other. RuntimeError where it waits for another call, which cannot go on."""
+    while True:
+        try:
+            did = next(steps)
+        except StopIteration as end:
+            result: R = end.value
+            return result
+        if did is WAITS:
+            raise RuntimeError("the call waits for another, which cannot go on")
+
+
+def whole(name: str) -> Callable[..., Any]:
+    """The ordinary call of one that has steps."""
+    steps = f"{name}_steps"
+    return lambda self, *arguments: at_once(getattr(self, steps)(*arguments))
+
+
+@dataclass(eq=False, slots=True)
 class Wrapper:
     """The place of an entry in the queue: of one after another. Without a key it is blank."""
 
-    __slots__ = ("accessed", "cache", "key", "locked", "requeued", "size", "stamp", "value")
-
-    def __init__(self) -> None:
-        self.cache: StepwiseCache | None = None
-        self.key: Position | None = None
-        self.value: Entry | None = None
-        self.size = self.stamp = self.requeued = 0
-        self.accessed = self.locked = False
+    cache: StepwiseCache | None = None
+    key: Position | None = None
+    value: Entry | None = None
+    size: int = 0
+    stamp: int = 0
+    requeued: int = 0
+    accessed: bool = False
+    locked: bool = False
 
     def wrap(self, cache: StepwiseCache, key: Position, value: Entry, stamp: int) -> None:
         """Stand for an entry from now on."""
@@ -146,6 +166,8 @@ class StepwiseCache:
         """Count what was inserted, as large as it was then: its wrapper may stand for something else by now."""
         self.size += size
         self.broker.inserted(size)
+        if self.broker.size > self.broker.trigger:
+            self.broker.order()
 
     def next_within(
         self, first: Position, last: Position, from_first: bool, last_inclusive: bool
@@ -169,33 +191,12 @@ class StepwiseCache:
 
     # ---- At once
 
-    def put(self, position: Position, value: Entry) -> bool:
-        """Insert a value, unless its position is cached."""
-        return at_once(self.put_steps(position, value))
-
-    def get(self, position: Position) -> Entry | None:
-        """The value of a position, retained."""
-        return at_once(self.get_steps(position))
+    put, get, remove_range, clear = whole("put"), whole("get"), whole("remove_range"), whole("clear")
+    invalidate_entries, invalidate_all_entries = whole("invalidate_entries"), whole("invalidate_all_entries")
 
     def get_range(self, first: Position, last: Position) -> list[Entry]:
         """The values of a range, retained, in ascending order."""
         return [value for key in self.wrappers.irange(first, last) if (value := self.get(key))]
-
-    def remove_range(self, first: Position, last: Position, last_inclusive: bool) -> tuple[int, int]:
-        """Remove a range; answers with entries and bytes."""
-        return at_once(self.remove_range_steps(first, last, last_inclusive))
-
-    def invalidate_entries(self, last: Position) -> None:
-        """Remove what is before a position."""
-        at_once(self.invalidate_entries_steps(last))
-
-    def invalidate_all_entries(self, ledger: int) -> None:
-        """Remove all of a ledger."""
-        at_once(self.invalidate_all_entries_steps(ledger))
-
-    def clear(self) -> tuple[int, int]:
-        """Remove everything; answers with entries and bytes."""
-        return at_once(self.clear_steps())
 
     def get_number_of_entries(self) -> int:
         """How many entries are cached."""
@@ -210,35 +211,17 @@ class StepwiseQueue(RemovalQueue):
     """The caches of a broker."""
 
     capabilities: ClassVar[dict[str, object]] = {"reads": False}
-    stepped_type: type[StepwiseCache] = StepwiseCache
+    cache_type: ClassVar[Any] = StepwiseCache
 
     def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
         super().__init__(config, clock, execute)
-        self.queue: deque[Any] = deque()
-        self.caches: dict[str, StepwiseCache] = {}
         self.free: list[Wrapper] = []
         self.evicting = False
         """Whether a pass holds the queue's monitor."""
 
-    def get_entry_cache(self, topic: str) -> Any:
-        """The cache of a topic, made where there is none."""
-        return self.caches.setdefault(topic, self.stepped_type(self))
-
-    def remove_entry_cache(self, topic: str) -> None:
-        """A topic is closed."""
-        self.caches.pop(topic).clear()
-
     def new_wrapper(self) -> Wrapper:
         """A wrapper: one that was used before, if there is one."""
         return self.free.pop() if self.free else Wrapper()
-
-    def inserted(self, size: int) -> None:
-        """An insertion has come to its end."""
-        self.size += size
-        self._counters[0] += 1
-        if self.size > self._trigger and not self._ordered:
-            self._ordered = True
-            self._execute(self._run_ordered)
 
     def evict_entries_before_timestamp_steps(self, timestamp: int) -> Steps[tuple[int, int]]:
         """Remove from the head what was put there before a time; answers with entries and bytes."""
@@ -310,22 +293,5 @@ class StepwiseQueue(RemovalQueue):
         wrapper.stamp, wrapper.accessed = self.clock(), False
         wrapper.requeued += 1
 
-    def evict_entries_before_timestamp(self, timestamp: int) -> tuple[int, int]:
-        """Remove from the head what was put there before a time; answers with entries and bytes."""
-        return at_once(self.evict_entries_before_timestamp_steps(timestamp))
-
-    def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
-        """Remove from the head until so many bytes are gone."""
-        return at_once(self.evict_least_accessed_entries_steps(size))
-
-
-def at_once(steps: Steps[R]) -> R:
-    """All steps of a call, one after the other. RuntimeError where it waits for another call, which cannot go on."""
-    while True:
-        try:
-            did = next(steps)
-        except StopIteration as end:
-            result: R = end.value
-            return result
-        if did is WAITS:
-            raise RuntimeError("the call waits for another, which cannot go on")
+    evict_entries_before_timestamp = whole("evict_entries_before_timestamp")
+    evict_least_accessed_entries = whole("evict_least_accessed_entries")

@@ -7,9 +7,7 @@ from broker_tck.implementations.mutants.bucket_delivery import trackers as bucke
 from broker_tck.implementations.mutants.delayed_delivery import adding, handing_out, index
 from broker_tck.implementations.mutants.delayed_delivery import amounts as delayed_amounts
 from broker_tck.implementations.mutants.delayed_delivery import edges as delayed_edges
-from broker_tck.implementations.mutants.entry_cache import amounts as cache_amounts
-from broker_tck.implementations.mutants.entry_cache import caches, interleavings, passes, reads
-from broker_tck.implementations.mutants.entry_cache import edges as cache_edges
+from broker_tck.implementations.mutants.entry_cache import caches, interleavings
 from broker_tck.implementations.mutants.mutant import Mutant, declared_in
 from broker_tck.implementations.mutants.negative_acks import amounts as nack_amounts
 from broker_tck.implementations.mutants.negative_acks import edges as nack_edges
@@ -22,7 +20,7 @@ MUTANTS: dict[str, Mutant] = declared_in(
     *(adding, handing_out, index, delayed_amounts, delayed_edges),
     *(trackers, nack_amounts, nack_edges),
     *(containers, cursor_amounts, cursor_edges),
-    *(passes, caches, reads, interleavings, cache_amounts, cache_edges),
+    *(caches, interleavings),
     buckets,
     *(views, topic_amounts, topic_edges),
 )

@@ -1,5 +1,5 @@
 """The reference models of contract ``entry-cache``, by profile."""
 
-from broker_tck.model.entry_cache.profiles import PROFILES
+from broker_tck.model.entry_cache.releases import PROFILES
 
 __all__ = ["PROFILES"]

@@ -7,124 +7,344 @@ each moment what is cached and what is queued. Sizes may be off until all calls 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from broker_tck.model.entry_cache.broker import Keeps, Stops
-from broker_tck.model.entry_cache.call import Call, Did
-from broker_tck.model.entry_cache.calls import Getting, Putting, Removing
-from broker_tck.model.entry_cache.entries import Position
-from broker_tck.model.entry_cache.passing import Passing
-from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.model.entry_cache.steps import Steps
-from broker_tck.model.entry_cache.unembodied import OF_STEPS
-from broker_tck.model.reference import UNDEFINED, Allowed, Reference
-from broker_tck.model.rules import rule
+from broker_tck.model.entry_cache.entries import Cache, Cached, Position, Removed, add
+from broker_tck.model.entry_cache.eviction import Judges
+from broker_tck.model.rules import Part, rule
 
-Begun = Callable[[Any], Any]
-"""Asks something that has the calls as methods for one of them."""
+if TYPE_CHECKING:
+    from broker_tck.model.entry_cache.specification import EntryCaches
 
-ORDINARY = (
-    *("put", "fill", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear"),
-    *("reopen", "evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues"),
-    *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
-    *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
-)
-"""Calls that are not made while others are under way: they do nothing then."""
-BUSY = "busy"
-"""What an ordinary call answers then."""
+Did = list[Any]
+"""What a step did: a word, and the position that it is about; or ``ends`` and the call's result."""
+LOOKS: Did = ["looks"]
+WAITS: Did = ["waits"]
+MOST_LOOKS = 24
+"""Maximum number of steps in a row that do nothing else; six more for each entry of the queue. So a call ends."""
+WRAPPER = "RangeCacheEntryWrapper"
 
 
-def refuse_ordinary(to: Any) -> None:
-    """Have the ordinary calls do nothing."""
-    vars(to).update(dict.fromkeys(ORDINARY, lambda *arguments: BUSY))
+class Steps:
+    """What calls under way know of each other."""
+
+    def __init__(self) -> None:
+        self.putting: list[Cached] = []
+        """Entries whose insertion has not ended."""
+        self.unqueued: list[Cached] = []
+        """Those of them that are mapped and not yet in the queue."""
+        self.passing: list[Removed] = []
+        """What each of the passes has removed so far that have begun to look at the queue."""
 
 
-def admit_ordinary(to: Any) -> None:
-    """Have them do again what they are for."""
-    for name in ORDINARY:
-        del vars(to)[name]
+class Call(Part, ABC):
+    """A call that was begun: what it may do next, and what that does. Its kinds say how."""
 
+    CHANGES_SIZES: ClassVar[bool] = False
+    """Whether sizes may be off while it is under way."""
 
-class Overlapping(EntryCaches):
-    """Entry caches whose calls can be begun, and gone on with step by step."""
+    def __init__(self, model: EntryCaches) -> None:
+        self.model = model
+        self.steps = model.steps
+        self.looks = 0
 
-    Steps = Steps
-
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        self.steps = self.Steps()
-        self.under_way: dict[int, Call] = {}
-        """The calls that were begun and have not ended, by thread."""
-
-    @rule("EC-17", source="RangeCacheRemovalQueue, PR 24623", needs="steps")
-    def total_shown(self) -> int:
-        """A pass takes what it removed off the broker's size at its end, and off the cache's at once."""
-        return self.store.total + self.steps.removed_in_passes()
-
-    def begin(self, thread: int, call: Begun) -> bool:
-        """Begin a call; a thread that is in another does nothing. Nothing of the call is done before its first step."""
-        if thread in self.under_way:
+    def permits(self, did: Did) -> bool:
+        """Whether the next step may do this."""
+        if did == WAITS:
+            return self.must_wait()
+        if self.blocked():
             return False
-        if not self.under_way:
-            refuse_ordinary(self)
-            vars(self)["seen"] = self.seen_under_way
-        self.under_way[thread] = call(Calls(self, self.steps))
-        return True
+        if did == LOOKS:
+            return self.looks < MOST_LOOKS + 6 * len(self.model.store.queue)
+        return did in self.choices()
 
-    def step(self, thread: int) -> Allowed | None:
-        """Go on with the call of a thread, if it is in one."""
-        call = self.under_way.get(thread)
-        if call is None:
-            return None
+    def follow(self, did: Did) -> None:
+        """Do what the next step does. One that looks does nothing that others notice."""
+        if did == LOOKS:
+            self.looks += 1
+        elif did != WAITS:
+            self.looks = 0
+            self.do(did)
 
-        def follow(did: Did) -> None:
-            call.follow(did)
-            if did[0] == "ends":
-                self.end(thread)
-            for other in self.under_way.values():
-                other.notice()
+    def must_wait(self) -> bool:
+        """Whether another call holds what this one may need."""
+        return self.blocked() or bool(self.steps.unqueued)
 
-        return Allowed(call.permits, follow, call.example(), call.says())
+    def blocked(self) -> bool:
+        """Whether nothing can be done before another call has ended."""
+        return False
 
-    def end(self, thread: int) -> None:
-        """A call has ended."""
-        del self.under_way[thread]
-        if not self.under_way:
-            admit_ordinary(self)
-            del vars(self)["seen"]
+    def notice(self) -> None:
+        """Another call has done something."""
 
-    def size_of_all(self) -> Any:
-        """The bytes of all caches: they may be anything for a moment, unless only passes are under way."""
-        if self.sizes_are_exact():
-            return self.total_shown()
-        return Allowed(lambda got: True, lambda got: None, self.store.total, "a number that may be off for a moment")
+    @abstractmethod
+    def choices(self) -> list[Did]:
+        """What the rules allow now, beside looking and waiting."""
 
-    def sizes_are_exact(self) -> bool:
-        """Whether no insertion, and no removal but by passes, is under way."""
-        return not any(call.CHANGES_SIZES for call in self.under_way.values())
+    @abstractmethod
+    def do(self, did: Did) -> None:
+        """Do it."""
 
-    def seen_under_way(self) -> tuple[Any, ...]:
-        """What is seen while calls are under way: sizes and references may be off for a moment."""
-        caches, _ = type(self).seen(self)
-        exact = self.sizes_are_exact()
-        return [[entries, size if exact else UNDEFINED] for entries, size in caches], UNDEFINED
+    def example(self) -> Did:
+        """What the model itself does next."""
+        return self.choices()[0]
+
+    @abstractmethod
+    def says(self) -> str:
+        """What is allowed next, in words."""
+
+
+class Putting(Call):
+    """An insertion."""
+
+    CHANGES_SIZES = True
+
+    def __init__(self, model: EntryCaches, topic: int, position: Position, size: int, expected: int) -> None:
+        super().__init__(model)
+        self.topic, self.position, self.size, self.expected = topic, position, size, expected
+        self.cache = model.caches[topic]
+        self.entry: Cached | None = None
+        self.was_refused = False
+        self.notice()
+
+    def notice(self) -> None:
+        self.was_refused = self.was_refused or self.refused()
+
+    def refused(self) -> bool:
+        """Whether it would be refused now."""
+        return self.position in self.cache.entries or self.model.manager.keeps_nothing(self.cache)
+
+    def must_wait(self) -> bool:
+        return False
+
+    def choices(self) -> list[Did]:
+        if self.entry:
+            return [["queues"] if self.entry in self.steps.unqueued else ["ends", True]]
+        may_map = [] if self.refused() else [["maps"]]
+        return [*may_map, ["ends", False]] if self.was_refused else may_map
+
+    def do(self, did: Did) -> None:
+        if did == ["maps"]:
+            self.map()
+        elif self.entry and did == ["queues"]:
+            self.steps.unqueued.remove(self.entry)
+            self.model.store.queue.append(self.entry)
+        elif self.entry:
+            self.finish(self.entry)
+
+    def map(self) -> None:
+        """Make the entry, and put it into its cache."""
+        count = self.model.read_counts.new(self.expected)
+        self.entry = Cached(self.cache, self.position, self.size, count, self.model.now)
+        self.model.store.map(self.entry)
+        self.steps.unqueued.append(self.entry)
+        self.steps.putting.append(self.entry)
+
+    def finish(self, entry: Cached) -> None:
+        """Count the entry, and order a pass if it is one too many."""
+        model = self.model
+        model.store.count_in(entry)
+        model.manager.order_pass(model.store.total)
+        model.stored[self.topic, self.position] = entry
+        self.steps.putting.remove(entry)
+
+    def says(self) -> str:
+        return "the insertion to go on, or to be refused where its position was cached"
+
+
+class Getting(Call):
+    """A read of one entry."""
+
+    def __init__(self, model: EntryCaches, cache: Cache, position: Position) -> None:
+        super().__init__(model)
+        self.cache, self.position = cache, position
+        self.was: tuple[str, ...] = ()
+        self.marked = False
+        self.notice()
+
+    def notice(self) -> None:
+        entry = self.there()
+        now = "hit" if entry and self.model.lookup.hands_out(entry) else "miss"
+        self.was = (now, *(answer for answer in self.was if answer != now))
+
+    @rule("IL-4", source=f"{WRAPPER}, recycled wrappers", needs="steps")
+    def there(self) -> Cached | None:
+        """A read never answers with the value of another position, although wrappers are used again."""
+        return self.model.lookup.find(self.cache, self.position)
+
+    @rule("IL-3", source=f"{WRAPPER}, optimistic reads", needs="steps")
+    def choices(self) -> list[Did]:
+        """A read answers with what was so at a moment of it: a hit if its entry was there, a miss if it was not."""
+        ends = [["ends", answer] for answer in self.was if answer == "miss" or self.marked]
+        marks = [["marks"]] if self.there() else []
+        return [*marks, *ends] if self.was[0] == "hit" and not self.marked else [*ends, *marks]
+
+    def do(self, did: Did) -> None:
+        entry = self.there()
+        if did == ["marks"] and entry:
+            self.marked = True
+            self.model.touch(entry, True)
+
+    def says(self) -> str:
+        return f"{' or '.join(self.was)}, the entry marked as accessed before a hit"
+
+
+class Removing(Call):
+    """A removal of what is in a range."""
+
+    CHANGES_SIZES = True
+
+    def __init__(self, model: EntryCaches, cache: Cache, takes: Callable[[Position], bool], answers: bool) -> None:
+        super().__init__(model)
+        self.cache, self.takes, self.answers = cache, takes, answers
+        self.removed: Removed = [0, 0]
+        self.due = [entry for entry in self.targets() if entry not in self.steps.putting]
+
+    def targets(self) -> list[Cached]:
+        """What is in the range now."""
+        return [entry for entry in self.cache.entries.values() if self.takes(entry.position)]
+
+    @rule("IL-1", source="RangeCache.put, under the wrapper's lock", needs="steps")
+    def removable(self, entry: Cached) -> bool:
+        """An insertion maps its entry, queues it, and counts its size; until it is queued no removal takes it."""
+        return entry not in self.steps.unqueued
+
+    @rule("IL-5", source="RangeCache, weakly consistent iteration", needs="steps")
+    def owed(self) -> list[Cached]:
+        """A removal takes all that was in its range from its begin on; what comes in meanwhile may go or stay."""
+        return [entry for entry in self.due if entry.cached]
+
+    @rule("EC-16", needs="steps")
+    def result(self) -> Removed | None:
+        """A removal answers with what it removed itself, not with what was there when it began."""
+        return [*self.removed] if self.answers else None
+
+    def choices(self) -> list[Did]:
+        removes: list[Did] = [["removes", *e.position] for e in self.targets() if self.removable(e)]
+        return removes if self.owed() else [*removes, ["ends", self.result()]]
+
+    def do(self, did: Did) -> None:
+        if did[0] == "removes":
+            add(self.removed, self.model.store.remove(self.cache.entries[did[1], did[2]]))
+
+    def example(self) -> Did:
+        owed = self.owed()
+        wanted = owed or [entry for entry in self.targets() if entry not in self.due]
+        entry = next((entry for entry in wanted if self.removable(entry)), None)
+        if entry:
+            return ["removes", *entry.position]
+        return WAITS if owed else ["ends", self.result()]
+
+    def says(self) -> str:
+        result = self.result()
+        end = "the end" if result is None else f"the end, with {result},"
+        return f"an entry of the range to be removed, or {end} if none of it is left"
+
+
+class Passing(Call):
+    """A pass over the queue."""
+
+    def __init__(self, model: EntryCaches, judges: Judges) -> None:
+        super().__init__(model)
+        self.stops, self.keeps = judges
+        self.queue = model.store.queue
+        self.removed: Removed = [0, 0]
+        self.going_on = self.stopped = False
+        self.then = ""
+        """What the head deserved when it was looked at; empty if it was not since the last was dealt with."""
+        self.queued = self.visits = 0
+        """How long the queue was at first, and how many of its places were dealt with."""
+
+    @rule("IL-11", source="RangeCacheRemovalQueue, the monitor of the queue", needs="steps")
+    def blocked(self) -> bool:
+        """Passes are made one after the other: one that is begun while another is under way waits for its end."""
+        return len(self.steps.passing) > self.going_on
+
+    def head(self) -> Cached | None:
+        """The first in the queue that is in its cache."""
+        return next((entry for entry in self.queue if not entry.blank), None)
+
+    def deserved(self) -> str:
+        """What is to become of the head."""
+        head = self.head()
+        if head is None or self.stops(head, self.removed):
+            return "stops"
+        visits = self.visits + self.queue.index(head) + 1
+        first_round = visits <= (self.queued if self.going_on else len(self.queue))
+        return "requeues" if self.keeps(head, first_round) else "removes"
+
+    def go_on(self) -> None:
+        """The pass has the queue, from the first step on that is not to wait."""
+        if not self.going_on:
+            self.going_on = True
+            self.queued = len(self.queue)
+            self.steps.passing.append(self.removed)
+
+    @rule("IL-2", source="RangeCacheRemovalQueue, PR 18076", needs="steps")
+    def fate(self) -> Did:
+        """A pass judges the head when it has its lock: what has left its cache by then is dropped, uncounted."""
+        head = self.head()
+        if self.stopped or head is None:
+            return ["ends", [*self.removed]]
+        word = self.deserved()
+        return ["stops"] if word == "stops" else [word, *head.position]
+
+    def follow(self, did: Did) -> None:
+        super().follow(did)
+        if did == LOOKS:
+            self.go_on()
+            self.then = self.deserved()
+
+    def choices(self) -> list[Did]:
+        return [self.fate(), ["stops"]] if self.head() is None and not self.stopped else [self.fate()]
+
+    def do(self, did: Did) -> None:
+        head = self.head()
+        self.go_on()
+        self.then = ""
+        if did == ["stops"]:
+            self.stopped = True
+        elif did[0] == "ends":
+            self.steps.passing[:] = [removed for removed in self.steps.passing if removed is not self.removed]
+        elif head:
+            self.deal_with(head, did[0])
+
+    def deal_with(self, head: Cached, word: str) -> None:
+        """Requeue or remove the head; what was before it is dropped."""
+        self.visits += self.queue.index(head) + 1
+        while self.queue.popleft() is not head:
+            pass
+        if word == "requeues":
+            self.model.store.requeue(head)
+        else:
+            add(self.removed, self.model.store.remove(head))
+
+    def example(self) -> Did:
+        if self.blocked():
+            return WAITS
+        return self.fate() if self.then or self.stopped or self.head() is None else LOOKS
+
+    def says(self) -> str:
+        if self.blocked():
+            return "to wait, as another pass is under way"
+        return f"to look, or {' '.join(map(str, self.fate()))}"
 
 
 class Calls:
     """The calls that can be begun, by the names of the ordinary ones."""
 
-    def __init__(self, model: EntryCaches, steps: Steps) -> None:
+    def __init__(self, model: EntryCaches) -> None:
         self.model = model
-        self.steps = steps
 
     def put(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> Call:
         """Insert an entry."""
-        return Putting(self.model, self.steps, cache, (ledger, entry), size, expected)
+        return self.model.Putting(self.model, cache, (ledger, entry), size, expected)
 
     def get(self, cache: int, ledger: int, entry: int) -> Call:
         """Read an entry, and let go of it."""
-        return Getting(self.model, self.steps, self.model.caches[cache], (ledger, entry))
+        return self.model.Getting(self.model, self.model.caches[cache], (ledger, entry))
 
     def remove(self, cache: int, l1: int, e1: int, l2: int, e2: int, last_inclusive: int) -> Call:
         """Remove a range."""
@@ -149,34 +369,12 @@ class Calls:
 
     def removing(self, cache: int, takes: Callable[[Position], bool], answers: bool) -> Call:
         """Remove something of a cache."""
-        return Removing(self.model, self.steps, self.model.caches[cache], takes, answers)
+        return self.model.Removing(self.model, self.model.caches[cache], takes, answers)
 
     def evict_old(self, age: int) -> Call:
         """A time pass."""
-        passes, threshold = self.model.passes, self.model.now - age
-        return self.passing(
-            lambda head, removed: passes.stops_time_pass(head, threshold, removed),
-            lambda head, first_round: passes.should_requeue(head),
-        )
+        return self.model.Passing(self.model, self.model.passes.by_age(self.model.now - age))
 
     def evict_size(self, asked: int) -> Call:
         """A size pass."""
-        passes = self.model.passes
-        return self.passing(
-            lambda head, removed: passes.stops_size_pass(head, removed, asked), self.model.kept_in_size_pass
-        )
-
-    def passing(self, stops: Stops, keeps: Keeps) -> Call:
-        """A pass over the queue."""
-        return Passing(self.model, self.steps, stops, keeps)
-
-
-def overlapping(profiles: Mapping[str, type[EntryCaches]]) -> dict[str, type[Reference]]:
-    """The models of these profiles, with calls that can overlap."""
-    return {name: with_calls(model) for name, model in profiles.items()}
-
-
-def with_calls(model: type[EntryCaches]) -> type[Reference]:
-    """A model whose calls can overlap; what cannot be seen between calls can be seen between steps."""
-    names = {"UNEMBODIED": (*model.UNEMBODIED, *OF_STEPS), "__doc__": model.__doc__}
-    return type(model.__name__, (Overlapping, model), names)
+        return self.model.Passing(self.model, self.model.passes.by_size(asked))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Protocol
 
+from broker_tck.model.entry_cache.entries import Config
 from broker_tck.model.entry_cache.readers import Reader
 from broker_tck.model.rules import Part, rule
 
@@ -12,22 +12,6 @@ OVERHEAD = 64
 """Bytes that the limiter takes for each entry beside its own."""
 UNKNOWN_SIZE = 10_240
 """Bytes that it takes for an entry of a ledger of which nothing is known."""
-
-
-class Config(Protocol):
-    """What a trace configures of it."""
-
-    @property
-    def max_reads_in_flight(self) -> int:
-        """Bytes that reads may have taken at once; 0 for no limit."""
-
-    @property
-    def acquire_timeout(self) -> int:
-        """Milliseconds that a read may wait; 0 for any time."""
-
-    @property
-    def acquire_queue(self) -> int:
-        """How many reads may wait."""
 
 
 class ReadLimit(Part):
@@ -42,34 +26,23 @@ class ReadLimit(Part):
 
     @rule("EC-55", source="InflightReadsLimiter, PR 23901", needs="reads")
     def is_limited(self, reader: Reader) -> bool:
-        """Where a limit is set, each read takes permits for the bytes that it is estimated to hold, and gives them back
-        with its last entry. What does not fit waits in a queue, which is served from its head, and not for ever.
-        """
+        """If a limit is set, each read takes permits for the bytes that it is estimated to hold."""
         return self.config.max_reads_in_flight > 0
 
     @rule("EC-55", needs="reads")
     def estimate(self, reader: Reader, average: int | None) -> int:
-        """What each entry is estimated to hold: the average of its ledger, if that is known, and 64 bytes more."""
-        return self.size(reader, average) + OVERHEAD
+        """An entry is estimated to hold the average size of its ledger, and 64 bytes more."""
+        return (self.unknown(reader) if average is None else average) + OVERHEAD
 
     @rule("EC-55", needs="reads")
     def unknown(self, reader: Reader) -> int:
-        """The size of an entry where its ledger tells nothing: the average of what was cached, and 10 KiB at least."""
+        """If its ledger tells nothing, the size is the average of what was cached, and at least 10 KiB."""
         return max(reader.cache.average_added(), UNKNOWN_SIZE)
-
-    def size(self, reader: Reader, average: int | None) -> int:
-        """The size that an entry is taken to have."""
-        return self.unknown(reader) if average is None else average
 
     @rule("EC-55", needs="reads")
     def fits(self, permits: int) -> bool:
-        """Whether there are so many permits. A read that fits overtakes those that wait."""
+        """A read that does not fit waits in a queue; one that fits overtakes those that wait."""
         return self.remaining >= permits
-
-    @rule("EC-55", needs="reads")
-    def has_room(self) -> bool:
-        """Whether one more can wait; a read that cannot is refused at once."""
-        return len(self.waiting) < self.config.acquire_queue
 
     def take(self, reader: Reader) -> bool:
         """A reader takes its permits, if they are there; answers whether they were."""
@@ -77,6 +50,11 @@ class ReadLimit(Part):
             return False
         self.remaining -= reader.permits
         return True
+
+    @rule("EC-55", needs="reads")
+    def has_room(self) -> bool:
+        """A read that would wait is refused at once if the queue is full."""
+        return len(self.waiting) < self.config.acquire_queue
 
     def wait(self, reader: Reader, now: int) -> bool:
         """A reader waits for its permits; answers whether there was room."""
@@ -91,7 +69,7 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def returns_permits(self, reader: Reader) -> bool:
-        """Whether permits are given back as an entry is freed: with the last one."""
+        """A read gives its permits back with its last entry that is freed."""
         return not reader.left
 
     def give_back(self, reader: Reader) -> None:
@@ -99,8 +77,9 @@ class ReadLimit(Part):
         self.remaining += reader.permits
         reader.permits = 0
 
+    @rule("EC-55", needs="reads", when=lambda r, now: len(r.waiting) > 1)
     def serve(self, now: int) -> Reader | None:
-        """Permits came back: the head of the queue, with permits, or without if it fails; None: it goes on waiting."""
+        """The queue is served from its head."""
         if not self.waiting:
             return None
         head = self.waiting[0]
@@ -123,10 +102,10 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def too_late(self, age: int) -> bool:
-        """Whether a read that does not fit fails, as permits come back, since it waited for longer than it may."""
+        """As permits come back, a read that does not fit fails if it has waited for longer than the time-out."""
         return 0 < self.config.acquire_timeout < age
 
     @rule("EC-55", needs="reads")
     def timed_out(self, age: int) -> bool:
-        """Whether a read fails when the timer asks, since it waited for as long as it may."""
+        """The timer fails a read that has waited for as long as the time-out."""
         return 0 < self.config.acquire_timeout <= age

@@ -1,72 +1,59 @@
-"""Readers of the entry cache: what each asked for and was given, and what the storage was asked for on the way."""
+"""Who reads: what each reader asked for and was given, the storage reads on the way, and those that can be joined."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from broker_tck.model.entry_cache.entries import Cache, Count
+from broker_tck.model.parts.calls import CallsUnderWay
+from broker_tck.model.rules import rule
 
 Run = tuple[int, int]
 """The first and the last entry of a part of a ledger."""
 SINGLE = -1
 """In place of a cursor: a read of a single entry, which is not a cursor's."""
+WAITS, COMPLETES, FAILS, RAISES = range(4)
+"""What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
+BUSY, BROKEN, CLOSED = range(3)
+"""How a storage read fails: too many requests, anything else, the ledger's handle was closed."""
 
 
+@dataclass(eq=False)
 class Returned:
     """An entry as one reader has it, until it is freed."""
 
-    __slots__ = ("count", "entry", "reader")
-
-    def __init__(self, entry: int, count: Count | None) -> None:
-        self.entry = entry
-        self.count = count
-        self.reader: Reader | None = None
+    entry: int
+    count: Count | None
+    reader: Reader | None = None
 
 
+@dataclass(eq=False)
 class Reader:
     """Somebody who reads a part of a ledger, from the request until what was returned is freed."""
 
-    __slots__ = (
-        "again",
-        "awaited",
-        "cache",
-        "cursor",
-        "failed",
-        "first",
-        "got",
-        "last",
-        "ledger",
-        "left",
-        "number",
-        "partial",
-        "permits",
-        "since",
-        "topic",
-        "within",
-    )
-
-    def __init__(self, cache: Cache, topic: int, cursor: int, ledger: int, run: Run, again: bool) -> None:
-        self.within: Reader | None = None
-        """The reader that this one reads a part for."""
-        self.cache = cache
-        self.topic = topic
-        self.cursor = cursor
-        self.ledger = ledger
-        self.first, self.last = run
-        self.again = again
-        """Whether it reads the same once more when it is answered, before it returns."""
-        self.number = 0
-        self.got: dict[int, Returned] = {}
-        self.awaited = 0
-        """Parts that have not come yet."""
-        self.failed = False
-        self.partial = False
-        """Whether a part of it was cached."""
-        self.permits = 0
-        self.since = 0
-        """When it began to wait for permits."""
-        self.left = 0
-        """Returned entries that are not freed yet."""
+    cache: Cache
+    topic: int
+    cursor: int
+    ledger: int
+    first: int
+    last: int
+    again: bool = False
+    """Whether it reads the same once more when it is answered, before it returns."""
+    within: Reader | None = None
+    """The reader that this one reads a part for."""
+    number: int = 0
+    got: dict[int, Returned] = field(default_factory=dict)
+    awaited: int = 0
+    """Parts that have not come yet."""
+    failed: bool = False
+    partial: bool = False
+    """Whether a part of it was cached."""
+    permits: int = 0
+    since: int = 0
+    """When it began to wait for permits."""
+    left: int = 0
+    """Returned entries that are not freed yet."""
 
     @property
     def entries(self) -> range:
@@ -75,9 +62,7 @@ class Reader:
 
     def part(self, run: Run) -> Reader:
         """One who reads a part for this reader."""
-        other = Reader(self.cache, self.topic, self.cursor, self.ledger, run, again=False)
-        other.within = self
-        return other
+        return Reader(self.cache, self.topic, self.cursor, self.ledger, *run, within=self)
 
     def listed(self) -> list[Returned]:
         """What it was given, in the order of the entries."""
@@ -91,8 +76,6 @@ class Reader:
 
 class Request:
     """A read that the storage was asked for, and who listens for it."""
-
-    __slots__ = ("cache", "creator", "first", "last", "ledger", "listeners", "number", "reopened")
 
     def __init__(self, creator: Reader, run: Run) -> None:
         self.creator = creator
@@ -114,6 +97,76 @@ class Request:
         return self.creator.topic, self.ledger, self.first, self.last, self.number
 
 
+class PendingReads(CallsUnderWay[Request]):
+    """Requests that wait for the storage, by topic, ledger and entries, and then as they were made."""
+
+    def __init__(self) -> None:
+        super().__init__(order=Request.order)
+        self.requests = 0
+        self.running: list[Request] = []
+        """Those that can be joined."""
+        self.mode = WAITS
+        """What the storage does when it is asked."""
+
+    # ---- Reads that run already are joined
+
+    @rule("EC-50", source="PendingReadsManager, PR 17241", needs="reads")
+    def joins(self, request: Request, first: int, last: int) -> bool:
+        """A read joins those that run already, in whatever part they overlap."""
+        return request.first <= last and first <= request.last
+
+    @rule("EC-50", needs="reads")
+    def of_its_cache(self, request: Request, reader: Reader, disabled: bool) -> bool:
+        """A read joins only reads of its own cache and ledger; what a disabled cache reads cannot be joined."""
+        return request.ledger == reader.ledger and request.cache is reader.cache and not disabled
+
+    def join(self, reader: Reader, run: Run, disabled: bool) -> tuple[int, list[int]]:
+        """Listen for the reads that run; answers with how many these are, and the entries that they leave."""
+        first, last = run
+        left = {*range(first, last + 1)}
+        joined = [r for r in self.running if self.of_its_cache(r, reader, disabled) and self.joins(r, first, last)]
+        for request in joined:
+            request.listeners.append((reader, max(first, request.first), min(last, request.last)))
+            left.difference_update(request.entries)
+        return len(joined), sorted(left)
+
+    # ---- The storage is asked, and answers
+
+    def admit(self, request: Request) -> int:
+        """The storage is asked; answers with what it does, which is to wait if it was asked for that ledger before."""
+        self.requests += 1
+        request.number = self.requests
+        if not request.reopened:
+            self.running.append(request)
+        alone = not any(other.order()[:2] == request.order()[:2] for other in self.waiting)
+        return self.mode if alone else WAITS
+
+    def settled(self, request: Request) -> None:
+        """This one can no longer be joined."""
+        self.running = [r for r in self.running if r is not request]
+
+    def forget(self, cache: Cache, ledger: int | None = None) -> None:
+        """No read of a cache, or of one of its ledgers, can be joined any more."""
+        if self.running:
+            self.running = [r for r in self.running if r.cache is not cache or ledger not in (None, r.ledger)]
+
+    def runs(self, cache: Cache, ledger: int | None = None) -> bool:
+        """Whether a read of a cache, or of one of its ledgers, can be joined."""
+        return any(r.cache is cache and ledger in (None, r.ledger) for r in self.running)
+
+    # ---- The storage fails
+
+    @rule("EC-54", source="RangeEntryCacheImpl, 2026", needs="reads")
+    def forgets_at(self, kind: int) -> bool:
+        """A storage read that fails has all running reads of its ledger forgotten, except for too many requests."""
+        return kind != BUSY
+
+    @rule("EC-54", needs="reads", when=lambda p, request: not request.reopened)
+    def reopens(self, request: Request) -> bool:
+        """A read whose ledger handle was closed is made once more, once."""
+        return not request.reopened
+
+
 def runs(entries: Iterable[int]) -> list[Run]:
     """Entries in ascending order as runs without a gap, each as long as can be."""
     found: list[Run] = []
@@ -125,11 +178,6 @@ def runs(entries: Iterable[int]) -> list[Run]:
     return found
 
 
-def spanned(entries: list[int]) -> list[Run]:
-    """Entries in ascending order as a single run, gaps included."""
-    return [(entries[0], entries[-1])] if entries else []
-
-
 def lefts(entries: Iterable[Returned]) -> list[int | None]:
-    """The counts of entries; none where they are not counted."""
+    """The counts of entries; None for each that is not counted."""
     return [entry.count.left if entry.count else None for entry in entries]

@@ -1,151 +1,112 @@
-"""The topics of the caches: entries are added, cursors come, move and leave, ledgers and caches are dropped."""
+"""The topics behind the caches: the ledgers that store every entry, and the cursors that are to read them."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple
 
-from broker_tck.model.entry_cache import caches, cursors
-from broker_tck.model.entry_cache.broker import Broker
-from broker_tck.model.entry_cache.cursors import Cursors
-from broker_tck.model.entry_cache.entries import Cache, Position, Removed
-from broker_tck.model.entry_cache.ledgers import Ledgers, size_of
-from broker_tck.model.entry_cache.pending_reads import PendingReads
-from broker_tck.model.entry_cache.readers import SINGLE, Reader
-from broker_tck.model.rules import rule
+from broker_tck.model.active_cursors.specification import ActiveCursors
+from broker_tck.model.entry_cache.entries import Config, Position
+from broker_tck.model.rules import Part, rule
 
-FIRST_OF_CROWD = 10
-"""The name of the first cursor of a crowd: the names before it are those of single ones."""
+ENTRY_SIZES = (10, 30, 20, 40)
+"""Sizes of the stored entries, by entry id, over and over."""
 
 
-class Config(caches.Config, cursors.Config, Protocol):
-    """What a trace configures of topics as well."""
+class Ledgers:
+    """The ledgers of all topics. Every entry is stored there, cached or not."""
+
+    def __init__(self) -> None:
+        self.written: dict[tuple[int, int], int] = {}
+
+    def write(self, topic: int, ledger: int, n: int) -> int:
+        """A ledger has n entries more; answers with the first of them."""
+        first = self.written.get((topic, ledger), 0)
+        self.written[topic, ledger] = first + n
+        return first
+
+    def average(self, topic: int, ledger: int) -> int | None:
+        """The average size of a ledger's entries; None if nothing is known of them."""
+        n = self.written.get((topic, ledger), 0)
+        rounds, rest = divmod(n, len(ENTRY_SIZES))
+        return (rounds * sum(ENTRY_SIZES) + sum(ENTRY_SIZES[:rest])) // n if n else None
 
 
-class Topics(Broker):
-    """Caches of topics, which have ledgers and cursors."""
+def size_of(entry: int) -> int:
+    """The bytes of a stored entry."""
+    return ENTRY_SIZES[entry % len(ENTRY_SIZES)]
 
-    Cursors = Cursors
-    PendingReads = PendingReads
 
-    config: Config
+class CursorsConfig(NamedTuple):
+    """How the cursors of a topic start."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.ledgers = Ledgers()
-        self.cursors = [self.Cursors(config, self.now) for _ in self.caches]
-        self.crowds = [0 for _ in self.caches]
-        """How many cursors of a crowd there are."""
-        self.pending_reads = self.PendingReads()
+    clock: int
+    grace: int
 
-    # ---- Entries are added
 
-    def append(self, topic: int, ledger: int) -> bool | None:
-        """Add the next entry of a ledger; answers whether it was inserted, with nothing where it is not to be."""
-        entry = self.ledgers.write(topic, ledger, 1)
-        cursors = self.cursors[topic]
-        cursors.advance_to(self.now)
-        if not cursors.caches_added():
-            return None
-        return self.put(topic, ledger, entry, size_of(entry), cursors.start_on_add())
+class Cursors(Part):
+    """The active cursors of one topic, as contract ``active-cursors`` specifies them, and what follows from them."""
 
-    def write(self, topic: int, ledger: int, n: int) -> None:
-        """A ledger has n entries more, which were written before all this."""
-        self.ledgers.write(topic, ledger, n)
+    def __init__(self, config: Config, now: int) -> None:
+        self.config = config
+        self.active = ActiveCursors(CursorsConfig(now, config.grace if config.by_read_count else 0))
+        self.caching: set[str] = set()
+        """The cursors whose reads are to be cached if reads are not counted."""
 
-    # ---- Cursors
+    # ---- Cursors come, move and leave
 
-    def cursor(self, topic: int, name: int, ledger: int, entry: int, caching: int) -> None:
+    def advance_to(self, now: int) -> None:
+        """Tell the cursors what time it is."""
+        self.active.advance(now - self.active.now)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a cursor of this name."""
+        return self.active.get(name) is not None
+
+    def move(self, name: str, at: Position, caching: bool) -> None:
         """A cursor is added, or moves."""
-        cursors = self.cursors[topic]
-        before = cursors.active.slowest()
-        cursors.move(str(name), (ledger, entry), bool(caching))
-        self.moved(topic, before)
+        (self.active.update if self.has(name) else self.active.add)(name, at)
+        (self.caching.add if caching else self.caching.discard)(name)
 
-    def uncursor(self, topic: int, name: int) -> bool:
-        """A cursor is removed; answers whether it was there."""
-        cursors = self.cursors[topic]
-        cursors.advance_to(self.now)
-        before = cursors.active.slowest()
-        if not cursors.remove(str(name)):
-            return False
-        self.moved(topic, before)
-        return True
+    @rule("EC-58", source="PR 24656", needs="grace reads", when=lambda c, name: c.has(name))
+    def remove(self, name: str) -> bool:
+        """The grace time begins when the last cursor is removed."""
+        self.caching.discard(name)
+        return self.active.remove(name)
 
-    def crowd(self, topic: int, ledger: int, entry: int, n: int, caching: int) -> None:
-        """A crowd of cursors becomes n: those are added, or move, and what is more of it leaves."""
-        before = self.crowds[topic]
-        for i in range(n):
-            self.cursor(topic, FIRST_OF_CROWD + i, ledger, entry, caching)
-        for i in range(n, before):
-            self.uncursor(topic, FIRST_OF_CROWD + i)
-        self.crowds[topic] = n
+    # ---- How many reads are expected
 
-    @rule(
-        "RC-11",
-        source="PIP-430",
-        needs="reads",
-        when=lambda m, topic, before: any(entry.counter for entry in m.caches[topic].entries.values()),
-    )
-    def moved(self, topic: int, before: Position | None) -> None:
-        """A cursor that comes, moves or leaves does not change the counts of what is cached."""
-        cursors = self.cursors[topic]
-        now = cursors.slowest(before)
-        if not cursors.moves_invalidate() or now == before:
-            return
-        if now is not None:
-            self.invalidate(topic, *now)
-        else:
-            self.invalidate_all(topic)
+    @rule("EC-58", source="PR 24656", needs="grace reads")
+    def caches_added(self) -> bool:
+        """An added entry is cached while there is a cursor, or the grace time lasts."""
+        return self.active.caches()
 
-    @rule("EC-57", needs="reads")
-    def invalidate_all(self, topic: int) -> None:
-        """When the last cursor leaves, the cache is emptied."""
-        self.clear(topic)
+    @rule("RC-03", source="PIP-430", needs="reads")
+    def start_on_add(self) -> int:
+        """The count of an added entry starts with the number of all active cursors; with 0 if reads are not counted."""
+        return self.active.size() if self.config.by_read_count else 0
 
-    @rule("EC-49", source="RangeEntryCacheImpl", needs="reads")
-    def start_of(self, reader: Reader) -> int:
-        """A read of a single entry expects no reads: it never populates the cache."""
-        return 0 if reader.cursor == SINGLE else self.start_by_cursor(reader)
+    @rule("RC-04", source="PIP-430", needs="ranks reads")
+    def rank(self, name: str) -> int:
+        """The count of an entry that a cursor read starts with the cursor's rank."""
+        return self.active.count(name)
 
-    def start_by_cursor(self, reader: Reader) -> int:
-        """The same for the reader's cursor."""
-        return self.cursors[reader.topic].start_on_read(str(reader.cursor))
+    @rule("RC-05", source="RangeEntryCacheImpl, cacheReadEntry", needs="reads")
+    def start_uncounted(self, name: str) -> int:
+        """If reads are not counted, what a cursor reads is expected once if that cursor is to have it cached."""
+        return int(name in self.caching)
 
-    # ---- Ledgers and caches are dropped
+    def start_on_read(self, name: str) -> int:
+        """What the expected reads of an entry that a cursor reads start with, now."""
+        return self.rank(name) if self.config.by_read_count else self.start_uncounted(name)
 
-    def trim(self, cache: int, ledger: int) -> None:
-        """A ledger is dropped."""
-        self.drop_ledger(self.caches[cache], ledger)
+    # ---- What all have read
 
-    def drop_ledger(self, cache: Cache, ledger: int) -> None:
-        """Remove all of a ledger from a cache, and forget the running reads of it."""
-        self.drop(cache, ledger)
-        self.forget_dropped(cache, ledger)
+    @rule("EC-56", source="PR 26511", needs="reads")
+    def moves_invalidate(self) -> bool:
+        """If reads are counted, cursors that move or leave invalidate nothing."""
+        return not self.config.by_read_count
 
-    @rule("EC-15", needs="reads", when=lambda m, cache, ledger: m.pending_reads.runs(cache, ledger))
-    def forget_dropped(self, cache: Cache, ledger: int) -> None:
-        """Reads of a ledger that is dropped can no longer be joined."""
-        self.pending_reads.forget_ledger(cache, ledger)
-
-    def clear(self, cache: int) -> Removed:
-        """Empty a cache."""
-        self.forget_cleared(self.caches[cache])
-        return self.empty(self.caches[cache])
-
-    @rule("EC-16", needs="reads", when=lambda m, cache: m.pending_reads.runs(cache))
-    def forget_cleared(self, cache: Cache) -> None:
-        """Reads of a cache that is emptied can no longer be joined."""
-        self.pending_reads.forget_all(cache)
-
-    @rule("EC-18", source="RangeEntryCacheManagerImpl.removeEntryCache", when=lambda m, cache: cache.entries)
-    def close(self, cache: Cache) -> None:
-        """A topic that is closed clears its cache; what is inserted into it later counts, and leaves by the queue."""
-        self.store.remove_all([*cache.entries.values()])
-        self.pending_reads.forget_all(cache)
-
-    def reopen(self, cache: int) -> None:
-        """A topic is closed and opened again. Somebody may still hold its old cache."""
-        left = self.caches[cache]
-        self.close(left)
-        self.left[cache] = left
-        self.caches[cache] = self.manager.new_cache()
+    @rule("EC-57", source="PRs 12045, 16054, 17273", needs="reads")
+    def slowest(self, before: Position | None) -> Position | None:
+        """If reads are not counted, what is before the slowest position goes when that changes."""
+        return self.active.slowest()

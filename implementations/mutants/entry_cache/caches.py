@@ -1,32 +1,27 @@
-"""Mutants of the entry caches themselves: what is inserted, read and removed."""
+"""Mutants of the entry caches and of their reads that are wrong in one call."""
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Callable, Sequence
 
-from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache, expects_reads
-from broker_tck.implementations.interface import Entry, Position
+from broker_tck.implementations.entry_cache.reads import CacheReads, ReadLimiter, Running
+from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache
+from broker_tck.implementations.interface import Clock, Entry, EntryCacheConfig, Execute, Position
 from broker_tck.implementations.mutants.mutant import mutant
 
-
-def of_topic(broken: type[TopicCache]) -> type[RemovalQueue]:
-    """The subject whose caches are broken so."""
-    return type(broken.__name__, (RemovalQueue,), {"cache_type": broken})
+PAGE_BITS = 6
+"""Entries whose ids differ in so many low bits only are in one page."""
 
 
-# ---- Inserting
+def broken(part: str) -> Callable[[type], type[RemovalQueue]]:
+    """Makes the subject of which a class broke one part."""
+    return lambda made: type(made.__name__, (RemovalQueue,), {part: made})
 
 
-@mutant("EC-06", shows="An error that is swallowed.", inside=of_topic)
-class MismatchRefusedQuietly(TopicCache):
-    """Refuses a value of another position as if it were cached."""
-
-    def put(self, position: Position, value: Entry) -> bool:
-        """Insert a value of this position."""
-        return position == value.position and super().put(position, value)
+of_topic, around_reads = broken("cache_type"), broken("reads")
 
 
-# ---- Reading
+# ---- Reading and removing
 
 
 @mutant("EC-09", shows="A comparison by identity, which only objects have.", source="PR 23903", inside=of_topic)
@@ -40,37 +35,33 @@ class SameInstanceOnly(TopicCache):
         return super().get(position) if found else None
 
 
-# ---- Removing
+@mutant(
+    "EC-10",
+    shows="Pages of entries, of which the model has none.",
+    source="RangeCache of 2026, which has pages of 64 entries",
+    inside=of_topic,
+    conditions=2,
+)
+class RangeEndsAtAnEmptyPage(TopicCache):
+    """Entries are in pages of 64: a range ends at the first page after its first entry in which nothing is cached."""
 
-
-class Released:
-    """Stands in for a value that was released already."""
-
-    def retain(self) -> bool:
-        """There is nothing to retain."""
-        return False
+    def get_range(self, first: Position, last: Position) -> list[Entry]:
+        """The values of a range, as far as one page follows on another."""
+        found: list[Entry] = []
+        for value in super().get_range(first, last):
+            one, other = found[-1].position if found else value.position, value.position
+            if one[0] == other[0] and (other[1] >> PAGE_BITS) - (one[1] >> PAGE_BITS) > 1:
+                value.release()
+            else:
+                found.append(value)
+        return found
 
 
 @mutant(
     "EC-12",
-    shows="A reference count that falls below that of its holders, as real reference counts do.",
-    source="PR 10480",
+    shows="A leak that no answer shows, only the references of values.",
+    source="PR 23955",
     inside=of_topic,
-)
-class GivesBackTwice(TopicCache):
-    """Gives its reference back by two ways out."""
-
-    def unmap(self, slot: Slot) -> Entry:
-        """Take a slot out of the maps, and release its value."""
-        value = super().unmap(slot)
-        if value.retain():
-            for _ in range(3):
-                value.release()
-        return cast(Entry, Released())
-
-
-@mutant(
-    "EC-12", shows="A leak that no answer shows, only the references of values.", source="PR 23955", inside=of_topic
 )
 class RetainedForGood(TopicCache):
     """Retains a value to remove it, and does not let go of it."""
@@ -82,45 +73,73 @@ class RetainedForGood(TopicCache):
         return value
 
 
-@mutant("EC-26", shows="A statistic read from the queue, in which what has left stands until a pass meets it.")
-class LeftIsTold(RemovalQueue):
-    """Tells what has left its cache among what is not to be evicted, until a pass has met it."""
-
-    def get_non_evictable_size(self) -> tuple[int, int]:
-        """What stands in the queue, but for what no reads are expected of; entries and bytes."""
-        kept = [slot for slot in self.queue if not slot.value or not slot.value.reads or expects_reads(slot)]
-        return len(kept), sum(slot.size for slot in kept)
-
-
-@mutant("EC-14", shows="A real bug of a loop that removes before it asks.", source="PR 18076", inside=of_topic)
-class FirstGoesUnasked(TopicCache):
-    """Removes the first entry before it asks whether that is one to go."""
-
-    def invalidate_entries(self, last: Position) -> None:
-        """Remove what is before a position."""
-        first = min(((ledger, min(slots)) for ledger, slots in self.ledgers.items()), default=last)
-        self._remove(self._within((-1, 0), max(last, (first[0], first[1] + 1)), False))
+# ---- Passes
 
 
 @mutant(
-    "EC-16",
-    shows="An answer from a size that was kept aside, and is stale after a removal.",
-    source="PR 10225",
-    inside=of_topic,
+    "EC-24", shows="A configuration that is ignored at the start, and heeded once it is set again.", source="PR 26627"
 )
-class StaleSizeCleared(TopicCache):
-    """Answers a clear with what was there after the last insertion, not with what it removes."""
+class SettingsAtStartIgnored(RemovalQueue):
+    """Begins with the default settings of requeueing, whatever is configured."""
 
-    before = 0, 0
+    def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
+        super().__init__(config, clock, execute)
+        self._most_requeued, self._extends_accessed = 5, True
 
-    def put(self, position: Position, value: Entry) -> bool:
-        """Insert a value, and remember the sizes."""
-        inserted = super().put(position, value)
-        self.before = self.entries, self.size
-        return inserted
 
-    def clear(self) -> tuple[int, int]:
-        """Remove everything."""
-        super().clear()
-        removed, self.before = self.before, (0, 0)
-        return removed
+@mutant("EC-30", shows="A flag that is never reset: the first pass is right, no other comes.")
+class OnePassAndNoMore(RemovalQueue):
+    """Goes on to believe that a pass is ordered."""
+
+    def _run_ordered(self) -> None:
+        self._relieve()
+
+
+# ---- Reads through the cache
+
+
+@mutant(
+    "EC-53",
+    shows="A listener that calls back into the cache before it returns.",
+    source="PR 23958",
+    inside=around_reads,
+    conditions=2,
+)
+class JoinsWhatHasCome(CacheReads):
+    """Lets a listener join, before it returns, the very read whose answer it is told."""
+
+    def deliver(self, running: Running, values: Sequence[Entry]) -> None:
+        """Pass the values on."""
+        self.running.setdefault(running.ledger, []).append(running)
+        listeners, running.listeners = running.listeners, []
+        told = Running(listeners[0][0], running.first, running.last)
+        told.listeners = listeners
+        super().deliver(told, values)
+        self.answered(running)
+
+
+class Generous(ReadLimiter):
+    """Takes no more permits for a read than there are at all, when nobody else reads."""
+
+    def __init__(self, limit: int, most_waiting: int, timeout: int, clock: Clock) -> None:
+        super().__init__(limit, most_waiting, timeout, clock)
+        self._limit = limit
+
+    def acquire(self, permits: int, go: Callable[[bool], None]) -> None:
+        """Take permits, below zero too."""
+        if self.remaining == self._limit < permits:
+            self.remaining -= permits
+            go(True)
+        else:
+            super().acquire(permits, go)
+
+
+@mutant("EC-55", shows="A request that can never be granted.", source="apache/pulsar PR 23524", conditions=2)
+class LargerThanTheLimitGoes(RemovalQueue):
+    """A read for more than the whole limit goes as soon as nobody else reads."""
+
+    def __init__(self, config: EntryCacheConfig, clock: Clock, execute: Execute) -> None:
+        super().__init__(config, clock, execute)
+        if self._limiter:
+            limit, queue = config.max_reads_in_flight, config.acquire_queue
+            self._limiter = Generous(limit, queue, config.acquire_timeout, clock)

@@ -12,7 +12,7 @@ from broker_tck.implementations.mutants.mutant import mutant
 
 def in_queue(broken: type[StepwiseCache]) -> type[StepwiseQueue]:
     """The queue whose caches are broken."""
-    return type("StepwiseQueue", (StepwiseQueue,), {"stepped_type": broken})
+    return type("StepwiseQueue", (StepwiseQueue,), {"cache_type": broken})
 
 
 # ---- Insertions and removals
@@ -43,24 +43,9 @@ class SizeReadLate(StepwiseCache):
 class RemovedTwice(StepwiseCache):
     """Removes what it found, though another removal has taken it since."""
 
-    def __init__(self, broker: StepwiseQueue) -> None:
-        super().__init__(broker)
-        self.sizes: dict[Position, int] = {}
-        """As large as each entry was when a removal found it."""
-
-    def next_within(
-        self, first: Position, last: Position, from_first: bool, last_inclusive: bool
-    ) -> tuple[Position, Wrapper] | None:
-        """The lowest position of a range that is mapped, and its wrapper."""
-        found = super().next_within(first, last, from_first, last_inclusive)
-        if found:
-            self.sizes[found[0]] = found[1].size
-        return found
-
     def remove(self, key: Position, wrapper: Wrapper) -> int | None:
-        """Unmap a wrapper; answers with its bytes, as it was found, though that is over."""
-        removed = super().remove(key, wrapper)
-        return self.sizes[key] if removed is None else removed
+        """Unmap a wrapper; answers with its bytes, of which none are left when it is gone."""
+        return super().remove(key, wrapper) or 0
 
 
 @mutant(
@@ -108,28 +93,6 @@ class AnswersWhatWasThere(StepwiseCache):
 
 
 # ---- Reads
-
-
-@mutant("IL-3", shows="A value that is handed out after it was freed.", conditions=2, inside=in_queue)
-class TakenUnretained(StepwiseCache):
-    """Hands out a value whether or not it could be retained."""
-
-    def get_steps(self, position: Position) -> Steps[Entry | None]:
-        """The value of a position."""
-        wrapper = self.wrappers.get(position)
-        if wrapper is None:
-            return None
-        yield LOOKS
-        while wrapper.locked:
-            yield WAITS
-        if wrapper.key != position or wrapper.cache is not self:
-            return None
-        value: Entry = wrapper.value
-        wrapper.accessed = True
-        yield MARKS
-        if not value.retain() and self.wrappers.get(position) is wrapper:
-            return None
-        return value
 
 
 @mutant(

@@ -27,12 +27,13 @@ LARGEST_OF = weighted([(LARGEST, 20), (ODD_LARGEST, 2), (HUGE_LARGEST, 1)])
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
-    """A configuration for a walk."""
+    """A configuration for a walk; calls overlap where the broker orders no passes itself."""
     requeues, extend = one_of(choices, one_of(choices, REQUEUES_OF)), choices.below(2) == 1
     ttl, largest = one_of(choices, one_of(choices, TTLS_OF)), one_of(choices, one_of(choices, LARGEST_OF))
     watermark = one_of(choices, WATERMARKS)
     config = Config(requeues, extend, ttl, largest if capabilities.manager else None, watermark)
-    return with_reads(config, choices) if capabilities.reads else config
+    config = with_reads(config, choices) if capabilities.reads else config
+    return structs.replace(config, max_size=None) if capabilities.steps and choices.below(2) else config
 
 
 def with_reads(config: Config, choices: Choices) -> Config:

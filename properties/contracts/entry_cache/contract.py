@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from broker_tck.implementations.interface import EntryCaches
 from broker_tck.model.entry_cache import PROFILES
-from broker_tck.model.entry_cache.overlapping import overlapping
-from broker_tck.properties.contracts.entry_cache import overlap, threads
+from broker_tck.properties.contracts.entry_cache import generator
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
+from broker_tck.properties.contracts.entry_cache.configs import draw_config
 from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
-from broker_tck.properties.contracts.entry_cache.laws import LAWS, STEP_LAWS, VARIATIONS
+from broker_tck.properties.contracts.entry_cache.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
-from broker_tck.properties.contracts.entry_cache.reading_laws import READING_LAWS
 from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
 from broker_tck.properties.contracts.entry_cache.shorter_calls import rewrites
 from broker_tck.properties.contracts.entry_cache.stepped_rig import rig
@@ -19,18 +18,18 @@ from broker_tck.properties.engine.contract import Contract
 
 ENTRY_CACHE = Contract(
     name="entry-cache",
-    profiles=overlapping(PROFILES),
+    profiles=PROFILES,
     config=Config,
     capabilities=Capabilities,
     operations=AnyOperation,
     interface=EntryCaches,
     call="Factory(config, clock, execute)",
     rig=rig,
-    draw_config=threads.draw_config,
-    makers=threads.makers,
-    drain=threads.drain,
+    draw_config=draw_config,
+    makers=generator.makers,
+    drain=generator.drain,
     edges=EDGES,
-    ebb=threads.ebb,
+    ebb=generator.ebb,
     abstract=abstract,
     observables={
         "caches": "The number of entries and of bytes of each cache.",
@@ -38,8 +37,8 @@ ENTRY_CACHE = Contract(
     },
     units={"caches": ("entries", "bytes"), "references": "values"},
     thing="cache",
-    laws=(*map(overlap.without_overlap, (*LAWS, *READING_LAWS)), *STEP_LAWS),
-    variations=tuple(map(overlap.unless_overlapping, VARIATIONS)),
+    laws=LAWS,
+    variations=VARIATIONS,
     fallbacks=FALLBACKS,
     rewrites=rewrites,
     scenarios=SCENARIOS,

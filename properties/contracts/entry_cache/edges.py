@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.configs import has_exact_goal
-from broker_tck.properties.contracts.entry_cache.fills import SIZES, may_fill, may_visit
+from broker_tck.properties.contracts.entry_cache.entries import BATCHES, may_fill, may_visit
 from broker_tck.properties.contracts.entry_cache.operations import (
     Advance,
     AnyOperation,
@@ -54,7 +54,7 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
     said |= {f"{tag}.age": AGE for tag in ("ttl", "begin-ttl")}
     said |= {f"{tag}.{'entry' if tag in ('single', 'cursor', 'crowd') else 'first'}": READ for tag in READS}
     return said | {
-        "fill.n": Edge(SIZES, "a batch; containers; a queue is rid of more than 1,024 blanks", high=4_200),
+        "fill.n": Edge(BATCHES, "a batch; containers; a queue is rid of more than 1,024 blanks", high=4_200),
         "fill.step": Edge((64, 65_536), "pages of 64 entries"),
         "adv.ms": STEP,
         "config.max_size": Edge((50, 100), "EC-30: 98 % of it are rounded down"),

@@ -1,12 +1,55 @@
-"""Which rule to name where no known wrong way explains a difference: by the operation, and by what differs."""
+"""Which rule to name where no known wrong way explains a difference: by the operation, and by what differs.
+
+Where calls overlap, the call of the last step decides.
+"""
 
 from __future__ import annotations
 
-from broker_tck.properties.contracts.entry_cache import overlap
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from broker_tck.properties.contracts.entry_cache.operations import (
+    Begin,
+    BeginClear,
+    BeginGet,
+    BeginInvalidate,
+    BeginPut,
+    BeginRemove,
+    BeginTrim,
+    Step,
+)
 from broker_tck.properties.engine.contract import Fallback
+from broker_tck.properties.engine.operation import Operation
+
+REMOVALS = (BeginRemove, BeginInvalidate, BeginTrim, BeginClear)
+
+
+def overlap(trace: Sequence[Operation]) -> bool:
+    """Whether calls are begun in a trace."""
+    return any(operation.tag == "step" for operation in trace)
+
+
+def steps_of(*kinds: type[Operation], beside: type[Operation] = Operation) -> Callable[[Sequence[Any]], bool]:
+    """The condition of a row: calls overlap, and the call whose step is the last is of some kinds, beside another."""
+
+    def holds(trace: Sequence[Any]) -> bool:
+        if not overlap(trace):
+            return False
+        thread = next(o.thread for o in reversed(trace) if isinstance(o, Step))
+        own = next((o for o in reversed(trace) if isinstance(o, Begin) and o.thread == thread), None)
+        return isinstance(own, kinds) and any(isinstance(o, beside) for o in trace)
+
+    return holds
+
 
 FALLBACKS = (
-    *overlap.FALLBACKS,
+    Fallback("EC-17", "total", given=overlap),
+    Fallback("IL-2", "pinned", given=overlap),
+    Fallback("IL-4", given=steps_of(BeginGet, beside=BeginPut)),
+    Fallback("IL-3", given=steps_of(BeginGet)),
+    Fallback("IL-1", given=steps_of(BeginPut)),
+    Fallback("EC-12", given=steps_of(*REMOVALS)),
+    Fallback("IL-2", given=overlap),
     Fallback("EC-13", "hold free", "references"),
     Fallback("EC-12", shows="references"),
     Fallback("EC-04", "put fill"),

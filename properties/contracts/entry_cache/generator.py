@@ -6,12 +6,10 @@ of the queue's head and one more or less, the size of its first entries and one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from broker_tck.model.entry_cache.entries import Position
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.configs import REQUEUES
-from broker_tck.properties.contracts.entry_cache.fills import Fills, Out
+from broker_tck.properties.contracts.entry_cache.entries import Entries
 from broker_tck.properties.contracts.entry_cache.operations import (
     CACHES,
     Advance,
@@ -23,7 +21,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     EvictOld,
     EvictSize,
     Expect,
-    Fill,
+    Extend,
     Free,
     Get,
     Hold,
@@ -32,69 +30,69 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     Misput,
     Pinned,
     Put,
-    Range,
     Read,
-    Remove,
     Reopen,
     Run,
     SizeOfAll,
     Spoil,
-    Trim,
 )
 from broker_tck.properties.contracts.entry_cache.passes import LATEST, Passes
-from broker_tck.properties.contracts.entry_cache.pools import (
-    LARGEST_ENTRY,
-    LAST_ID,
-    MOST_SPANNED,
-    expected_reads,
-    positions,
-    sizes,
-)
+from broker_tck.properties.contracts.entry_cache.pools import LAST_ID
 from broker_tck.properties.contracts.entry_cache.reading_walk import Readers, drain_readers
-from broker_tck.properties.engine.choices import Choices, weighted
+from broker_tck.properties.contracts.entry_cache.threads import Threads, to_the_end
+from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.operation import Operation
 
 READING = 3
 """In one walk of so many there are readers."""
-AIMING = 12
-"""One size of so many is the one with which the caches come to a limit."""
 
 
 def makers(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> list[Maker]:
-    """The kinds of operations that this subject is asked for."""
-    return kinds(model, choices, Entries(model, choices), Passes(model, choices), capabilities)
+    """What a subject is asked for. While calls are under way, each maker makes what there is to do then."""
+    entries, passes = Entries(model, choices), Passes(model, choices)
+    made = kinds(model, choices, entries, passes, capabilities)
+    if not capabilities.steps:
+        return made
+    threads = Threads(model, choices, entries, passes, capabilities)
+
+    def otherwise(make: Callable[[], Operation]) -> Callable[[], Operation]:
+        return lambda: threads.during() if model.under_way else make()
+
+    begin = Maker("begin", (0, 20, 60), threads.bout)
+    return [Maker(maker.name, maker.weights, otherwise(maker.make)) for maker in [*made, begin]]
 
 
 def kinds(
     model: EntryCaches, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
 ) -> list[Maker]:
-    """The kinds of operations, out of these entries and passes."""
+    """The kinds of operations, but for calls that are begun."""
     free, pinned = Free(), Pinned()
     made = [
-        Maker("put", (20, 30, 40), entries.put),
-        Maker("put_plain", (0, 5, 10), entries.put_plain),
-        Maker("put_protected", (0, 5, 10), entries.put_protected),
+        Maker("put", (20, 30, 40), lambda: Put(*entries.key(), *entries.entry())),
+        Maker("put_plain", (0, 5, 10), lambda: Put(*entries.key(), entries.size(), 0)),
+        Maker("put_protected", (0, 5, 10), lambda: Put(*entries.key(), entries.size(), 1 + choices.below(3))),
         Maker("fill", (0,) * 8 + (2,), entries.fill),
-        Maker("late", (0, 0, 1, 3), entries.late),
-        Maker("misput", (0, 0, 0, 1), entries.misput),
-        Maker("get", (4, 10, 20), entries.get),
-        Maker("hold", (0, 2, 6), entries.hold),
+        Maker("late", (0, 0, 1, 3), lambda: Late(*entries.key(), *entries.entry())),
+        Maker("misput", (0, 0, 0, 1), lambda: Misput(*entries.key())),
+        Maker("get", (4, 10, 20), lambda: Get(*entries.known())),
+        Maker("hold", (0, 2, 6), lambda: Hold(*entries.known())),
         Maker("free", (2, 4), lambda: free),
-        Maker("spoil", (0, 0, 0, 2), entries.spoil),
+        Maker("spoil", (0, 0, 0, 2), lambda: Spoil(*entries.known())),
         Maker("range", (0, 3, 6), entries.range),
-        Maker("read", (4, 10, 20), entries.read),
-        Maker("expect", (0, 2, 5), entries.expect),
+        Maker("read", (4, 10, 20), lambda: Read(*entries.known())),
+        Maker("expect", (0, 2, 5), lambda: Expect(*entries.known())),
         Maker("remove", (0, 1, 3), entries.remove),
         Maker("invalidate", (0, 0, 2, 4), entries.invalidate),
         Maker("trim", (0, 1, 2), entries.trim),
-        Maker("clear", (0, 0, 1), entries.clear),
-        Maker("reopen", (0, 0, 1, 2), entries.reopen),
+        Maker("clear", (0, 0, 1), lambda: Clear(entries.topic())),
+        Maker("reopen", (0, 0, 1, 2), lambda: Reopen(entries.topic())),
         Maker("ttl", (5, 10, 20), passes.evict_old),
         Maker("size", (0, 5, 15), passes.evict_size),
         Maker("adv", (10, 20, 30), passes.advance),
         Maker("pinned", (0, 1, 3), lambda: pinned),
         Maker("requeues", (5, 10) if passes.often else (0, 0, 1), passes.requeues),
-        Maker("extend", (0, 0, 1), passes.extend),
+        Maker("extend", (0, 0, 1), lambda: Extend(choices.below(2))),
         *of_manager(model, passes),
     ]
     if capabilities.reads:
@@ -117,146 +115,10 @@ def of_manager(model: EntryCaches, passes: Passes) -> list[Maker]:
     ]
 
 
-class Entries:
-    """Positions, sizes and read counts of one walk."""
-
-    def __init__(self, model: EntryCaches, choices: Choices) -> None:
-        self.model = model
-        self.below = choices.below
-        self.pool = positions(choices, few=model.passes.most_requeued > max(REQUEUES))
-        self.topics = weighted([(0, 4), (1, 1 + choices.below(3)), (2, choices.below(3))])
-        self.sizes, self.reads = sizes(choices, model.manager.max_size), expected_reads(choices)
-        self.fills = Fills(model, choices)
-
-    def key(self) -> tuple[int, int, int]:
-        """A topic and a position out of the pool."""
-        below = self.below
-        return self.topics[below(len(self.topics))], *self.pool[below(len(self.pool))]
-
-    def somewhere(self) -> tuple[int, int, int]:
-        """The same, or in the midst of what was inserted at once."""
-        return self.fills.inside() if self.fills.last and self.below(2) else self.key()
-
-    def known(self) -> tuple[int, int, int]:
-        """A topic and a position, mostly of what was inserted."""
-        stored = self.model.stored
-        if self.fills.last and self.below(4) == 0:
-            return self.fills.inside()
-        if not stored or self.below(8) == 0:
-            return self.key()
-        cache, position = self.place()
-        return cache, *position
-
-    def place(self) -> tuple[int, Position]:
-        """The topic and position of an entry in the queue."""
-        queue = self.model.store.queue
-        if not queue:
-            return self.topics[0], self.pool[0]
-        entry = queue[self.below(min(len(queue), 8))]
-        caches = self.model.caches
-        return caches.index(entry.cache) if entry.cache in caches else 0, entry.position
-
-    def entry(self) -> tuple[int, int]:
-        """A size and a read count."""
-        return self.size(), self.reads[self.below(len(self.reads))]
-
-    def size(self) -> int:
-        """A size, now and then the one with which the caches come to a limit, or a byte beside it."""
-        manager = self.model.manager
-        if manager.max_size is not None and self.below(AIMING) == 0:
-            limits = manager.max_size * 98 // 100, manager.max_size, manager.goal()
-            left = limits[self.below(3)] - self.model.store.total + self.below(3) - 1
-            if 0 <= left <= LARGEST_ENTRY:
-                return left
-        return self.sizes[self.below(len(self.sizes))]
-
-    def fill(self) -> Fill | Out:
-        """Many insertions, or all of the last of them out again, at once."""
-        if self.fills.last and self.below(2):
-            return self.fills.out()
-        return self.fills.fill(self.key(), *self.entry())
-
-    def put(self) -> Put:
-        """An insertion."""
-        return Put(*self.key(), *self.entry())
-
-    def put_plain(self) -> Put:
-        """An insertion that nothing speaks for."""
-        return Put(*self.key(), self.size(), 0)
-
-    def put_protected(self) -> Put:
-        """An insertion of which reads are expected."""
-        return Put(*self.key(), self.size(), 1 + self.below(3))
-
-    def late(self) -> Late:
-        """An insertion into a topic's old cache."""
-        return Late(*self.key(), *self.entry())
-
-    def misput(self) -> Misput:
-        """An insertion under a wrong key."""
-        return Misput(*self.key())
-
-    def get(self) -> Get:
-        """A read."""
-        return Get(*self.known())
-
-    def hold(self) -> Hold:
-        """A read of a value that is kept."""
-        return Hold(*self.known())
-
-    def spoil(self) -> Spoil:
-        """A release too many."""
-        return Spoil(*self.known())
-
-    def read(self) -> Read:
-        """A reader is done."""
-        return Read(*self.known())
-
-    def expect(self) -> Expect:
-        """One more read is expected."""
-        return Expect(*self.known())
-
-    def range(self) -> Range:
-        """A range, now and then the wrong way round: the rig refuses it."""
-        cache, l1, e1 = self.somewhere()
-        _, l2, e2 = self.somewhere()
-        if self.fills.last and self.below(2):
-            e2 = self.fills.page_end(e2)
-        if l1 == l2 and abs(e1 - e2) > MOST_SPANNED:
-            e2 = e1 + 2
-        if (l2, e2) < (l1, e1) and self.below(8):
-            l1, e1, l2, e2 = l2, e2, l1, e1
-        return Range(cache, l1, e1, l2, e2)
-
-    def remove(self) -> Remove:
-        """A range to remove."""
-        range_ = self.range()
-        return Remove(range_.cache, range_.l1, range_.e1, range_.l2, range_.e2, self.below(2))
-
-    def invalidate(self) -> Invalidate:
-        """What is before a position, now and then before all."""
-        if self.below(12) == 0:
-            return Invalidate(self.topics[0], -1, self.below(2) - 1)
-        cache, ledger, entry = self.somewhere()
-        at_page = self.fills.last and self.below(2)
-        return Invalidate(cache, ledger, self.fills.page_end(entry) if at_page else entry)
-
-    def trim(self) -> Trim:
-        """A ledger."""
-        cache, ledger, _ = self.somewhere()
-        return Trim(cache, ledger - (self.below(4) == 0))
-
-    def clear(self) -> Clear:
-        """A cache."""
-        return Clear(self.topics[self.below(len(self.topics))])
-
-    def reopen(self) -> Reopen:
-        """A topic."""
-        return Reopen(self.topics[self.below(len(self.topics))])
-
-
 def drain(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
-    """How a walk ends: passes over what is left, readers let go, every cache is emptied."""
+    """How a walk ends: calls come to their end, passes go over what is left, readers let go, caches are emptied."""
+    if capabilities.steps:
+        yield from to_the_end(model, choices)
     if choices.below(2):
         for _ in range(3):
             yield Advance(min(model.config.ttl + 1, max(LATEST - model.now, 0)))
@@ -282,6 +144,8 @@ def let_go(model: EntryCaches) -> Iterator[AnyOperation]:
 
 def ebb(model: EntryCaches, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """Everything is taken out, in one of the ways in which entries leave."""
+    if capabilities.steps:
+        yield from to_the_end(model, choices)
     yield from let_go(model)
     way = choices.below(5)
     if way == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from broker_tck.implementations.interface import (
     Clock,
@@ -54,16 +54,13 @@ class Ledger:
         return self
 
 
-class Pending:
+class Pending(NamedTuple):
     """A read that the storage was asked for."""
 
-    __slots__ = ("done", "ledger", "number", "run")
-
-    def __init__(self, ledger: Ledger, run: tuple[int, int], done: StorageRead, number: int) -> None:
-        self.ledger = ledger
-        self.run = run
-        self.done = done
-        self.number = number
+    ledger: Ledger
+    run: tuple[int, int]
+    done: StorageRead
+    number: int
 
     def order(self) -> tuple[int, ...]:
         """Where it stands among what is pending."""

@@ -10,12 +10,11 @@ from broker_tck.properties.contracts.entry_cache.configs import (
     WATERMARKS,
     has_exact_goal,
 )
-from broker_tck.properties.contracts.entry_cache.fills import may_visit
+from broker_tck.properties.contracts.entry_cache.entries import may_visit
 from broker_tck.properties.contracts.entry_cache.operations import (
     Advance,
     EvictOld,
     EvictSize,
-    Extend,
     Requeues,
     Resize,
     SetWatermark,
@@ -75,10 +74,6 @@ class Passes:
         """Another limit; in a walk of large ones another large one, as far as passes end soon with it."""
         limit = one_of(self.choices, MANY_REQUEUES if self.often else REQUEUES)
         return Requeues(limit if may_visit(self.model, 0, limit) else 0)
-
-    def extend(self) -> Extend:
-        """Another way with what was accessed."""
-        return Extend(self.below(2))
 
     def resize(self) -> Resize:
         """Another largest size."""

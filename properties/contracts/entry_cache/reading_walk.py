@@ -79,23 +79,23 @@ class Readers:
 
     def makers(self) -> list[Maker]:
         """The kinds of operations."""
-        timeouts, permits, hits = Timeouts(), Permits(), Hits()
+        below, timeouts, permits, hits = self.below, Timeouts(), Permits(), Hits()
         limited = self.model.config.max_reads_in_flight > 0
         return [
-            Maker("append", self.weights(3, 8, 15), self.append),
-            Maker("written", self.weights(0, 0, 1), self.written),
+            Maker("append", self.weights(3, 8, 15), lambda: Append(*self.place())),
+            Maker("written", self.weights(0, 0, 1), lambda: Write(*self.place(), 1 + below(9))),
             Maker("cursor", self.weights(4, 8, 12), self.cursor),
-            Maker("uncursor", self.weights(0, 1, 3, 6), self.uncursor),
+            Maker("uncursor", self.weights(0, 1, 3, 6), lambda: Uncursor(self.topic(), below(self.names))),
             Maker("crowd", self.weights(*(0,) * 4, 2), self.crowd),
             Maker("fetches", self.weights(*(0,) * 7, 1), self.fetch_many),
             Maker("fetch", self.weights(10, 20, 30), self.fetch),
-            Maker("single", self.weights(2, 5, 10), self.fetch_one),
-            Maker("complete", self.weights(8, 15, 25), self.complete),
-            Maker("fail", self.weights(0, 1, 3, 6), self.fail),
+            Maker("single", self.weights(2, 5, 10), lambda: FetchOne(*self.place(), self.entry())),
+            Maker("complete", self.weights(8, 15, 25), lambda: Complete(below(4))),
+            Maker("fail", self.weights(0, 1, 3, 6), lambda: Fail(below(4), below(3))),
             Maker("storage", self.weights(0, 0, 1, 2), self.storage),
-            Maker("done", self.weights(5, 10, 20), self.done),
-            Maker("replay", self.weights(1, 3, 6), self.replay),
-            Maker("share", self.weights(0, 0, 2), self.share),
+            Maker("done", self.weights(5, 10, 20), lambda: Done(below(4))),
+            Maker("replay", self.weights(1, 3, 6), lambda: Replay(below(4))),
+            Maker("share", self.weights(0, 0, 2), lambda: Share(below(4))),
             Maker("timeouts", self.weights(1, 4) if limited else (0,), lambda: timeouts),
             Maker("permits", self.weights(2, 4) if limited else (0,), lambda: permits),
             Maker("hits", self.weights(1, 3), lambda: hits),
@@ -105,23 +105,19 @@ class Readers:
         """These, if there are readers in this walk."""
         return weights if self.reading else (0,)
 
+    def topic(self) -> int:
+        """A topic."""
+        return self.topics[self.below(len(self.topics))]
+
     def place(self) -> tuple[int, int]:
         """A topic and a ledger."""
-        return self.topics[self.below(len(self.topics))], self.ledgers[self.below(len(self.ledgers))]
+        return self.topic(), self.ledgers[self.below(len(self.ledgers))]
 
     def entry(self) -> int:
         """An entry of a ledger."""
         if self.width > WIDE:
             return self.apart[self.below(len(self.apart))] + self.below(4) if self.apart else self.below(4)
         return self.low + self.below(self.width)
-
-    def append(self) -> Append:
-        """An entry is added."""
-        return Append(*self.place())
-
-    def written(self) -> Write:
-        """Entries that nobody saw being added."""
-        return Write(*self.place(), 1 + self.below(9))
 
     def cursor(self) -> Cursor:
         """A cursor moves."""
@@ -133,10 +129,6 @@ class Readers:
     def behind(self, crowd: Crowd) -> Cursor:
         """A cursor comes to where all of a crowd are before it."""
         return Cursor(crowd.topic, self.below(self.names), crowd.ledger, max(crowd.entry, self.entry()), 1)
-
-    def uncursor(self) -> Uncursor:
-        """A cursor leaves."""
-        return Uncursor(self.topics[self.below(len(self.topics))], self.below(self.names))
 
     def fetch(self) -> Fetch:
         """A read, now and then of a part of what runs, and a little more."""
@@ -183,34 +175,10 @@ class Readers:
         topic, ledger = self.place()
         return topic, self.below(self.names), ledger
 
-    def fetch_one(self) -> FetchOne:
-        """A single read."""
-        return FetchOne(*self.place(), self.entry())
-
-    def complete(self) -> Complete:
-        """The storage answers."""
-        return Complete(self.below(4))
-
-    def fail(self) -> Fail:
-        """The storage fails."""
-        return Fail(self.below(4), self.below(3))
-
     def storage(self) -> Storage:
         """How the storage answers."""
         mode = max(self.below(6) - 2, WAITS)
         return Storage(mode if may_answer(self.model, mode) else WAITS)
-
-    def done(self) -> Done:
-        """A reader lets go."""
-        return Done(self.below(4))
-
-    def replay(self) -> Replay:
-        """What a reader holds is put back."""
-        return Replay(self.below(4))
-
-    def share(self) -> Share:
-        """What a reader holds is retained and released."""
-        return Share(self.below(4))
 
 
 def may_come(model: EntryCaches) -> bool:

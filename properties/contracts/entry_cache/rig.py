@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.interface import EntryCache, EntryCachesFactory, Position
-from broker_tck.properties.contracts.entry_cache.operations import CACHES, Capabilities, Config
+from broker_tck.properties.contracts.entry_cache.operations import CACHES, Capabilities, Config, Fill
 from broker_tck.properties.contracts.entry_cache.reading_rig import ReadersRig
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 from broker_tck.properties.engine.answers import Odd, listed
@@ -40,26 +40,9 @@ class Rig(ReadersRig):
         value.release()
         return inserted
 
-    def fill(
-        self,
-        cache: int,
-        ledger: int,
-        entry: int,
-        n: int,
-        across: int,
-        step: int,
-        size: int,
-        apart: int,
-        expected: int,
-        turns: int,
-    ) -> int:
+    def fill(self, *numbers: int) -> int:
         """Insert many new values, one after the other."""
-        inserted = 0
-        for i in range(n):
-            later, other = divmod(i, across)
-            reads = expected - i % turns
-            inserted += self.put(cache, ledger + other, entry + later * step, size + i * apart, reads)
-        return inserted
+        return sum(put.on(self) for put in Fill(*numbers).puts())
 
     def late(self, cache: int, ledger: int, entry: int, size: int, expected: int) -> bool | None:
         """Insert into the cache that the topic had before."""

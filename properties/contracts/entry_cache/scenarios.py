@@ -2,170 +2,102 @@
 
 from __future__ import annotations
 
-from broker_tck.properties.contracts.entry_cache.operations import (
-    Advance,
-    BeginClear,
-    BeginGet,
-    BeginInvalidate,
-    BeginOld,
-    BeginPut,
-    BeginRemove,
-    BeginSize,
-    Clear,
-    Config,
-    Counters,
-    EvictSize,
-    Expect,
-    Get,
-    Pinned,
-    Put,
-    Read,
-    SizeOfAll,
-    Step,
-)
-from broker_tck.properties.engine.contract import Scenario
-from broker_tck.properties.engine.operation import Operation
+import re
 
-A, B, C, D = ((0, 1, entry) for entry in range(4))
-"""Topic, ledger and entry."""
+from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Config, Step
+from broker_tck.properties.engine.contract import Scenario
+from broker_tck.properties.engine.operation import Operation, by_tag
+
+BOOK = """
+insertions: Two insertions and two others, each of a key of its own.
+  begin-put 0 1 0 10 0 0; begin-put 0 1 1 20 1 0
+  begin-put 0 1 2 30 0 1; begin-put 0 1 3 40 1 1
+one-key: Insertions of one key, and of one key more.
+  begin-put 0 1 0 10 0 0; begin-put 0 1 1 20 0 0
+  begin-put 0 1 0 30 0 1; begin-put 0 1 1 40 0 1
+insert-clear: An insertion, and clears.
+  first put 0 1 1 10 0
+  begin-put 0 1 0 10 0 0
+  begin-clear 0 1; begin-clear 0 1
+insert-evict: An insertion, and a pass for more than is there.
+  first put 0 1 1 10 0
+  begin-put 0 1 0 10 0 0
+  begin-size 1000 1
+evict-invalidate: A pass over two entries, and an invalidation of the first.
+  first put 0 1 0 10 0; put 0 1 1 20 0
+  begin-size 10 0
+  begin-invalidate 0 1 1 1
+time-invalidate: A pass over an old entry and a young one, and an invalidation of the old one.
+  first put 0 1 0 10 0; adv 100; put 0 1 1 20 0
+  begin-ttl 50 0
+  begin-invalidate 0 1 1 1
+evict-invalidate-insert: A pass, an invalidation, and an insertion that may have a wrapper that was used before.
+  first put 0 1 0 10 0; put 0 1 1 20 0
+  begin-size 10 0
+  begin-invalidate 0 1 1 1; begin-put 0 1 2 30 1 1
+evict-insert-look: A pass, an insertion, and a look at the queue.
+  first put 0 1 0 10 0
+  begin-size 10 0
+  begin-put 0 1 1 20 0 1; pinned
+read-evict: Two reads of an entry, and a pass that takes it.
+  first put 0 1 0 10 0
+  begin-get 0 1 0 0; begin-get 0 1 0 0
+  begin-size 10 1
+read-evict-insert: A read, and a pass with an insertion of another key, or of that key again.
+  first put 0 1 0 10 0
+  begin-get 0 1 0 0
+  begin-size 10 1; begin-put 0 1 1 20 0 1; begin-put 0 1 0 30 0 1
+range-insert: A removal of a range, and insertions into it.
+  first put 0 1 0 10 0; put 0 1 2 10 0
+  begin-remove 0 1 0 1 3 1 0
+  begin-put 0 1 1 20 0 1; begin-put 0 1 3 30 0 1
+clear-invalidate: A clear, and an invalidation of the same entries.
+  first put 0 1 0 10 0; put 0 1 1 20 0; put 0 1 2 30 0
+  begin-clear 0 0
+  begin-invalidate 0 1 2 1
+remove-insert-again: Two removals of an entry, and an insertion of its key after one of them.
+  first put 0 1 0 10 0
+  begin-remove 0 1 0 1 0 1 0
+  begin-remove 0 1 0 1 0 1 1; begin-put 0 1 0 30 0 1
+two-passes: A time pass and a size pass.
+  first put 0 1 0 10 0; put 0 1 1 20 1
+  begin-size 10 0
+  begin-ttl 0 1
+three-threads: A pass, a removal, and an insertion with a read.
+  first put 0 1 0 10 0; put 0 1 1 20 1
+  begin-size 20 0
+  begin-remove 0 1 0 1 3 1 1
+  begin-put 0 1 2 30 0 2; begin-get 0 1 0 2
+evict-look-at-sizes: A pass, and looks at the broker's size.
+  first put 0 1 0 10 0; put 0 1 1 20 0
+  begin-size 30 0
+  total; total; total
+evict-read-counts: A pass, a reader who is done, and a read that is expected again.
+  first put 0 1 0 10 1; put 0 1 1 20 0
+  begin-size 10 0
+  read 0 1 0; expect 0 1 0
+"""
+"""A name, a sentence, what is done first, and a script for each thread: of topic 0, ledger 1, and entries 0 to 3."""
+
 AFTER = (
-    *(SizeOfAll(), Pinned(), *(Get(*key) for key in (A, B, C, D)), Pinned(), EvictSize(25), SizeOfAll()),
-    *(EvictSize(1_000), SizeOfAll(), Counters(), Pinned(), Clear(0)),
+    "total; pinned; get 0 1 0; get 0 1 1; get 0 1 2; get 0 1 3; pinned; size 25; total; "
+    "size 1000; total; counters; pinned; clear 0"
 )
 """What shows whether everything adds up: sizes, what is queued and in which order, what was counted."""
 
 
-def scenario(
-    name: str, sentence: str, before: tuple[Operation, ...], *scripts: tuple[Operation, ...], requeues: int = 1
-) -> Scenario:
+def operations(text: str) -> tuple[Operation, ...]:
+    """The operations of a text."""
+    kinds = by_tag(AnyOperation)
+    return tuple(kinds[tag](*map(int, numbers)) for tag, *numbers in map(str.split, text.split(";")))
+
+
+def scenario(name: str, sentence: str, first: str, scripts: str) -> Scenario:
     """A scenario with the usual configuration and end."""
-    return Scenario(name, sentence, Config(max_requeue_count=requeues), before, scripts, AFTER, Step)
+    threads = tuple(map(operations, scripts.strip().splitlines()))
+    before = operations(first) if first else ()
+    return Scenario(name, sentence, Config(max_requeue_count=1), before, threads, operations(AFTER), Step)
 
 
-def put(key: tuple[int, int, int], size: int = 10, reads: int = 0) -> Put:
-    """An insertion."""
-    return Put(*key, size, reads)
-
-
-SCENARIOS = (
-    scenario(
-        "insertions",
-        "Two insertions and two others, each of a key of its own.",
-        (),
-        (BeginPut(*A, 10, 0, 0), BeginPut(*B, 20, 1, 0)),
-        (BeginPut(*C, 30, 0, 1), BeginPut(*D, 40, 1, 1)),
-    ),
-    scenario(
-        "one-key",
-        "Insertions of one key, and of one key more.",
-        (),
-        (BeginPut(*A, 10, 0, 0), BeginPut(*B, 20, 0, 0)),
-        (BeginPut(*A, 30, 0, 1), BeginPut(*B, 40, 0, 1)),
-    ),
-    scenario(
-        "insert-clear",
-        "An insertion, and clears.",
-        (put(B),),
-        (BeginPut(*A, 10, 0, 0),),
-        (BeginClear(0, 1), BeginClear(0, 1)),
-    ),
-    scenario(
-        "insert-evict",
-        "An insertion, and a pass for more than is there.",
-        (put(B),),
-        (BeginPut(*A, 10, 0, 0),),
-        (BeginSize(1_000, 1),),
-    ),
-    scenario(
-        "evict-invalidate",
-        "A pass over two entries, and an invalidation of the first.",
-        (put(A), put(B, 20)),
-        (BeginSize(10, 0),),
-        (BeginInvalidate(*B, 1),),
-    ),
-    scenario(
-        "time-invalidate",
-        "A pass over an old entry and a young one, and an invalidation of the old one.",
-        (put(A), Advance(100), put(B, 20)),
-        (BeginOld(50, 0),),
-        (BeginInvalidate(*B, 1),),
-    ),
-    scenario(
-        "evict-invalidate-insert",
-        "A pass, an invalidation, and an insertion that may have a wrapper that was used before.",
-        (put(A), put(B, 20)),
-        (BeginSize(10, 0),),
-        (BeginInvalidate(*B, 1), BeginPut(*C, 30, 1, 1)),
-    ),
-    scenario(
-        "evict-insert-look",
-        "A pass, an insertion, and a look at the queue.",
-        (put(A),),
-        (BeginSize(10, 0),),
-        (BeginPut(*B, 20, 0, 1), Pinned()),
-    ),
-    scenario(
-        "read-evict",
-        "Two reads of an entry, and a pass that takes it.",
-        (put(A),),
-        (BeginGet(*A, 0), BeginGet(*A, 0)),
-        (BeginSize(10, 1),),
-    ),
-    scenario(
-        "read-evict-insert",
-        "A read, and a pass with an insertion of another key, or of that key again.",
-        (put(A),),
-        (BeginGet(*A, 0),),
-        (BeginSize(10, 1), BeginPut(*B, 20, 0, 1), BeginPut(*A, 30, 0, 1)),
-    ),
-    scenario(
-        "range-insert",
-        "A removal of a range, and insertions into it.",
-        (put(A), put(C)),
-        (BeginRemove(0, 1, 0, 1, 3, 1, 0),),
-        (BeginPut(*B, 20, 0, 1), BeginPut(*D, 30, 0, 1)),
-    ),
-    scenario(
-        "clear-invalidate",
-        "A clear, and an invalidation of the same entries.",
-        (put(A), put(B, 20), put(C, 30)),
-        (BeginClear(0, 0),),
-        (BeginInvalidate(*C, 1),),
-    ),
-    scenario(
-        "remove-insert-again",
-        "Two removals of an entry, and an insertion of its key after one of them.",
-        (put(A),),
-        (BeginRemove(0, 1, 0, 1, 0, 1, 0),),
-        (BeginRemove(0, 1, 0, 1, 0, 1, 1), BeginPut(*A, 30, 0, 1)),
-    ),
-    scenario(
-        "two-passes",
-        "A time pass and a size pass.",
-        (put(A), put(B, 20, 1)),
-        (BeginSize(10, 0),),
-        (BeginOld(0, 1),),
-    ),
-    scenario(
-        "three-threads",
-        "A pass, a removal, and an insertion with a read.",
-        (put(A), put(B, 20, 1)),
-        (BeginSize(20, 0),),
-        (BeginRemove(0, 1, 0, 1, 3, 1, 1),),
-        (BeginPut(*C, 30, 0, 2), BeginGet(*A, 2)),
-    ),
-    scenario(
-        "evict-look-at-sizes",
-        "A pass, and looks at the broker's size.",
-        (put(A), put(B, 20)),
-        (BeginSize(30, 0),),
-        (SizeOfAll(), SizeOfAll(), SizeOfAll()),
-    ),
-    scenario(
-        "evict-read-counts",
-        "A pass, a reader who is done, and a read that is expected again.",
-        (put(A, 10, 1), put(B, 20)),
-        (BeginSize(10, 0),),
-        (Read(*A), Expect(*A)),
-    ),
-)
+PATTERN = re.compile(r"^(\S+): (.+)\n(?:  first (.+)\n)?((?:  .+\n)+)", flags=re.MULTILINE)
+SCENARIOS = tuple(scenario(*parts) for parts in PATTERN.findall(BOOK))

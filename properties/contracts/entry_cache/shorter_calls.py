@@ -6,38 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from broker_tck.properties.contracts.entry_cache.operations import (
-    BeginClear,
-    BeginGet,
-    BeginInvalidate,
-    BeginOld,
-    BeginPut,
-    BeginRemove,
-    BeginSize,
-    BeginTrim,
-    Clear,
-    EvictOld,
-    EvictSize,
-    Fill,
-    Get,
-    Invalidate,
-    Put,
-    Remove,
-    Trim,
-)
+from broker_tck.properties.contracts.entry_cache.operations import Fill, Put
 from broker_tck.properties.engine.operation import Operation, belongings
-
-ORDINARY: dict[type[Operation], type[Operation]] = {
-    BeginPut: Put,
-    BeginGet: Get,
-    BeginRemove: Remove,
-    BeginInvalidate: Invalidate,
-    BeginTrim: Trim,
-    BeginClear: Clear,
-    BeginOld: EvictOld,
-    BeginSize: EvictSize,
-}
-
 
 ROUNDS = (1, 2, 3, 4, 6, 10)
 """How many steps of a call in a row are left out at once: those of a blank head, say, or of so many requeueings."""
@@ -61,20 +31,8 @@ def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
     for call in belongings(operations):
         for size in ROUNDS:
             for start in range(1, len(call) - size + 1):
-                yield from with_a_change(operations, {*call[start : start + size]})
-
-
-def with_a_change(operations: Sequence[Operation], gone: set[int]) -> Iterator[list[Operation]]:
-    """The trace without some steps; and, besides, without an operation, or with fewer reads that are expected."""
-    left = [o for i, o in enumerate(operations) if i not in gone]
-    yield left
-    if any(plain(o) is not o for o in left):
-        yield [plain(o) for o in left]
-    for at, operation in enumerate(operations):
-        if type(operation) in ORDINARY.values():
-            yield [o for i, o in enumerate(operations) if i not in gone and i != at]
-        if plain(operation) is not operation:
-            yield [plain(o) if i == at else o for i, o in enumerate(operations) if i not in gone]
+                gone = {*call[start : start + size]}
+                yield [o for i, o in enumerate(operations) if i not in gone]
 
 
 def plain(operation: Operation) -> Operation:
@@ -85,6 +43,6 @@ def plain(operation: Operation) -> Operation:
 
 
 def ordinary(operation: Operation) -> Operation:
-    """The ordinary call of one that is begun."""
-    kind: type[Operation] = ORDINARY[type(operation)]
+    """The ordinary call of one that is begun: that of the other base of its class."""
+    kind: type[Operation] = type(operation).__bases__[1]
     return kind(*(getattr(operation, name) for name in kind.__struct_fields__))

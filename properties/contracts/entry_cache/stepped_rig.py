@@ -9,8 +9,6 @@ from broker_tck.implementations.interface import Steps
 from broker_tck.properties.contracts.entry_cache.rig import Rig, refused
 from broker_tck.properties.contracts.entry_cache.values import Value
 
-Begun = Callable[[Any], Any]
-"""Asks something that has the calls as methods for one of them."""
 ORDINARY = (
     *("put", "fill", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear"),
     *("reopen", "evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues"),
@@ -29,7 +27,7 @@ class SteppedRig(Rig):
         super().__init__(factory, config, capabilities)
         self.under_way: dict[int, Steps[Any]] = {}
 
-    def begin(self, thread: int, call: Begun) -> bool:
+    def begin(self, thread: int, call: Callable[[Any], Any]) -> bool:
         """Begin a call; a thread that is in another does nothing."""
         if thread in self.under_way:
             return False

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import msgspec
-
-from broker_tck.model.entry_cache.overlapping import Overlapping
-from broker_tck.properties.contracts.entry_cache import configs, generator
-from broker_tck.properties.contracts.entry_cache.generator import Entries
+from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.properties.contracts.entry_cache.entries import Entries
 from broker_tck.properties.contracts.entry_cache.operations import (
     AnyOperation,
     BeginClear,
@@ -20,8 +17,8 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     BeginSize,
     BeginTrim,
     Capabilities,
-    Config,
     Expect,
+    Get,
     Pinned,
     Read,
     SizeOfAll,
@@ -29,7 +26,6 @@ from broker_tck.properties.contracts.entry_cache.operations import (
 )
 from broker_tck.properties.contracts.entry_cache.passes import Passes
 from broker_tck.properties.engine.choices import Choices, one_of
-from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.operation import Operation
 
 THREADS = (3,) * 14 + (8, 16)
@@ -46,7 +42,7 @@ class Threads:
     """Begins calls on threads and goes on with them."""
 
     def __init__(
-        self, model: Overlapping, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
+        self, model: EntryCaches, choices: Choices, entries: Entries, passes: Passes, capabilities: Capabilities
     ) -> None:
         self.model = model
         self.capabilities = capabilities
@@ -66,7 +62,7 @@ class Threads:
     def bout(self) -> Operation:
         """The first of some calls that overlap. Where the broker orders passes itself, there are none."""
         if self.model.manager.max_size is not None or len(self.model.store.queue) > MOST_QUEUED:
-            return self.entries.get()
+            return Get(*self.entries.known())
         self.left = 2 + self.below(4 if self.threads == THREADS[0] else self.threads)
         self.patience = one_of(self.choices, PATIENCE)
         self.script = [*one_of(self.choices, self.scripts)]
@@ -107,7 +103,7 @@ class Threads:
 
     def count(self) -> Read | Expect:
         """A read count that changes."""
-        return self.entries.read() if self.below(2) else self.entries.expect()
+        return Read(*self.entries.known()) if self.below(2) else Expect(*self.entries.known())
 
     def key(self) -> tuple[int, int, int]:
         """A topic and a position, mostly those of the call that was begun last, as calls are to meet."""
@@ -148,42 +144,7 @@ class Threads:
         return BeginSize(max(self.passes.evict_size().bytes, 1), thread)
 
 
-def makers(model: Overlapping, choices: Choices, capabilities: Capabilities) -> list[Maker]:
-    """What a subject is asked for. While calls are under way, each maker makes what there is to do then."""
-    entries, passes = Entries(model, choices), Passes(model, choices)
-    made = generator.kinds(model, choices, entries, passes, capabilities)
-    if not capabilities.steps:
-        return made
-    threads = Threads(model, choices, entries, passes, capabilities)
-
-    def otherwise(make: Callable[[], Operation]) -> Callable[[], Operation]:
-        return lambda: threads.during() if model.under_way else make()
-
-    begin = Maker("begin", (0, 20, 60), threads.bout)
-    return [Maker(maker.name, maker.weights, otherwise(maker.make)) for maker in [*made, begin]]
-
-
-def drain(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
-    """How a walk ends: what is under way comes to its end first."""
-    if capabilities.steps:
-        yield from to_the_end(model, choices)
-    yield from generator.drain(model, choices, capabilities)
-
-
-def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
-    """A configuration for a walk; calls overlap where the broker orders no passes itself."""
-    config = configs.draw_config(choices, capabilities)
-    return msgspec.structs.replace(config, max_size=None) if capabilities.steps and choices.below(2) else config
-
-
-def ebb(model: Overlapping, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
-    """How everything is taken out, likewise."""
-    if capabilities.steps:
-        yield from to_the_end(model, choices)
-    yield from generator.ebb(model, choices, capabilities)
-
-
-def to_the_end(model: Overlapping, choices: Choices) -> Iterator[AnyOperation]:
+def to_the_end(model: EntryCaches, choices: Choices) -> Iterator[AnyOperation]:
     """All that is under way comes to its end."""
     for _ in range(MOST_STEPS):
         if not model.under_way:

@@ -1,11 +1,86 @@
-"""Known mistakes in the specification's overlapping."""
+"""Known mistakes between the steps of calls that overlap."""
 
 from __future__ import annotations
 
-from broker_tck.model.entry_cache.overlapping import Overlapping
-from broker_tck.properties.mistakes.book import instead, of
+from broker_tck.model.entry_cache.overlapping import Did, Getting, Passing, Removing
+from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.model.rules import Method
+from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
-of(Overlapping.total_shown, look="a broker's size that is changed with each entry of a pass")(
+of(
+    Removing.removable,
+    look="a removal that does not wait for the lock; a size that is read from an entry which may be gone",
+)(
+    instead(
+        "absent",
+        "Your cache removes an entry whose insertion has not queued it yet.",
+        lambda r, entry: True,
+        was="steps.removable: absent",
+    ),
+)
+of(Removing.owed, look="entries that are skipped because another was removed beside them")(
+    instead(
+        "absent",
+        "A removal of your cache ends when another call has taken an entry; it owes all that was there.",
+        lambda r: [],
+        was="steps.owed: absent",
+    ),
+)
+of(Removing.result)(
+    instead(
+        "absent",
+        "A clear of your cache answers with what was there when it began; it must answer with what it removed itself.",
+        lambda r: [len(r.due), sum(entry.size for entry in r.due)] if r.answers else None,
+        was="steps.removed_by: absent",
+    ),
+)
+of(Getting.choices, look="a value that cannot be retained any more; a miss where the entry was there all along")(
+    instead(
+        "absent",
+        "A read of your cache misses what was there all the while, or hits what was there at no moment.",
+        lambda g: [["ends", "hit"], ["ends", "miss"]] if g.marked or not g.there() else [["marks"]],
+        was="steps.answers: absent",
+    ),
+    instead(
+        "never a hit",
+        "A read of your cache misses an entry that is there.",
+        lambda g: [["ends", "miss"]],
+        was="steps.answers: never a hit",
+    ),
+)
+look_at("IL-4", "a key that is not compared once the wrapper is read")
+
+
+@around(Getting.choices, "IL-4", "absent", was="steps.named: absent")
+def of_another_position(choices: Method, call: Getting) -> list[Did]:
+    """A read of your cache answers with the value of another position."""
+    return [["ends", "hit of 0 0"] if did == ["ends", "hit"] else did for did in choices(call)]
+
+
+look_at(
+    "IL-2",
+    "what happens between the look at the head and the removal: which entry is taken then; what is recycled",
+)
+
+
+@around(Passing.fate, "IL-2", "absent", was="steps.judged: absent")
+def judged_when_looked_at(fate: Method, call: Passing) -> Did:
+    """A pass of your cache judges the head as it was when it was looked at; it must when it has its lock."""
+    head = call.head()
+    if call.stopped or head is None or not call.then:
+        return list(fate(call))
+    return ["stops"] if call.then == "stops" else [call.then, *head.position]
+
+
+of(Passing.blocked, look="two passes that look at one head")(
+    instead(
+        "absent",
+        "Two passes of your cache run side by side; one must wait for the other.",
+        lambda p: False,
+        was="steps.waits_for: absent",
+    ),
+)
+of(EntryCaches.total_shown, look="a broker's size that is changed with each entry of a pass")(
     instead(
         "absent",
         "Your cache takes each entry off the broker's size while a pass goes on; it must at the end of the pass.",

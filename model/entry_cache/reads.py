@@ -7,38 +7,90 @@ entry that a reader was given is an object of its own, which shares its count wi
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from broker_tck.model.entry_cache import read_limit, topics
-from broker_tck.model.entry_cache.answers import Answers
 from broker_tck.model.entry_cache.entries import Cached, Count
-from broker_tck.model.entry_cache.ledgers import size_of
-from broker_tck.model.entry_cache.pending_reads import BROKEN, CLOSED, COMPLETES, FAILS, RAISES
-from broker_tck.model.entry_cache.read_limit import ReadLimit
-from broker_tck.model.entry_cache.readers import SINGLE, Reader, Request, Returned, Run, lefts, runs
-from broker_tck.model.entry_cache.topics import Topics
-from broker_tck.model.rules import rule
+from broker_tck.model.entry_cache.readers import (
+    BROKEN,
+    CLOSED,
+    COMPLETES,
+    FAILS,
+    RAISES,
+    SINGLE,
+    Reader,
+    Request,
+    Returned,
+    Run,
+    lefts,
+    runs,
+)
+from broker_tck.model.entry_cache.topics import size_of
+from broker_tck.model.rules import Part, rule
+
+if TYPE_CHECKING:
+    from broker_tck.model.entry_cache.specification import EntryCaches
 
 
-class Config(topics.Config, read_limit.Config, Protocol):
-    """What a trace configures."""
+class Answers(Part):
+    """What a read takes from the cache, what becomes of the storage's answer, and how both are counted."""
+
+    def __init__(self) -> None:
+        self.hits_and_misses = [0, 0, 0, 0]
+        """Entries and bytes that were cached, entries and bytes that were not."""
+
+    @rule("EC-45", source="RangeEntryCacheImpl, 2026", needs="reads")
+    def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
+        """Of a range cached in part, the storage is asked only for what is missing, once for each run in order."""
+        return runs(self.lacking(reader, there))
+
+    @staticmethod
+    def lacking(reader: Reader, there: Iterable[int]) -> list[int]:
+        """The entries of a range that are not there."""
+        return sorted({*reader.entries}.difference(there))
+
+    @rule("EC-46", source="RangeEntryCacheImpl", needs="reads")
+    def hit(self, entries: int, size: int) -> None:
+        """Hits are counted, by entries and bytes, when the cache is searched."""
+        self.tally(0, entries, size)
+
+    @rule("EC-46", needs="reads")
+    def missed(self, entries: int, size: int) -> None:
+        """Misses are counted, by entries and bytes, when a storage read completes."""
+        self.tally(2, entries, size)
+
+    def tally(self, where: int, entries: int, size: int) -> None:
+        """Count hits or misses."""
+        self.hits_and_misses[where] += entries
+        self.hits_and_misses[where + 1] += size
+
+    @rule("EC-52", source="PendingReadsManager", needs="reads")
+    def determining(self, request: Request) -> list[Reader]:
+        """Only the reader that made a storage read determines the count; those that joined it are not asked."""
+        return [request.creator]
+
+    @rule("EC-47", source="RangeEntryCacheImpl, PR 24623", needs="reads")
+    def populates(self, start: int) -> bool:
+        """What the storage answered is cached only if reads are expected, which is asked once for each answer."""
+        return start > 0
+
+    @rule("EC-51", source="PendingReadsManager, PR 24623", needs="reads")
+    def in_part(self, entry: int, first: int, last: int) -> bool:
+        """Each of several listeners is given what is in its own range."""
+        return first <= entry <= last
 
 
-class Reading(Topics):
-    """Topics whose entries are read, within a limit."""
+class Reads(Part):
+    """Reads of the entries of all topics, within a limit."""
 
-    ReadLimit = ReadLimit
-    Answers = Answers
-
-    config: Config
-
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.read_limit = self.ReadLimit(config)
-        self.answers = self.Answers()
-        self.readers = 0
-        self.returned: dict[int, Reader] = {}
-        """Readers who hold entries, by number."""
+    def __init__(self, model: EntryCaches) -> None:
+        self.model = model
+        self.store = model.store
+        self.manager = model.manager
+        self.read_counts = model.read_counts
+        self.pending = model.pending_reads
+        self.limit = model.read_limit
+        self.answers = model.answers
         self.told: list[list[Any]] = []
         """What happened since it was told last."""
         self.evaluated = 0
@@ -46,29 +98,29 @@ class Reading(Topics):
 
     # ---- A read begins
 
-    def start_read(self, reader: Reader) -> None:
+    def start(self, reader: Reader) -> None:
         """Read as soon as there are permits."""
-        self.readers += 1
-        reader.number = self.readers
-        if not self.read_limit.is_limited(reader) or self.takes_permits(reader):
+        self.model.readers += 1
+        reader.number = self.model.readers
+        if not self.limit.is_limited(reader) or self.takes_permits(reader):
             self.perform(reader)
-        elif not self.read_limit.wait(reader, self.now):
-            self.fail_reader(reader)
+        elif not self.limit.wait(reader, self.model.now):
+            self.fail(reader)
 
     def takes_permits(self, reader: Reader) -> bool:
         """A reader takes permits for what it is estimated to hold; answers whether they were there."""
-        average = self.ledgers.average(reader.topic, reader.ledger)
-        reader.permits = len(reader.entries) * self.read_limit.estimate(reader, average)
-        return self.read_limit.take(reader)
+        average = self.model.ledgers.average(reader.topic, reader.ledger)
+        reader.permits = len(reader.entries) * self.limit.estimate(reader, average)
+        return self.limit.take(reader)
 
     def perform(self, reader: Reader) -> None:
         """Take what is cached and ask for the rest."""
         ids = reader.entries
-        looked = ((e, self.looked_up(reader.cache, (reader.ledger, e), len(ids) == 1)) for e in ids)
+        looked = ((e, self.model.looked_up(reader.cache, (reader.ledger, e), len(ids) == 1)) for e in ids)
         found = {entry: cached for entry, cached in looked if cached}
         asked = self.answers.missing(reader, found)
         used = [c for entry, c in found.items() if not any(first <= entry <= last for first, last in asked)]
-        self.answers.tally_hit(len(used), sum(cached.size for cached in used))
+        self.answers.hit(len(used), sum(cached.size for cached in used))
         for cached in used:
             self.take_cached(reader, cached)
         reader.partial = bool(used)
@@ -83,7 +135,7 @@ class Reading(Topics):
 
     def join_or_ask(self, reader: Reader, run: Run) -> None:
         """Listen for the reads that run, and read what they leave."""
-        joined, left = self.pending_reads.join(reader, run, self.manager.keeps_nothing(reader.cache))
+        joined, left = self.pending.join(reader, run, self.manager.keeps_nothing(reader.cache))
         parts = runs(left)
         reader.awaited += joined + len(parts)
         for part in parts:
@@ -94,14 +146,14 @@ class Reading(Topics):
 
     @rule("EC-50", needs="reads")
     def read_left(self, reader: Reader, part: Run) -> None:
-        """What other reads leave missing is read, from the cache too if it has come there since."""
+        """What running reads leave is read as any other part of a ledger: from the cache, then from the storage."""
         self.perform(reader.part(part))
 
     # ---- The storage is asked, and answers
 
     def ask(self, request: Request) -> None:
         """Ask the storage, which may have an answer at once."""
-        mode = self.pending_reads.admit(request)
+        mode = self.pending.admit(request)
         self.told.append(["asks", *request.order()[:4]])
         if mode == COMPLETES:
             self.come(request)
@@ -110,7 +162,7 @@ class Reading(Topics):
         elif mode == RAISES:
             self.raised(request)
         else:
-            self.pending_reads.begin(request)
+            self.pending.begin(request)
 
     def come(self, request: Request) -> None:
         """A storage read completes: the cache is populated, then the listeners are told."""
@@ -119,37 +171,42 @@ class Reading(Topics):
         counts = self.counts_from(request, start)
         if self.answers.populates(start):
             for entry, count in counts.items():
-                self.insert(request.cache, (request.ledger, entry), size_of(entry), count)
-        self.answers.tally_missed(len(counts), sum(map(size_of, counts)))
+                self.model.insert(request.cache, (request.ledger, entry), size_of(entry), count)
+        self.answers.missed(len(counts), sum(map(size_of, counts)))
         self.deliver(request, counts)
 
     @rule(
         "EC-53",
         source="PendingReadsManager, PR 23958",
         needs="reads",
-        when=lambda m, request: any(reader.again for reader, *_ in request.listeners),
+        when=lambda r, request: any(reader.again for reader, *_ in request.listeners),
     )
     def settle(self, request: Request) -> None:
         """A storage read that has come can no longer be joined, before the first of its listeners is told."""
-        self.pending_reads.forget(request)
+        self.pending.settled(request)
 
-    @rule("RC-04", source="PIP-430", needs="ranks reads", when=lambda m, request: request.creator.cursor != SINGLE)
+    @rule("RC-04", source="PIP-430", needs="ranks reads", when=lambda r, request: request.creator.cursor != SINGLE)
     def started(self, request: Request) -> int:
-        """Ask for the start value, now that the storage answers; a disabled cache has no use for it."""
+        """The rank is asked for when the storage answers; a disabled cache does not ask for it."""
         if self.manager.keeps_nothing(request.cache):
             return 0
         readers = self.answers.determining(request)
         self.evaluated += sum(reader.cursor != SINGLE for reader in readers)
         return sum(self.start_of(reader) for reader in readers)
 
-    @rule("EC-47", needs="reads", when=lambda m, request, start: start > 0 and request.first < request.last)
+    @rule("EC-49", source="RangeEntryCacheImpl", needs="reads")
+    def start_of(self, reader: Reader) -> int:
+        """A read of a single entry expects no reads: it never populates the cache."""
+        return 0 if reader.cursor == SINGLE else self.model.cursors[reader.topic].start_on_read(str(reader.cursor))
+
+    @rule("EC-47", needs="reads", when=lambda r, request, start: start > 0 and request.first < request.last)
     def counts_from(self, request: Request, start: int) -> dict[int, Count | None]:
-        """The counts of the entries that have come: each has one of its own."""
+        """Each entry of an answer has a count of its own."""
         return {entry: self.read_counts.new(start) for entry in request.entries}
 
-    @rule("EC-51", needs="reads", when=lambda m, request, counts: len(request.listeners) > 1)
+    @rule("EC-51", needs="reads", when=lambda r, request, counts: len(request.listeners) > 1)
     def deliver(self, request: Request, counts: dict[int, Count | None]) -> None:
-        """Give every listener its part, in the order in which they came."""
+        """A single listener gets the entries; several get copies, and the originals are freed without a read."""
         for reader, first, last in [*request.listeners]:
             for entry, count in counts.items():
                 if self.answers.in_part(entry, first, last):
@@ -160,15 +217,14 @@ class Reading(Topics):
 
     def not_come(self, request: Request, kind: int) -> None:
         """A storage read fails."""
-        pending = self.pending_reads
-        if kind == CLOSED and pending.reopens(request):
+        if kind == CLOSED and self.pending.reopens(request):
             request.reopened = True
-            pending.forget_ledger(request.cache, request.ledger)
+            self.pending.forget(request.cache, request.ledger)
             self.ask(request)
             return
         self.settle(request)
-        if pending.forgets_at(kind):
-            pending.forget_ledger(request.cache, request.ledger)
+        if self.pending.forgets_at(kind):
+            self.pending.forget(request.cache, request.ledger)
         for reader, *_ in [*request.listeners]:
             reader.failed = True
             self.part_came(reader)
@@ -176,12 +232,12 @@ class Reading(Topics):
     @rule("EC-54", needs="reads")
     def raised(self, request: Request) -> None:
         """If the storage raises instead of taking a request, the ledger leaves the cache, and the read fails."""
-        self.drop_ledger(request.cache, request.ledger)
+        self.model.drop_ledger(request.cache, request.ledger)
         self.not_come(request, BROKEN)
 
     # ---- Readers are answered
 
-    @rule("EC-48", source="RangeEntryCacheImpl, PR 24623", needs="reads", when=lambda m, reader, cached: cached.counter)
+    @rule("EC-48", source="RangeEntryCacheImpl, PR 24623", needs="reads", when=lambda r, reader, cached: cached.counter)
     def take_cached(self, reader: Reader, cached: Cached) -> None:
         """The entry in the cache and the one that is returned share a count, so that the reader's release lowers it."""
         self.hand_over(reader, cached.position[1], cached.counter)
@@ -221,7 +277,7 @@ class Reading(Topics):
     def give_up(self, reader: Reader) -> None:
         """A part has failed, and nothing else is tried."""
         self.discard(reader.take_all())
-        self.fail_reader(reader)
+        self.fail(reader)
 
     def answer(self, reader: Reader) -> None:
         """A reader is given what it asked for, in the order of the entries."""
@@ -232,13 +288,13 @@ class Reading(Topics):
             return
         entries = reader.listed()
         reader.left = len(entries)
-        self.returned[reader.number] = reader
+        self.model.returned[reader.number] = reader
         for entry in entries:
             self.read_counts.pass_by(entry.count, "answered")
         self.told.append(["answers", reader.number, [e.entry for e in entries], lefts(entries)])
         self.once_more(reader)
 
-    def fail_reader(self, reader: Reader) -> None:
+    def fail(self, reader: Reader) -> None:
         """A reader is told that it failed."""
         if reader.within:
             reader.within.failed = True
@@ -251,9 +307,8 @@ class Reading(Topics):
     def once_more(self, reader: Reader) -> None:
         """A reader does the same again, if it is one that does, before it returns."""
         if reader.again:
-            run = reader.first, reader.last
-            cache = self.caches[reader.topic]
-            self.start_read(Reader(cache, reader.topic, reader.cursor, reader.ledger, run, again=False))
+            cache = self.model.caches[reader.topic]
+            self.start(Reader(cache, reader.topic, reader.cursor, reader.ledger, reader.first, reader.last))
 
     # ---- Readers let go
 
@@ -261,32 +316,40 @@ class Reading(Topics):
         "RC-07",
         source="EntryImpl, PR 24623",
         needs="reads",
-        when=lambda m, entries: any(entry.count for entry in entries),
+        when=lambda r, entries: any(entry.count for entry in entries),
     )
     def discard(self, entries: list[Returned]) -> None:
         """An entry that was read and discarded counts as read as well."""
         for entry in entries:
-            self.free_returned(entry)
+            self.free(entry)
 
-    def free_returned(self, entry: Returned) -> None:
+    def free(self, entry: Returned) -> None:
         """An entry that was returned is freed, and with the last one the reader's permits are."""
         self.store.references -= 1
         self.read_counts.pass_by(entry.count, "freed")
         reader = entry.reader
         if reader and reader.left:
             reader.left -= 1
-            if self.read_limit.returns_permits(reader):
+            if self.limit.returns_permits(reader):
                 self.give_permits_back(reader)
 
-    # ---- Permits are given back
-
     def give_permits_back(self, reader: Reader) -> None:
-        """Permits come back, and those who wait are served from the head on."""
+        """Permits come back, and those who wait are served."""
         if not reader.permits:
             return
-        self.read_limit.give_back(reader)
-        while head := self.read_limit.serve(self.now):
+        self.limit.give_back(reader)
+        while head := self.limit.serve(self.model.now):
             if head.permits:
                 self.perform(head)
             else:
-                self.fail_reader(head)
+                self.fail(head)
+
+    # ---- What is told
+
+    def tell(self) -> list[list[Any]]:
+        """What happened: requests, answers, and how often it was asked for a start value."""
+        told, self.told = sorted(self.told), []
+        if self.evaluated:
+            told.append(["counts", self.evaluated])
+            self.evaluated = 0
+        return told

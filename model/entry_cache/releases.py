@@ -1,0 +1,252 @@
+"""The broker's releases: each replaces the clauses of the specification in which it differs, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import ClassVar
+
+from broker_tck.model.entry_cache.entries import Cache, Cached, Lookup, ReadCounts, Removed, Store, add
+from broker_tck.model.entry_cache.eviction import Manager, Passes
+from broker_tck.model.entry_cache.readers import Reader, Run
+from broker_tck.model.entry_cache.reads import Answers
+from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.model.rules import Rule, informative, rule
+
+WITHOUT_REQUEUEING = (
+    *("passes.allowed", "reads.read_again", "EC-22", "EC-33", "EC-34", "EC-48", "EC-P12"),
+    *("RC-02", "RC-06", "RC-07", "RC-08", "RC-09", "RC-11"),
+)
+"""What decides nothing if nothing is requeued, and no reads are counted."""
+
+
+# ---- What several releases have in place of a clause
+
+
+class FromALedgerOn(Lookup):
+    """What is below every ledger that a broker makes is not invalidated."""
+
+    FIRST = (-1, 0)
+
+
+class NoCounts(ReadCounts):
+    """Nobody counts reads."""
+
+    def counted_from(self, expected: int) -> int | None:
+        return None
+
+
+class WholeRanges(Answers):
+    """A range is a hit as a whole or not at all."""
+
+    def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
+        return [(reader.first, reader.last)] if self.lacking(reader, there) else []
+
+
+def counted_if_valid(_: Store, entry: Cached) -> Removed:
+    """What somebody released once too often is never taken off the size."""
+    return [1, entry.size] if entry.count else [0, 0]
+
+
+def removed_if_valid(store: Store, entry: Cached) -> Removed:
+    """What somebody released once too often keeps its place in the queue, until a pass removes it once more."""
+    valid = entry.count > 0
+    removed = Store.remove(store, entry)
+    entry.blank = valid
+    return removed
+
+
+def hands_count_on(store: Store, entry: Cached) -> bool:
+    """A refused insertion hands its read count to the entry that is there, unless nobody can hold that."""
+    there = entry.cache.entries.get(entry.position)
+    if there and there.count:
+        there.counter = entry.counter
+    return Store.enter(store, entry)
+
+
+# ---- The releases
+
+
+class StoreOf42(Store):
+    """A store that keeps what was released once too often."""
+
+    counted = counted_if_valid
+    remove = removed_if_valid
+
+
+class Pip430(EntryCaches):
+    """PIP-430 as released in 4.2: what was released once too often is kept in the queue, and in the size."""
+
+    PROFILE = "pip-430"
+    Store = StoreOf42
+    Lookup = FromALedgerOn
+
+
+class StoreOf2026(Store):
+    """The same, and an insertion that is refused hands its read count on."""
+
+    counted = counted_if_valid
+    remove = removed_if_valid
+    enter = hands_count_on
+
+
+class Pip430In2026(EntryCaches):
+    """PIP-430 as changed in 2026: an insertion that is refused hands its read count on."""
+
+    PROFILE = "pip-430-2026"
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
+    Store = StoreOf2026
+    Lookup = FromALedgerOn
+
+
+class CountsOf50(ReadCounts):
+    """A count of 0 is one, and none is below 0."""
+
+    def counted_from(self, expected: int) -> int | None:
+        return expected if expected >= 0 else None
+
+    def after_read(self, count: int) -> int:
+        return max(count - 1, 0)
+
+
+class OneRound(Passes):
+    """A size pass requeues for one round of the queue."""
+
+    def spares(self, entry: Cached, first_round: bool) -> bool:
+        return first_round and self.keeps_in_size_pass(entry)
+
+
+class Pip430In50(EntryCaches):
+    """PIP-430 as released in 5.0: counts stop at 0, and a size pass requeues for one round."""
+
+    PROFILE = "pip-430-5.0"
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
+    Store = StoreOf2026
+    Lookup = FromALedgerOn
+    ReadCounts = CountsOf50
+    Passes = OneRound
+
+
+class OneTurn(Passes):
+    """Nothing is requeued."""
+
+    def should_requeue(self, entry: Cached) -> bool:
+        return False
+
+
+class Queue(EntryCaches):
+    """One queue of removal and no more, as it was just before PIP-430."""
+
+    PROFILE = "queue"
+    MOOT: ClassVar[tuple[str, ...]] = WITHOUT_REQUEUEING
+    ReadCounts = NoCounts
+    Answers = WholeRanges
+    Lookup = FromALedgerOn
+    Passes = OneTurn
+
+
+class CachedAlone(Store):
+    """The queue is what is cached, in the order of insertion; nothing is decided by it."""
+
+    def remove(self, entry: Cached) -> Removed:
+        """Take an entry out of its cache, and out of the queue unless a pass under way has taken it already."""
+        with suppress(ValueError):
+            self.queue.remove(entry)
+        return super().remove(entry)
+
+
+class RefusingManager(Manager):
+    """A manager who refuses what is too much."""
+
+    @rule("EC-62", source="RangeEntryCacheManagerImpl.hasSpaceInCache")
+    def has_space(self, total: int) -> bool:
+        """An insertion has a pass made if the trigger is passed, and is refused while the largest size is reached."""
+        return self.max_size is None or total < self.max_size
+
+
+class LargestFirst(Passes):
+    """Each topic's cache evicts its own lowest positions, the largest caches first."""
+
+    @rule("EC-63", source="RangeCache.evictLEntriesBeforeTimestamp, before PR 24363")
+    def stops_at_young(self, entry: Cached, threshold: int) -> bool:
+        """The age of entries is asked from the lowest position on, up to the first that is young."""
+        return not self.expired(entry, threshold)
+
+    def time_pass(self, threshold: int) -> Removed:
+        """Remove old entries of each cache."""
+        removed = [0, 0]
+        for cache in self.caches:
+            for entry in sorted(cache.entries.values(), key=lambda e: e.position):
+                if self.stops_at_young(entry, threshold):
+                    break
+                add(removed, self.store.remove(entry))
+        return removed
+
+    @rule("EC-60", source="EntryCacheDefaultEvictionPolicy")
+    def taken_from(self, caches: list[Cache], asked: int) -> list[tuple[Cache, int]]:
+        """The largest caches that hold half of all bytes give up theirs, by their sizes; equal ones go by name."""
+        goal, taken = sum(cache.size for cache in caches) // 2, 0
+        for number, cache in enumerate(caches, 1):
+            taken += cache.size
+            if taken >= goal:
+                return self.shares(caches[:number], asked)
+        return []
+
+    @staticmethod
+    def shares(caches: list[Cache], asked: int) -> list[tuple[Cache, int]]:
+        """Each cache's share of what is asked for, in proportion to its size."""
+        total = sum(cache.size for cache in caches)
+        return [(cache, asked * cache.size // total) for cache in caches if total]
+
+    @rule("EC-61", source="RangeCache.evictLeastAccessedEntries, before PR 24363")
+    def victims(self, entries: list[Cached]) -> list[Cached]:
+        """A cache evicts its lowest positions first, until at least as many bytes are gone as are asked for."""
+        return sorted(entries, key=lambda entry: entry.position)
+
+    def size_pass(self, asked: int) -> Removed:
+        """Remove as many bytes as are asked for, as the policy says."""
+        removed = [0, 0]
+        for cache, share in self.taken_from(sorted(self.caches, key=lambda c: -c.size), asked):
+            gone = 0
+            for entry in self.victims([*cache.entries.values()]) if share else []:
+                if gone >= share:
+                    break
+                gone += entry.size
+                add(removed, self.store.remove(entry))
+        return removed
+
+
+class Legacy(EntryCaches):
+    """As before the queue: each topic's cache evicts for itself, and an insertion is refused if there is no space."""
+
+    PROFILE = "legacy"
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P6", "EC-P7", "EC-P10", "topics")
+    MOOT: ClassVar[tuple[str, ...]] = (
+        *WITHOUT_REQUEUEING,
+        *("passes.stops_size_pass", "EC-02", "EC-03", "EC-21", "EC-23", "EC-24"),
+    )
+    ReadCounts = NoCounts
+    Answers = WholeRanges
+    Lookup = FromALedgerOn
+    Store = CachedAlone
+    Passes = LargestFirst
+    Manager = RefusingManager
+    manager: RefusingManager
+    UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
+        *EntryCaches.UNEMBODIED,
+        informative(
+            "EC-64",
+            "A pass can free less than it was asked for, if the caches that it takes from are small.",
+            source="EntryCacheDefaultEvictionPolicy",
+            why="it follows from EC-60",
+        ),
+    )
+
+    def enter(self, entry: Cached) -> Cached | None:
+        """Order a pass if one is due, then store the entry if there is space."""
+        self.manager.order_pass(self.store.total)
+        return entry if self.manager.has_space(self.store.total) and self.store.enter(entry) else None
+
+
+PROFILES = {m.PROFILE: m for m in (EntryCaches, Pip430, Pip430In2026, Pip430In50, Queue, Legacy)}
+"""Every profile of the contract; the first is the default."""

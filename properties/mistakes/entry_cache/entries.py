@@ -1,0 +1,443 @@
+"""Known mistakes with entries: how they are inserted, read and removed, in the queue, and their read counts."""
+
+from __future__ import annotations
+
+from broker_tck.model.entry_cache.entries import Cached, Config, Lookup, Position, ReadCounts, Removed, Store
+from broker_tck.model.entry_cache.releases import counted_if_valid, removed_if_valid
+from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.model.rules import Method
+from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
+
+# ---- Inserting
+
+of(EntryCaches.misput, look="the comparison of key and value before anything is done")(
+    instead(
+        "absent",
+        "Your cache takes a value of another position than its key; it must refuse it.",
+        lambda m, cache, ledger, entry: m.put(cache, ledger, entry + 1, 1, 0),
+    ),
+)
+look_at("EC-04", "where in the queue an entry is put; which time it is given")
+
+
+@around(Store.accept, "EC-04", "a new entry goes to the head")
+def enters_at_head(accept: Method, store: Store, entry: Cached) -> None:
+    """Your cache puts a new entry at the head of its queue; it goes to the tail."""
+    accept(store, entry)
+    store.queue.rotate(1)
+
+
+@around(Store.map, "EC-04", "a new entry is as old as the clock")
+def enters_old(map_: Method, store: Store, entry: Cached) -> None:
+    """A new entry has the time 0 in your cache; it must have that of its insertion."""
+    entry.stamp = 0
+    map_(store, entry)
+
+
+def there_for(entry: Cached) -> Cached | None:
+    """The entry that has an entry's position already."""
+    return entry.cache.entries.get(entry.position)
+
+
+def takes_over(what: str) -> Method:
+    """An insertion that changes the entry that is there."""
+
+    def enter(store: Store, entry: Cached) -> bool:
+        if there := there_for(entry):
+            setattr(there, what, getattr(entry, what))
+        return Store.enter(store, entry)
+
+    return enter
+
+
+of(
+    Store.enter,
+    look="a put that replaces; counters that are raised before it is known; a fresh place in the queue",
+)(
+    *(
+        instead(
+            name,
+            f"A refused insertion changes {name} of the entry that is there; your cache must leave it as it is.",
+            takes_over(attribute),
+            was=f"store.taken_over: {name}",
+        )
+        for name, attribute in (
+            ("the time", "stamp"),
+            ("the count", "counter"),
+            ("the access", "accessed"),
+            ("the requeueings", "requeued"),
+        )
+    )
+)
+
+
+@around(Store.enter, "EC-05", "a new entry takes the old one's place")
+def replaces(enter: Method, store: Store, entry: Cached) -> bool:
+    """Your cache replaces an entry that is there; it must refuse the new one."""
+    if there := there_for(entry):
+        store.remove(there)
+    return bool(enter(store, entry))
+
+
+@around(Store.enter, "EC-05", "a refused entry adds its size")
+def adds_refused_size(enter: Method, store: Store, entry: Cached) -> bool:
+    """Your cache adds the size of an entry that it refused."""
+    if there_for(entry):
+        store.grow(entry.cache, entry.size)
+    return bool(enter(store, entry))
+
+
+@around(Store.enter, "EC-05", "a refused entry has the old one go to the tail")
+def moves_there(enter: Method, store: Store, entry: Cached) -> bool:
+    """A refused insertion moves the entry that is there to the tail of your cache's queue; it must stay."""
+    if there := there_for(entry):
+        store.queue.remove(there)
+        store.queue.append(there)
+    return bool(enter(store, entry))
+
+
+@around(Store.enter, "EC-05", "a refused value is not released")
+def keeps_refused(enter: Method, store: Store, entry: Cached) -> bool:
+    """Your cache does not let go of a value that it refused."""
+    taken = bool(enter(store, entry))
+    store.references += not taken
+    return taken
+
+
+# ---- Reading
+
+look_at("EC-11", "single reads and ranges alike; a read that refreshes the place or the time")
+
+
+@around(EntryCaches.enter, "EC-11", "a refused insertion marks the entry that is there")
+def refusal_marks(enter: Method, model: EntryCaches, entry: Cached) -> Cached | None:
+    """A refused insertion marks the entry that is there as accessed; your cache must leave it as it is."""
+    there = there_for(entry)
+    inserted: Cached | None = enter(model, entry)
+    if there and not inserted:
+        there.accessed = True
+    return inserted
+
+
+@mistake(
+    "EC-11",
+    "an entry that is inserted again is as accessed as it was",
+    "An entry that is inserted again counts as accessed in your cache if it was before; it must be read anew.",
+)
+class AccessedBefore(EntryCaches):
+    """What was read alone is kept in mind by its position."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.marked: set[tuple[object, Position]] = set()
+
+    def touch(self, entry: Cached, alone: bool) -> None:
+        """Mark an entry, and keep its position in mind if it is read alone."""
+        super().touch(entry, alone)
+        if alone:
+            self.marked.add((entry.cache, entry.position))
+
+    def enter(self, entry: Cached) -> Cached | None:
+        """Insert an entry with the mark of its position."""
+        entry.accessed = (entry.cache, entry.position) in self.marked
+        return super().enter(entry)
+
+
+@around(EntryCaches.touch, "EC-11", "a single read marks nothing")
+def single_reads_unmarked(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
+    """A read of one entry does not mark it as accessed in your cache; it must."""
+    if not alone:
+        touch(model, entry, alone)
+
+
+@around(EntryCaches.touch, "EC-11", "a range marks nothing")
+def ranges_unmarked(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
+    """A read of a range does not mark its entries as accessed in your cache; it must."""
+    if alone:
+        touch(model, entry, alone)
+
+
+@around(EntryCaches.touch, "EC-11", "a single read renews the time")
+def single_reads_renew(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
+    """A read makes an entry of your cache as young as a new one; its time must stay."""
+    touch(model, entry, alone)
+    entry.stamp = model.now if alone else entry.stamp
+
+
+@around(EntryCaches.touch, "EC-11", "a single read moves the entry to the tail")
+def single_reads_move(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
+    """A read moves the entry to the end of your cache's queue; it must stay where it is."""
+    touch(model, entry, alone)
+    if alone:
+        model.store.queue.remove(entry)
+        model.store.queue.append(entry)
+
+
+def low_bits(position: Position) -> Position:
+    """A position with the low 32 bits of its ledger id, as one who has no room for more keeps it."""
+    return position[0] & 0xFFFFFFFF, position[1]
+
+
+of(Lookup.find, look="a search by identity; a value that is handed out without a reference of its own")(
+    instead(
+        "absent",
+        "Your cache does not find a position that it has; it must, whatever instance names it.",
+        lambda f, cache, position: None,
+    ),
+)
+of(Lookup.hands_out)(
+    instead(
+        "absent", "Your cache hands out a value whose last reference is gone; that is a miss.", lambda f, entry: True
+    ),
+)
+of(Lookup.within, look="the last position; ranges over several ledgers; holes")(
+    instead(
+        "absent",
+        "Your cache answers a range with everything that is cached; it has both its ends.",
+        lambda f, position, first, last: True,
+    ),
+    instead(
+        "without the last",
+        "A range of your cache leaves its last position out; both ends belong to it.",
+        lambda f, position, first, last: first <= position < last,
+    ),
+    instead(
+        "without the first",
+        "A range of your cache leaves its first position out; both ends belong to it.",
+        lambda f, position, first, last: first < position <= last,
+    ),
+    instead(
+        "of one ledger",
+        "Your cache answers a range with what is in its first ledger alone; it goes over ledgers.",
+        lambda f, position, first, last: first <= position <= last and position[0] == first[0],
+    ),
+    instead(
+        "by entry alone",
+        "Your cache compares entry ids alone when it answers a range; ledgers come first.",
+        lambda f, position, first, last: first[1] <= position[1] <= last[1],
+    ),
+    instead(
+        "ledgers of 32 bits",
+        "Your cache keeps 32 bits of a ledger id; it has 64.",
+        lambda f, position, first, last: low_bits(first) <= low_bits(position) <= low_bits(last),
+    ),
+)
+of(Lookup.in_order)(
+    instead(
+        "absent",
+        "Your cache answers a range in the order of insertion; it must be in ascending order.",
+        lambda f, entries: entries,
+    ),
+)
+of(Lookup.invalid, look="the last position; the first ledgers; positions below the first")(
+    instead(
+        "absent",
+        "Your cache removes the position itself up to which it is invalidated; that one must stay.",
+        lambda f, position, last, lowest: position <= last,
+    ),
+    instead(
+        "of its ledger",
+        "Your cache invalidates entries of a position's ledger alone; those of all ledgers before it must go.",
+        lambda f, position, last, lowest: (last[0], 0) <= position < last,
+    ),
+    instead(
+        "the first unasked",
+        "Your cache removes its first entry without asking where it is.",
+        lambda f, position, last, lowest: position < last or position == lowest,
+    ),
+)
+of(Lookup.in_removal)(
+    instead(
+        "absent",
+        "A removal in your cache always takes the last position of its range; it may only if the range includes it.",
+        lambda f, position, first, last, inclusive: first <= position <= last,
+    ),
+    instead(
+        "never inclusive",
+        "A removal in your cache never takes the last position of its range; it must if the range includes it.",
+        lambda f, position, first, last, inclusive: first <= position < last,
+    ),
+    instead(
+        "without the first",
+        "A removal in your cache leaves the first position of its range; it must take it.",
+        lambda f, position, first, last, inclusive: first < position <= last if inclusive else first < position < last,
+    ),
+)
+of(Lookup.of_ledger, look="the first entry of the next ledger")(
+    instead(
+        "absent",
+        "A ledger that is dropped leaves its entries in your cache; they must go.",
+        lambda f, position, ledger: False,
+    ),
+    instead(
+        "with the next ones first",
+        "Your cache takes the first entry of the next ledger along with a ledger that is dropped.",
+        lambda f, position, ledger: (ledger, 0) <= position <= (ledger + 1, 0),
+    ),
+    instead(
+        "and those before",
+        "A ledger that is dropped takes those before it along in your cache; others must stay.",
+        lambda f, position, ledger: position[0] <= ledger,
+    ),
+    instead(
+        "but its first",
+        "A ledger that is dropped leaves its first entry in your cache; all of its entries must go.",
+        lambda f, position, ledger: position[0] == ledger and position[1] > 0,
+    ),
+)
+
+
+# ---- Removing
+
+of(Store.gives_back, look="two ways out that both count; a reference that is not given back, or given back twice")(
+    instead("absent", "Your cache never lets go of an entry that it removed.", lambda s, entry: 0),
+    instead(
+        "twice", "Your cache lets go of a removed entry twice; once is right.", lambda s, entry: 2 * (entry.count > 0)
+    ),
+    instead(
+        "of a freed value too",
+        "Your cache lets go of a value that is freed already when it removes it; it may let go once only.",
+        lambda s, entry: 1,
+    ),
+)
+of(Store.counted)(
+    instead(
+        "absent",
+        "Your cache never takes off the size of an entry whose value is freed already; a removal must.",
+        counted_if_valid,
+    ),
+    instead(
+        "the size that it has now",
+        "Your cache takes off the size that an entry has now; it must be the size as it was inserted.",
+        lambda s, entry: [1, entry.size if entry.count else 0],
+    ),
+)
+of(Store.let_go, look="a removal that frees what others hold")(
+    instead(
+        "a removal frees what readers hold",
+        "Your cache frees a value that a reader still holds; the last holder frees it.",
+        lambda s, entry: s.release(entry, entry.count),
+    ),
+)
+of(EntryCaches.empty, look="the size before instead of the sum that was removed")(
+    instead(
+        "a clear leaves the last entry",
+        "A clear of your cache leaves the entry that came last; it must remove everything.",
+        lambda m, cache: m.store.remove_all([*cache.entries.values()][:-1]),
+    ),
+)
+
+
+def stays_protected(store: Store, entry: Cached) -> Removed:
+    """A removal that leaves its place in the queue as it was."""
+    removed = Store.remove(store, entry)
+    entry.blank = False
+    return removed
+
+
+of(Store.remove, look="every way out of the cache, and whether the place in the queue is blank afterwards")(
+    instead("absent", "Your cache reports what has left it as protected.", stays_protected, was="store.blanks: absent"),
+    instead(
+        "unless it was freed",
+        "Your cache reports an entry that has left it as protected if its value was freed before.",
+        removed_if_valid,
+        was="store.blanks: unless it was freed",
+    ),
+)
+
+
+# ---- Another turn
+
+look_at("EC-22", "each of the four; a time that is not renewed lets a pass go round")
+
+
+@around(Store.requeue, "EC-22", "a requeued entry goes to the head")
+def requeues_at_head(requeue: Method, store: Store, entry: Cached) -> None:
+    """Your cache puts a requeued entry at the head of its queue; it goes to the tail."""
+    requeue(store, entry)
+    store.queue.rotate(1)
+
+
+@around(Store.requeue, "EC-22", "a requeued entry keeps its time")
+def requeues_old(requeue: Method, store: Store, entry: Cached) -> None:
+    """A requeued entry keeps its old time in your cache; it gets the time of now."""
+    stamp = entry.stamp
+    requeue(store, entry)
+    entry.stamp = stamp
+
+
+@around(Store.requeue, "EC-22", "a requeued entry stays accessed")
+def stays_accessed(requeue: Method, store: Store, entry: Cached) -> None:
+    """A requeued entry stays marked as accessed in your cache; the mark must go."""
+    accessed = entry.accessed
+    requeue(store, entry)
+    entry.accessed = accessed
+
+
+@around(Store.requeue, "EC-22", "a requeueing is not counted")
+def requeues_uncounted(requeue: Method, store: Store, entry: Cached) -> None:
+    """Your cache does not count how often an entry was requeued."""
+    requeue(store, entry)
+    entry.requeued -= 1
+
+
+# ---- Read counts
+
+of(ReadCounts.counted_from, look="a count of 0 or below, which is no count at all")(
+    instead(
+        "absent",
+        "Your cache counts the reads of an entry of which none is expected; it has no count.",
+        lambda c, expected: expected,
+    ),
+    instead(
+        "one more",
+        "A read count of your cache starts at one read more than is expected.",
+        lambda c, expected: expected + 1 if expected > 0 else None,
+    ),
+    instead(
+        "in 16 bits",
+        "Your cache keeps 16 bits of the reads that are expected; it must keep all of them.",
+        lambda c, expected: (expected + 2**15) % 2**16 - 2**15 if expected > 0 else None,
+    ),
+    instead(
+        "none for one",
+        "Your cache keeps no read count if a single read is expected; it must start at 1.",
+        lambda c, expected: expected if expected > 1 else None,
+    ),
+)
+of(ReadCounts.after_read, look="a count that stops at 0")(
+    instead(
+        "absent", "Your cache lets no read count fall below 0; it has no floor.", lambda c, count: max(count - 1, 0)
+    ),
+)
+of(ReadCounts.after_increment)(
+    instead(
+        "absent",
+        "Your cache lifts a read count that is below 0 to 0 before it is incremented; a count has no floor.",
+        lambda c, count: max(count, 0) + 1,
+    ),
+)
+of(ReadCounts.counts_as_read, look="a count that is lowered on the way out of the cache, or by every release")(
+    instead(
+        "absent",
+        "Your cache never counts a read; it must when the entry that was returned is freed.",
+        lambda c, moment: False,
+    ),
+    instead(
+        "when handed out",
+        "Your cache counts a read when it hands the entry out; it must when that is freed.",
+        lambda c, moment: moment == "answered",
+    ),
+    instead(
+        "by every release",
+        "Your cache counts a read at every release of an entry; it must when the entry that was returned is freed.",
+        lambda c, moment: moment in ("freed", "released"),
+    ),
+)
+of(ReadCounts.replayed, look="the count that cache and reader share")(
+    instead(
+        "absent",
+        "An entry that is put back to be replayed keeps its read count in your cache; one more read must be expected.",
+        lambda c, count: None,
+    ),
+)

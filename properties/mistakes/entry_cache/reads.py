@@ -1,0 +1,468 @@
+"""Known mistakes with reads: which are joined, what the storage is asked for and answers, and their limit."""
+
+from __future__ import annotations
+
+from broker_tck.model.entry_cache.entries import Count
+from broker_tck.model.entry_cache.read_limit import OVERHEAD, UNKNOWN_SIZE, ReadLimit
+from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Returned
+from broker_tck.model.entry_cache.reads import Answers, Reads
+from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.model.rules import Method
+from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
+
+Counts = dict[int, Count | None]
+"""The counts of the entries of an answer."""
+
+# ---- Running reads are joined
+
+of(
+    PendingReads.joins,
+    look="the same range, a larger one, one that begins before, ends behind or lies inside; several of them",
+)(
+    instead(
+        "absent",
+        "Your cache never joins a read that runs already; it must if they overlap.",
+        lambda p, request, first, last: False,
+    ),
+    instead(
+        "the same only",
+        "Your cache joins only a read of the same range; it must join whatever overlaps.",
+        lambda p, request, first, last: (request.first, request.last) == (first, last),
+    ),
+    instead(
+        "those with all of it",
+        "A read of your cache joins only a running one that covers all of it; it must join wherever they overlap.",
+        lambda p, request, first, last: request.first <= first and last <= request.last,
+    ),
+    instead(
+        "none that begins before",
+        "A read of your cache does not join one that begins before it and ends inside it; it must.",
+        lambda p, request, first, last: (
+            (request.first <= first and last <= request.last) or first <= request.first <= last
+        ),
+    ),
+    instead(
+        "none that ends behind",
+        "A read of your cache does not join one that begins inside it and ends behind it; it must.",
+        lambda p, request, first, last: (
+            (request.first <= first and last <= request.last) or first <= request.last <= last
+        ),
+    ),
+    instead(
+        "none inside",
+        "A read of your cache does not join one that lies inside it; it must.",
+        lambda p, request, first, last: (
+            request.first <= last and first <= request.last and not (first < request.first and request.last < last)
+        ),
+    ),
+)
+of(PendingReads.of_its_cache)(
+    instead(
+        "absent",
+        "A read of your cache joins reads of another cache; it may only join those of its own.",
+        lambda p, request, reader, disabled: request.ledger == reader.ledger,
+    ),
+)
+of(
+    PendingReads.forgets_at,
+    look="reads that join what was asked of a broken ledger; which failures these are; a second try, and no third",
+)(
+    instead(
+        "absent",
+        "After a failure your cache still has reads of that ledger running; it must forget them.",
+        lambda p, kind: False,
+    ),
+    instead(
+        "at any failure",
+        "Your cache forgets running reads after too many requests; that failure alone leaves them.",
+        lambda p, kind: True,
+    ),
+)
+of(PendingReads.reopens)(
+    instead(
+        "absent",
+        "Your cache gives up if a handle was closed; it must make the read once more.",
+        lambda p, request: False,
+    ),
+    instead(
+        "every time",
+        "Your cache makes a read whose handle was closed again and again; it may once more only.",
+        lambda p, request: True,
+    ),
+)
+
+# ---- What is asked for, and what is answered
+
+of(
+    Answers.missing,
+    look="requests for what is cached already, for more than a run, for each entry; which of them comes first",
+)(
+    instead(
+        "absent",
+        "Your cache asks for a whole range of which some is cached; it must ask for what is missing alone.",
+        lambda a, reader, there: [(reader.first, reader.last)],
+    ),
+    instead(
+        "from first to last",
+        "Your cache reads from the first to the last that is missing; it must ask once for each run.",
+        lambda a, reader, there: [(left[0], left[-1]) for left in [a.lacking(reader, there)] if left],
+    ),
+    instead(
+        "each alone",
+        "Your cache asks the storage for each missing entry alone; it must ask once for each run of them.",
+        lambda a, reader, there: [(entry, entry) for entry in a.lacking(reader, there)],
+    ),
+    instead(
+        "whole unless all is there",
+        "Your cache reads a whole range again if a part is missing; it must ask for that part alone.",
+        lambda a, reader, there: [(reader.first, reader.last)] if a.lacking(reader, there) else [],
+    ),
+)
+of(Answers.hit, look="a range that is a hit in part is both; a failed read is no miss")(
+    instead(
+        "absent",
+        "Your cache counts no hits; it must by entries and bytes when it is searched.",
+        lambda a, entries, size: None,
+    ),
+    instead(
+        "by reads",
+        "Your cache counts a hit for each read; it must count one for each entry.",
+        lambda a, entries, size: a.tally(0, bool(entries), size),
+    ),
+)
+of(Answers.missed)(
+    instead(
+        "absent",
+        "Your cache counts no misses; it must by entries and bytes when a storage read completes.",
+        lambda a, entries, size: None,
+    ),
+    instead(
+        "by requests",
+        "Your cache counts misses by requests; they are counted by entries.",
+        lambda a, entries, size: a.tally(2, 1, size),
+    ),
+)
+of(Answers.determining, look="counts that are added up over the listeners")(
+    instead(
+        "absent",
+        "Your cache asks every reader of a storage read for the count; the one that made it determines it.",
+        lambda a, request: [reader for reader, *_ in request.listeners],
+    ),
+    instead(
+        "the last",
+        "In your cache the reader that joined last determines the count; the one that made the storage read does.",
+        lambda a, request: [request.listeners[-1][0]],
+    ),
+)
+of(Answers.populates, look="a question for each entry; entries that nobody is to read")(
+    instead(
+        "absent",
+        "Your cache does not keep what the storage answered though reads are expected.",
+        lambda a, start: False,
+    ),
+    instead("always", "Your cache keeps what nobody is expected to read.", lambda a, start: True),
+    instead(
+        "from two on",
+        "Your cache keeps what the storage answered only if two reads or more are expected; one is enough.",
+        lambda a, start: start > 1,
+    ),
+)
+of(
+    Answers.in_part,
+    look="entries that are released beside their copies; what a listener did not ask for; entries shared by two",
+)(
+    instead(
+        "absent",
+        "Your cache gives a reader entries out of its range; what each gets is cut to it.",
+        lambda a, entry, first, last: True,
+    ),
+)
+of(Reads.start_of, look="the constant that it passes; a hit marks the entry and shares its count, as any other")(
+    instead(
+        "absent",
+        "A read of a single entry populates your cache; it expects no reads.",
+        lambda r, reader: 1 if reader.cursor == SINGLE else Reads.start_of(r, reader),
+        was="start_of: absent",
+    ),
+)
+of(Reads.read_left)(
+    instead(
+        "absent",
+        "What running reads leave of a read, your cache asks the storage for; it must look into the cache first.",
+        lambda r, reader, part: r.ask(Request(reader, part)),
+        was="read_left: absent",
+    ),
+)
+look_at("EC-53", "a listener that reads the same again before it returns")
+of(Reads.raised)(
+    instead(
+        "absent",
+        "A storage read that raises leaves the cached entries of its ledger in your cache; they must go along.",
+        lambda r, request: r.not_come(request, BROKEN),
+        was="raised: absent",
+    ),
+)
+look_at("EC-48", "a count of its own on either side; one count for several entries")
+of(Reads.read_again)(
+    instead(
+        "absent",
+        "A read of your cache fails when a missing part of it fails; then all of it must be read from the storage.",
+        lambda r, reader: r.give_up(reader),
+        was="read_again: absent",
+    ),
+)
+look_at("RC-07", "reads that fail in another part, and release what they had")
+of(Reads.counts_from)(
+    instead(
+        "the entries of an answer have one count",
+        "All entries of an answer share one read count in your cache; each has its own.",
+        lambda r, request, start: dict.fromkeys(request.entries, r.read_counts.new(start)),
+    ),
+)
+
+
+@mistake(
+    "RC-04",
+    "the rank is asked for with the request",
+    "Your cache asks for a reader's rank with the request; it must when the storage answers.",
+)
+class RankedWhenAsked(Reads):
+    """A cursor that moves meanwhile counts as it stood."""
+
+    def __init__(self, model: EntryCaches) -> None:
+        super().__init__(model)
+        self.starts: dict[Request, int] = {}
+
+    def ask(self, request: Request) -> None:
+        """Note the start value, and ask the storage."""
+        self.starts[request] = super().started(request)
+        super().ask(request)
+
+    def started(self, request: Request) -> int:
+        """Answer with what was noted."""
+        return self.starts[request]
+
+
+@around(Reads.started, "EC-47", "it is asked once for each entry")
+def asks_for_each_entry(started: Method, reads: Reads, request: Request) -> int:
+    """Your cache asks for each entry of an answer whether it is to be cached; once is right."""
+    before = reads.evaluated
+    start: int = started(reads, request)
+    reads.evaluated = before + (reads.evaluated - before) * len(request.entries)
+    return start
+
+
+def of_its_own(count: Count | None) -> Count | None:
+    """Another count that says the same."""
+    return None if count is None else Count(count.left)
+
+
+@around(Reads.hand_over, "EC-48", "what is returned has a count of its own")
+def counts_apart(hand_over: Method, reads: Reads, reader: Reader, entry: int, count: Count | None) -> None:
+    """What your cache returns has a read count of its own; it must share that of the cached entry."""
+    hand_over(reads, reader, entry, of_its_own(count))
+
+
+@around(Reads.hand_over, "EC-48", "what is returned is not counted")
+def returned_uncounted(hand_over: Method, reads: Reads, reader: Reader, entry: int, _: Count | None) -> None:
+    """What your cache returns has no read count; it must share that of the cached entry."""
+    hand_over(reads, reader, entry, None)
+
+
+@around(Reads.deliver, "EC-48", "only what was cached shares its count")
+def storage_counts_apart(deliver: Method, reads: Reads, request: Request, counts: Counts) -> None:
+    """What the storage answered has a read count of its own; it must share that of the cached entry."""
+    deliver(reads, request, {entry: of_its_own(count) for entry, count in counts.items()})
+
+
+@around(Reads.deliver, "EC-51", "of several listeners, the originals count as well")
+def originals_count(deliver: Method, reads: Reads, request: Request, counts: Counts) -> None:
+    """Your cache counts an entry as read for its own sake if several readers got copies."""
+    shared = len(request.listeners) > 1
+    deliver(reads, request, counts)
+    for count in counts.values():
+        if count is not None and shared:
+            reads.read_counts.read(count)
+
+
+@mistake(
+    "EC-53",
+    "a read can be joined while its listeners are told",
+    "A read can still be joined in your cache while its listeners are told; it can no longer.",
+)
+class JoinedWhileTold(Reads):
+    """It is forgotten when all is done."""
+
+    def settle(self, request: Request) -> None:
+        """Leave it as it is."""
+
+    def come(self, request: Request) -> None:
+        """Tell the listeners, and forget the read."""
+        super().come(request)
+        super().settle(request)
+
+    def not_come(self, request: Request, kind: int) -> None:
+        """Tell the listeners, and forget the read."""
+        super().not_come(request, kind)
+        super().settle(request)
+
+
+@around(Reads.read_again, "EC-45", "all is read again, and what was obtained is kept")
+def keeps_obtained(read_again: Method, reads: Reads, reader: Reader) -> None:
+    """Your cache reads all of a range again and keeps what it had; it must ask for what is missing alone."""
+    reader.take_all()
+    read_again(reads, reader)
+
+
+@around(Reads.discard, "RC-07", "what is discarded does not count")
+def discarded_uncounted(discard: Method, reads: Reads, entries: list[Returned]) -> None:
+    """An entry that was read and discarded does not count as read in your cache; it must."""
+    for entry in entries:
+        entry.count = None
+    discard(reads, entries)
+
+
+# ---- The limit of reads in flight
+
+of(
+    ReadLimit.is_limited,
+    look="permits that are counted twice or lost; reads that are not limited; the head of the queue, and its time",
+)(
+    instead(
+        "absent",
+        "Your cache does not limit the reads in flight; each read must take permits.",
+        lambda r, reader: False,
+    ),
+    instead(
+        "not without cache",
+        "Your cache does not limit the reads of a topic that keeps nothing; each read takes permits.",
+        lambda r, reader: r.config.max_reads_in_flight > 0 and not reader.cache.disabled,
+    ),
+    instead(
+        "cursors only",
+        "Your cache limits the reads of cursors alone; each read takes permits.",
+        lambda r, reader: r.config.max_reads_in_flight > 0 and reader.cursor != SINGLE,
+    ),
+    instead(
+        "misses only",
+        "Your cache limits only reads that miss something; each read takes permits.",
+        lambda r, reader: (
+            r.config.max_reads_in_flight > 0
+            and not all((reader.ledger, entry) in reader.cache.entries for entry in reader.entries)
+        ),
+    ),
+)
+of(ReadLimit.estimate)(
+    instead(
+        "absent",
+        "Your cache takes one permit for each entry; it must take as many as the entry is estimated to hold bytes.",
+        lambda r, reader, average: 1,
+    ),
+    instead(
+        "without overhead",
+        "Your cache leaves the overhead out of what a read is estimated to hold.",
+        lambda r, reader, average: ReadLimit.estimate(r, reader, average) - OVERHEAD,
+    ),
+    instead(
+        "always unknown",
+        "Your cache takes permits as if nothing were known of a ledger's entries; it must go by their average size.",
+        lambda r, reader, average: UNKNOWN_SIZE + OVERHEAD,
+    ),
+)
+of(ReadLimit.unknown)(
+    instead(
+        "absent",
+        "If a ledger tells nothing, your cache always takes 10 KiB; the average of what was cached may be more.",
+        lambda r, reader: UNKNOWN_SIZE,
+    ),
+    instead(
+        "added alone",
+        "If a ledger tells nothing, your cache takes the average of what was cached; it must take at least 10 KiB.",
+        lambda r, reader: reader.cache.average_added(),
+    ),
+)
+of(ReadLimit.fits)(
+    instead(
+        "absent",
+        "Your cache lets a read wait that takes exactly the permits that are left; it fits.",
+        lambda r, permits: r.remaining > permits,
+    ),
+    instead(
+        "however many",
+        "Your cache lets a read begin while any permit is left; there must be as many as it takes.",
+        lambda r, permits: r.remaining > 0,
+    ),
+)
+of(ReadLimit.has_room)(
+    instead(
+        "absent",
+        "Your cache lets any number of reads wait for permits; its queue may hold so many only.",
+        lambda r: True,
+    ),
+    instead(
+        "one more",
+        "Your cache lets one read more wait for permits than its queue may hold.",
+        lambda r: len(r.waiting) <= r.config.acquire_queue,
+    ),
+    instead(
+        "nobody waits",
+        "A read of your cache that does not fit fails at once; it must wait in the queue.",
+        lambda r: False,
+    ),
+)
+of(ReadLimit.returns_permits)(
+    instead(
+        "absent",
+        "Your cache gives permits back with a read's first entry that is freed; it must with the last one.",
+        lambda r, reader: True,
+    ),
+)
+of(ReadLimit.too_late)(
+    instead(
+        "absent",
+        "Your cache lets a read wait on that waited for too long already when permits come back; it must fail.",
+        lambda r, age: False,
+    ),
+    instead(
+        "at the time as well",
+        "Your cache fails a read that is served exactly at its time; only one that waited for longer is too late.",
+        lambda r, age: 0 < r.config.acquire_timeout <= age,
+    ),
+)
+of(ReadLimit.timed_out)(
+    instead(
+        "absent",
+        "A read waits for permits in your cache for ever; it must fail when its time is over.",
+        lambda r, age: False,
+    ),
+    instead(
+        "beyond the time",
+        "A read that waits in your cache fails a moment after its time; it must fail when that is reached.",
+        lambda r, age: 0 < r.config.acquire_timeout < age,
+    ),
+)
+
+
+@around(ReadLimit.take, "EC-55", "a read that fits waits for those that came before")
+def waits_behind(take: Method, limit: ReadLimit, reader: Reader) -> bool:
+    """A read that would fit waits in your cache behind those that came before."""
+    return not limit.waiting and bool(take(limit, reader))
+
+
+@around(ReadLimit.serve, "EC-55", "who waited takes nothing")
+def waiting_take_nothing(serve: Method, limit: ReadLimit, now: int) -> Reader | None:
+    """A read that has waited takes no permits in your cache."""
+    remaining = limit.remaining
+    head: Reader | None = serve(limit, now)
+    limit.remaining = remaining
+    return head
+
+
+@around(ReadLimit.serve, "EC-55", "a head that does not fit lets the next one go first")
+def passes_over(serve: Method, limit: ReadLimit, now: int) -> Reader | None:
+    """Your cache serves a later read before the head of the queue, which does not fit yet."""
+    head: Reader | None = serve(limit, now)
+    if head is None and len(limit.waiting) > 1 and limit.fits(limit.waiting[1].permits):
+        limit.waiting.rotate(-1)
+        head = serve(limit, now)
+    return head
