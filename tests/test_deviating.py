@@ -325,15 +325,12 @@ def test_live_defects_of_the_docs_are_replayed(cli: Cli) -> None:
         assert cli("replay", "--subject", name, trace)[0] == 1
 
 
-LIST = f"it has to be a list that is not empty, each of it a whole number from 0 to {2**40}, or null"
-
-
 @pytest.mark.parametrize(
     ("config", "line"),
     [
         ("multiplier=[5,0,2.0]", "the longest delay of the multiplier is below its first"),
-        ("backoff_ms=[]", f"backoff_ms is []; {LIST}"),
-        ("backoff_ms=[5", f"backoff_ms is [5; {LIST}"),
+        ("backoff_ms=[]", "backoff_ms is []; expected array of length >= 1"),
+        ("backoff_ms=[5", "backoff_ms is [5; expected array | null, got str"),
     ],
 )
 def test_configuration_that_makes_no_sense_is_refused(cli: Cli, config: str, line: str) -> None:

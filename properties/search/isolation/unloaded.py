@@ -6,16 +6,15 @@ says what the factory declares. Each process in which the subject runs imports i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from inspect import getsourcefile, getsourcelines
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.profiles import find_here
 from broker_tck.properties.engine.subjects import (
     Accepted,
     Subject,
@@ -75,8 +74,7 @@ def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any 
     """As :func:`.engine.subjects.resolve`, but nothing of other people's is imported in this process."""
     if name in BUNDLED or model_named(name) or name.startswith("mutant:") or found_released(name):
         return resolve(name, contract, profiles, accepts)
-    if str(Path.cwd()) not in sys.path:  # where the module may be, for whoever asks where it is
-        sys.path.insert(0, str(Path.cwd()))
+    find_here()  # for whoever asks where the module is
     found = safely(f"{name}: it cannot be imported", lambda: described(resolve(name, contract, profiles, accepts)))
     factory = Unloaded(found.name, found.attributes)
     kit = contract or contract_named(found.contract)
