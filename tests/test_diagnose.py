@@ -54,7 +54,7 @@ def test_way_explains_what_fails_because_of_it_and_nothing_else() -> None:
     assert finding is not None
     assert finding.diagnosis.whole
     for subject, explained in ((counting, True), (refusing, False)):
-        diagnoser = Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities)
+        diagnoser = Diagnoser(subject, MODEL)
         done = first_failing(subject)
         assert diagnoser.explains(finding.diagnosis, done.config, done.operations) is explained
         unknown = replace(finding.diagnosis, ways=())
@@ -66,7 +66,7 @@ def test_way_of_a_part_that_another_profile_has_is_left_out() -> None:
     own = next(way for way in deviations_of(contract.model("pulsar-heap")) if way.clause == "order.mends")
     shared = next(way for way in ways_of(contract.specification) if not way.stands_before)
     subject = as_subject("right", contract, contract.specification)
-    diagnoser = Diagnoser(contract, contract.specification, subject.rig, subject.capabilities)
+    diagnoser = Diagnoser(subject, contract.specification)
     assert [way for way, _ in diagnoser.named(Diagnosis(("CC-11",), (own, shared)))] == [shared]
 
 
@@ -205,20 +205,11 @@ def test_observations_have_names() -> None:
     assert [observable(CONTRACT, Difference(i, 1, 2)) for i in (0, 1)] == ["count", "armed"]
 
 
-def test_model_agrees_with_no_subject_that_raises() -> None:
-    def rigged(config: Any, capabilities: Any) -> Any:
-        raise OSError("no disk")
-
-    diagnoser = Diagnoser(CONTRACT, MODEL, rigged, CONTRACT.capabilities())
-    config = CONTRACT.config()
-    assert diagnoser.fitting(config, trace_of("has").operations) == []
-
-
 def test_walks_on_which_nothing_is_wrong_say_nothing() -> None:
     way = way_of("DD-28 index.count: of_buckets")
     model = way.applied_to(MODEL)
     right, counting = subject_of(TimeBucketTracker), wrong(str(way))
-    of_right, of_counting = (Diagnoser(CONTRACT, MODEL, each.rig, each.capabilities) for each in (right, counting))
+    of_right, of_counting = (Diagnoser(each, MODEL) for each in (right, counting))
     assert 0 < of_right.walks(way, model) < WALKS == of_counting.walks(way, model)
     agreeing = of_right.walks(way, model)
     assert of_right.borne_out(way, model) == (0, WALKS - agreeing)
@@ -229,7 +220,7 @@ def test_way_is_borne_out_where_a_subject_is_wrong_in_other_ways_as_well() -> No
     way = way_of("DD-28 index.count: of_buckets")
     other = way_of("DD-09 refuses: equality_accepted")
     model = way.applied_to(MODEL)
-    of_both = Diagnoser(CONTRACT, MODEL, lambda config, _: other.applied_to(model)(config), CONTRACT.capabilities())
+    of_both = Diagnoser(as_subject("both", CONTRACT, other.applied_to(model)), MODEL)
     shown, telling = of_both.borne_out(way, model)
     assert of_both.walks(way, model) < shown < telling
 

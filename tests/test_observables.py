@@ -144,7 +144,7 @@ def test_what_is_dear_is_looked_at_in_the_end() -> None:
 def test_difference_in_what_is_dear_is_reduced_to_where_it_begins() -> None:
     subject = replace(subject_of(Silent), contract=DEAR)
     done = next(d for number in range(20) if (d := walked(subject, DEAR, number)).difference)
-    finding = find(subject, Diagnoser(DEAR, Shy, subject.rig, subject.capabilities), done.config, done.operations, 0)
+    finding = find(Diagnoser(subject, Shy), done)
     assert finding
     assert observable(DEAR, finding.difference) == "armed"
     assert [operation.tag for operation in finding.operations] == ["add"]

@@ -40,8 +40,8 @@ def find_on(subject: Any, text: str) -> Finding:
     """What is found on a trace."""
     trace = from_text(text)
     model = trace.contract.model(trace.profile)
-    diagnoser = Diagnoser(trace.contract, model, subject.rig, subject.capabilities)
-    finding = find(subject, diagnoser, trace.config, trace.operations, None)
+    diagnoser = Diagnoser(subject, model)
+    finding = find(diagnoser, trace.walk)
     assert finding
     return finding
 

@@ -27,6 +27,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import TIME, Operation, by_tag, clock_of, kinds_of, marked
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import contract_named
+from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.engine.wanted import malformed, refusal
 from broker_tck.properties.engine.written import in_order, operation_text, plain_text, short
 from broker_tck.properties.errors import BadInput
@@ -49,6 +50,11 @@ class Trace:
     where: str = ""
     name: str = ""
     """What its author calls it."""
+
+    @property
+    def walk(self) -> Walk:
+        """Its operations as a walk without a seed, of which it is not known whether it fails."""
+        return Walk(None, self.config, [*self.operations], None)
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

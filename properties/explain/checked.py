@@ -58,7 +58,7 @@ class Checked(Run):
     @cached_property
     def diagnoser(self) -> Diagnoser:
         """Explains what the subject does wrong under the profile."""
-        return Diagnoser(self.subject.contract, self.model, self.subject.rig, self.subject.capabilities)
+        return Diagnoser(self.subject, self.model)
 
     @property
     def verdict(self) -> str:
@@ -104,8 +104,8 @@ class Checked(Run):
 
 def failing_part(found: Disagreement) -> Walk:
     """A recorded trace up to the step at which it failed."""
-    trace = found.trace
-    return Walk(None, trace.config, [*trace.operations[: found.step + 1]], found.difference)
+    walk = found.trace.walk
+    return replace(walk, operations=walk.operations[: found.step + 1], difference=found.difference)
 
 
 def disagreement_text(found: Disagreement) -> str:
@@ -217,7 +217,7 @@ def of_failing(checked: Checked) -> list[Finding]:
     for failed in sorted(checked.failing, key=lambda walk: walk.effort):
         if gathered.is_old(failed):
             continue
-        finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
+        finding = find(diagnoser, failed)
         if finding:
             gathered.add(failed, finding)
         else:

@@ -49,7 +49,7 @@ def happens(
 def shows(subject: Subject, specified: type[Reference], trace: Trace, law: str = "") -> bool:
     """Whether a trace shows that a subject is not as a model, by its outcomes if it has any; or that it breaks one."""
     if law:
-        return breaks(subject, law, Walk(None, trace.config, [*trace.operations], None))
+        return breaks(subject, law, trace.walk)
     if all(trace.outcomes):
         return otherwise(trace, specified) is not None
     return failure(subject, specified, trace.config, trace.operations) is not None
@@ -97,11 +97,11 @@ def deviation(subject: Subject, profile: str, number: str, seed: int, count: int
     if number not in deviating(contract.model(profile)):
         return breach(subject, contract.model(profile), number, seed, count)
     model = contract.model(f"{profile}+{number}")
-    diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
+    diagnoser = Diagnoser(subject, model)
     known = Diagnosis((number,), tuple(ways_of(contract.model(profile), number)), WALKS, whole=True)
     looked, reduced = BRIEFLY if count else (FAILING, CANDIDATES)
     chosen = sorted(islice(failing(subject, model, seed, count), looked), key=telling)[:reduced]
-    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in chosen)
+    return shortest(find(diagnoser, walk, known=known) for walk in chosen)
 
 
 def breach(subject: Subject, model: type[Reference], name: str, seed: int, count: int | None = None) -> Finding | None:
@@ -149,7 +149,7 @@ def findings_by_rule(subject: Subject, seed: int, count: int | None = None) -> l
     broken = (number for number in broken_rules(subject.contract, profile) if number not in subject.out_of_reach)
     found = (deviation(subject, profile, number, seed, count) for number in broken)
     specified = subject.contract.specification
-    return told_once(Diagnoser(subject.contract, specified, subject.rig, subject.capabilities), filter(None, found))
+    return told_once(Diagnoser(subject, specified), filter(None, found))
 
 
 def gone_in_words(profile: str, deviations: Mapping[str, bool]) -> list[str]:

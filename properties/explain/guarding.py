@@ -219,17 +219,19 @@ def find_fatal(subject: Subject, model: type[Reference], failed: Walk, limits: L
     again = judge.failure(subject, model, failed.config, failed.operations)
     if again is None:
         return unreduced(subject, model.PROFILE, failed, note=UNREPEATED)
-    diagnoser = Diagnoser(subject.contract, model, not_asked, subject.capabilities)
-    upto = failed.operations[: again[0] + 1]
-    finding = find(subject, diagnoser, failed.config, upto, failed.seed, probing.failure)
+    told = Walk(failed.seed, failed.config, [*failed.operations[: again[0] + 1]], again[1])
+    asked_apart = NotAsked(**vars(subject))
+    finding = find(Diagnoser(asked_apart, model), told, probing.failure)
     if finding:
         last = judge.failure(subject, model, finding.config, finding.operations)
         if last and last[0] == len(finding.operations) - 1:
             return finding
-    told = Walk(failed.seed, failed.config, [*upto], again[1])
     return unreduced(subject, model.PROFILE, told, note=NOT_REDUCED)
 
 
-def not_asked(_config: Any, _capabilities: Any) -> Any:
-    """Stands for a subject on its rig that is not asked in this process."""
-    raise RuntimeError("the subject is asked for nothing in this process")
+class NotAsked(Subject):
+    """A subject that is not asked for anything in this process."""
+
+    def rig(self, config: Any, capabilities: Any) -> Any:
+        """It cannot be."""
+        raise RuntimeError("the subject is asked for nothing in this process")

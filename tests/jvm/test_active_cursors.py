@@ -45,9 +45,9 @@ def with_null_updates(subject: Subject) -> Subject:
 def from_nothing(subject: Subject, profile: str, such: Callable[[Walk], Any] = bool, few: int = 8) -> Finding | None:
     """What the first few such walks that fail are reduced to: the best explained, and of these the shortest."""
     model = CURSORS.model(profile)
-    diagnoser = Diagnoser(CURSORS, model, subject.rig, subject.capabilities)
+    diagnoser = Diagnoser(subject, model)
     walks = islice(filter(such, failing(subject, model, seed=3)), few)
-    found = [find(subject, diagnoser, done.config, done.operations, done.seed) for done in walks]
+    found = [find(diagnoser, done) for done in walks]
     return min(
         filter(None, found),
         key=lambda f: (not f.diagnosis.ways, len(f.diagnosis.rules), len(f.operations)),

@@ -100,8 +100,8 @@ def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
 def test_a_known_defect_is_found_by_its_rule(name: str, text: str, rule: str, most: int) -> None:
     subject = resolve(name)
     contract, trace = subject.contract, from_text(f"bucket-delivery ideal {text}")
-    diagnoser = Diagnoser(contract, contract.model("ideal"), subject.rig, subject.capabilities)
-    finding = find(subject, diagnoser, trace.config, list(trace.operations), None)
+    diagnoser = Diagnoser(subject, contract.model("ideal"))
+    finding = find(diagnoser, trace.walk)
     assert finding is not None
     assert rule in finding.diagnosis.rules
     assert len(finding.operations) <= most

@@ -67,31 +67,29 @@ class Apart:
         self.known: dict[tuple[Any, tuple[Operation, ...]], Failure | None] = {}
 
     def failure(
-        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
+        self, _subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
     ) -> Failure | None:
         """Where a trace fails, and how; at the operation that is not answered, if one is not. Each is replayed once."""
         trace = config, tuple(operations)
         if trace not in self.known and self.left != 0:
-            found = self.known[trace] = self.replayed(subject, model, config, operations)
+            found = self.known[trace] = self.replayed(model, config, operations)
             if found:
                 self.known[config, trace[1][: found[0] + 1]] = found
         return self.known.get(trace)
 
-    def replayed(
-        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
-    ) -> Failure | None:
+    def replayed(self, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
         """The same, of a trace that is not known. A subject that is asked for nothing does not fail."""
         if not operations:
             return None
-        if not can_fork(subject.forks):
-            return failure(subject, model, config, operations)
+        if not can_fork(self.subject.forks):
+            return failure(self.subject, model, config, operations)
         found = asked_apart(
-            subject,
+            self.subject,
             lambda subject, tell: failure(subject, model, config, operations),
             self.limits,
             parent=self.parent,
         )
-        if self.left and (isinstance(found, End) or not subject.forks):
+        if self.left and (isinstance(found, End) or not self.subject.forks):
             self.left -= 1
         if isinstance(found, End):
             return max(0, len(found.trace) - 2), no_answer(found.error, found.message)
