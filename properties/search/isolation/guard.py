@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from ctypes import CDLL
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from time import monotonic
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
@@ -28,7 +28,6 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.engine.blackbox import BOX, FORKS, MADE, TWICE, WALK, Memory
 from broker_tck.properties.engine.check import TOO_MUCH
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.search.isolation.messages import Messages, write_message
 from broker_tck.properties.search.isolation.system import all_asleep, group_lives, size_of, state_of
 
 T = TypeVar("T")
@@ -122,8 +121,7 @@ class Guarded(Generic[T]):
     def start(self) -> None:
         """Fork the process."""
         self.memory = Memory()
-        answers, answering = os.pipe()
-        self.answers = Messages(answers)
+        self.answers, answering = Pipe(duplex=False)
         self.output, printing = os.pipe()
         os.set_blocking(self.output, False)
         self.sources: list[Any] = [self.answers, self.output]
@@ -142,12 +140,12 @@ class Guarded(Generic[T]):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.size = size_of(self.pid)
-        os.close(answering)
+        answering.close()
         os.close(printing)
         with suppress(OSError):  # whoever is first
             os.setpgid(self.pid, self.pid)
 
-    def live(self, answering: int, printing: int, guard: int) -> NoReturn:
+    def live(self, answering: Connection, printing: int, guard: int) -> NoReturn:
         """Run the function, send what it comes to, and end. Whatever the subject has left behind ends with it."""
         status, deep = 1, sys.getrecursionlimit()
         try:
@@ -190,15 +188,15 @@ class Guarded(Generic[T]):
 
     def take(self) -> None:
         """Take what the process sent."""
-        try:
-            messages = self.answers.read()
-        except Exception:  # the process has ended, or what it wrote there is no message
-            self.end(None)
-            return
-        for kind, message in messages:
+        while not self.ended and self.answers.poll():
+            try:
+                kind, message = self.answers.recv()
+            except Exception:  # the process has ended, or what it wrote there is no message
+                self.end(None)
+                return
             if kind == "told":
                 self.told(message)
-            elif not self.ended:
+            else:
                 self.finish(kind, message)
 
     def hear(self) -> None:
@@ -408,11 +406,11 @@ def limit_reserved(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (least, hard))
 
 
-def send(answering: int, message: Any) -> None:
+def send(answering: Connection, message: Any) -> None:
     """Send a message to the guard, whole; nothing from a process that is a fork of the guarded one."""
     if BOX.depth:
         BOX.came_back()
-    write_message(answering, message)
+    answering.send(message)
 
 
 def ending(status: int | None) -> End:
