@@ -80,16 +80,6 @@ def test_documents_are_as_the_schema_says(cli: Cli, validator: Any, arguments: t
     assert not validator.is_valid(document)
 
 
-def test_verdict_is_one_of_three_words(validator: Any) -> None:
-    words = [word for word in ("conforms", "broken", "not enough", "green") if verdict_is_valid(validator, word)]
-    assert words == ["conforms", "broken", "not enough"]
-
-
-def verdict_is_valid(validator: Any, word: str) -> bool:
-    only = validator.evolve(schema={**validator.schema["$defs"]["ProfileResult"]["properties"]["verdict"]})
-    return bool(only.is_valid(word))
-
-
 def test_what_is_not_written_in_python_has_no_source() -> None:
     assert place_of(resolve("heap")) is not None
     builtin = type("Built", (), {"factory": len})

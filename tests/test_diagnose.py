@@ -10,18 +10,12 @@ from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, way
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.model.rules import rules_of
-from broker_tck.properties.engine.check import RESULT, Difference, observable
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import as_subject
-from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis, in_words, known_mistakes
+from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis, in_words
 from broker_tck.properties.mistakes.book import deviations_of, ways_of
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.report.words import by_what_was_seen, explanations, what_went_wrong
-
-
-def test_every_way_is_tried() -> None:
-    for model in CONTRACT.profiles.values():
-        assert [way for way, _ in known_mistakes(model)] == [*ways_of(model), *deviations_of(model)]
 
 
 def test_ways_in_words() -> None:
@@ -35,17 +29,6 @@ def test_ways_in_words() -> None:
     assert Diagnosis(("DD-01",), (way,), 5).sentence == (
         "Here, though not everywhere, it behaves as if DD-01 were absent (index.stays)."
     )
-
-
-def test_way_that_explains_everything_is_named_alone() -> None:
-    way = "DD-09 refuses: equality_accepted"
-    subject = wrong(way)
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    assert finding.diagnosis.rules == ("DD-09",)
-    assert [str(each) for each in finding.diagnosis.ways] == [way]
-    assert finding.diagnosis.whole
-    assert finding.diagnosis.walks == WALKS
 
 
 def test_way_explains_what_fails_because_of_it_and_nothing_else() -> None:
@@ -87,26 +70,6 @@ def test_subject_that_is_wrong_now_and_then_is_not_explained_everywhere() -> Non
     assert finding is not None
     assert not finding.diagnosis.whole
     assert "DD-09" in finding.diagnosis.rules
-
-
-@pytest.mark.parametrize(
-    ("text", "observed", "rule"),
-    [
-        ("add 1 0 5", "result", "DD-09"),
-        ("has", "result", "DD-06"),
-        ("get 1", "result", "DD-20"),
-        ("get 1", "count", "DD-28"),
-        ("clear; get 1", "count", "DD-30"),
-        ("clear", "armed", "DD-30"),
-        ("close", "armed", "DD-32"),
-        ("has", "count", "DD-28"),
-        ("has", "armed", "DD-21"),
-        ("adv 5", "armed", "DD-24"),
-        ("memory", "result", "DD-29"),
-    ],
-)
-def test_rule_falls_back_by_operation_and_observation(text: str, observed: str, rule: str) -> None:
-    assert CONTRACT.fallback_rule(trace_of(text).operations, observed) == rule
 
 
 @pytest.mark.parametrize(
@@ -188,21 +151,6 @@ def test_rule_falls_back_by_what_was_expected_and_seen(
 def test_every_rule_of_a_table_is_one_of_its_contract(contract: Any) -> None:
     known = {rule.number for model in contract.profiles.values() for rule in rules_of(model)}
     assert {row.rule for row in contract.fallbacks} <= known
-
-
-def test_some_rule_falls_back_for_anything() -> None:
-    every = trace_of(
-        "add 1 0 5; fill 1 0 1 1 5; has; get 1; pause; tick 5; adv 1; stale; memory; clear; close"
-    ).operations
-    known = {rule.number for rule in MODEL.UNEMBODIED} | {way.rule.number for way in ways_of(MODEL)}
-    for i in range(len(every)):
-        for observed in ("result", "count", "armed"):
-            assert CONTRACT.fallback_rule(every[: i + 1], observed) in known
-
-
-def test_observations_have_names() -> None:
-    assert observable(CONTRACT, Difference(RESULT, 1, 2)) == "result"
-    assert [observable(CONTRACT, Difference(i, 1, 2)) for i in (0, 1)] == ["count", "armed"]
 
 
 def test_walks_on_which_nothing_is_wrong_say_nothing() -> None:

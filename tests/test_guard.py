@@ -125,12 +125,6 @@ def test_errors_come_back_as_what_they_are() -> None:
         guarded(wrong)
 
 
-@pytest.mark.parametrize("answer", [lambda: 0])
-def test_answer_that_cannot_be_sent_is_no_answer(answer: Any) -> None:
-    with pytest.raises(KitFailed, match=r"pickle|PicklingError"):
-        guarded(lambda tell: (answer, tell))
-
-
 def test_first_walk_has_not_the_time_that_the_first_subject_has_to_be_made() -> None:
     def spins(_tell: Any) -> None:
         BOX.walk(7)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
 import kit
 import pytest
-from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, walked, wrong
+from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, wrong
 from msgspec import structs
 
-from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.properties.engine.check import unanswered
-from broker_tck.properties.engine.operation import Operation, bulk, shifted
+from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import from_text
-from broker_tck.properties.explain import diagnose
-from broker_tck.properties.explain import finding as findings
 from broker_tck.properties.report.finding import finding_json, story
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.failing import failure, kind
 from broker_tck.properties.search.reduction import prober
-from broker_tck.properties.search.reduction.instead import made_up_for, passed, with_fewer
+from broker_tck.properties.search.reduction.instead import passed, with_fewer
 from broker_tck.properties.search.reduction.numbers import from_bulk_on
 from broker_tck.properties.search.reduction.plainer import much_smaller_numbers, plainer_values, try_each
 from broker_tck.properties.search.reduction.reducer import Reducer
@@ -83,14 +79,6 @@ def test_subject_that_hangs_is_a_finding() -> None:
     assert "Hang: no answer within the limit" in story(finding_result(finding))
 
 
-def test_walk_of_a_subject_that_hangs_ends() -> None:
-    subject = subject_of(kit.Hanging)
-    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities)
-    assert done.difference is not None
-    assert unanswered(done.difference)
-    assert done.operations[-1].tag == "get"
-
-
 def test_subject_that_never_gets_made_is_a_finding() -> None:
     subject = subject_of(kit.NeverMade)
     done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities)
@@ -122,22 +110,6 @@ def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error:
     assert f"{error['error']}: {error['message']}" in story(finding_result(finding))
 
 
-def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
-    subject = subject_of(kit.Nonsense)
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    assert [o.tag for o in finding.operations] == ["has"]
-    assert "<an object>" in story(finding_result(finding))
-    assert finding_json(finding_result(finding))["seen"] == "<an object>"
-
-
-def test_failure_that_does_not_happen_again_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit.Flaky, "failures", 1)
-    subject = subject_of(kit.Flaky)
-    done = first_failing(subject)
-    assert found(subject, done) is None
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("failures", [2, 5])
 def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest.MonkeyPatch, failures: int) -> None:
@@ -146,15 +118,6 @@ def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest
     done = first_failing(subject)
     finding = found(subject, done)
     assert finding is None or "has" in {o.tag for o in finding.operations}
-
-
-def test_diagnosis_tries_no_ways_on_what_takes_thousands(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = wrong("DD-20 index.handed_out: repeated")
-    done = first_failing(subject)
-    monkeypatch.setattr(diagnose, "LARGEST", -1)
-    finding = found(subject, done)
-    assert finding is not None
-    assert finding.diagnosis.ways == ()
 
 
 # ---- The reducer alone
@@ -239,15 +202,6 @@ def test_much_smaller_numbers_are_halves() -> None:
     assert tried == [5_000]
 
 
-def test_tired_reduction_goes_through_no_more_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prober, "MOST_WORK", 3)
-    trace = trace_of("add 1 0 +5; add 1 1 +5; has; clear")
-    reducer = Reducer(last_of("add", "clear"), CONTRACT.config())
-    assert reducer.reduce(trace.config, trace.operations)[1][-1].tag == "clear"
-    assert reducer.is_spent()
-    assert reducer.probes < 8
-
-
 def test_what_does_not_matter_goes() -> None:
     text = "delayed-delivery tick=7 strict=true lookahead=3 clock=5000; add 1 0 +5; has; get 5; clear; memory; close"
     config, left = reduced(text, last_of("add", "clear"))
@@ -320,30 +274,6 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     assert "\n  Unfinished  the reduction ran out of work, " in story(finding_result(spent))
 
 
-@pytest.mark.slow
-def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = subject_of(kit.OneTooMany)
-    monkeypatch.setattr(prober, "MOST_PROBES", 1)
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    line = finding_result(finding).replay
-    monkeypatch.undo()
-    status, out, err = cli(*shlex.split(line.replace(" replay ", " reduce ", 1))[1:])
-    assert (status, err) == (1, "")
-    assert "Unfinished" not in out
-
-
-def test_breach_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prober, "MOST_PROBES", 1)
-    trace = trace_of("delayed-delivery heap; add 0 0 +2000; has")
-    model = CONTRACT.model("heap")
-    monkeypatch.setattr(findings, "breach_of", lambda *given: (len(given[-1]) - 1, "no law"))
-    done = kit.Walk(None, trace.config, list(trace.operations), None)
-    finding = findings.find_breach(subject_of(TimeBucketTracker), model, "DD-07", done)
-    assert finding is not None
-    assert finding_result(finding).unfinished == "the reduction ran out of work, so that a shorter trace may do"
-
-
 def test_operation_goes_where_another_makes_up_for_it() -> None:
     def fails(config: Any, operations: Sequence[Operation]) -> int | None:
         """As many as two gets ask for, in any number of gets."""
@@ -352,11 +282,6 @@ def test_operation_goes_where_another_makes_up_for_it() -> None:
 
     assert reduced("has; get 3", fails)[1] == ["has", "get 3"]
     assert reduced("adv 4; adv 5; get 13", fails)[1] == ["get 13"]
-
-
-def test_trace_that_does_not_fail_is_left_as_it_is() -> None:
-    _, left = reduced("add 1 5 +5; has", lambda config, operations: None)
-    assert left == ["add 1 5 +5", "has"]
 
 
 def test_neighbours_come_near_to_zero_together() -> None:
@@ -403,31 +328,6 @@ def test_small_numbers_are_configured_where_fewer_operations_do() -> None:
 
     config, left = reduced("delayed-delivery lookahead=9; " + "; ".join(["has"] * 19), fails)
     assert (config.lookahead, len(left)) == (1, 4)
-
-
-def test_one_operation_gives_way_to_another_s_field() -> None:
-    operations = trace_of("adv 5; adv 7; get 2").operations
-    offered = [
-        [(o.tag, *[getattr(o, f) for f in o.__struct_fields__]) for o in each]
-        for each in made_up_for(list(operations), 0)
-    ]
-    assert offered == [[("adv", 12), ("get", 2)], [("adv", 7), ("get", 1)]]
-
-
-def test_times_move_with_the_clock() -> None:
-    add, never, has = trace_of("add 1 0 +5; add 1 0 -1; has").operations
-    moved: Any = shifted(add, 10)
-    assert moved.at == START + 15
-    assert shifted(never, 10) == never
-    assert shifted(has, 10) is has
-
-
-def test_reduction_of_a_real_failure_is_little_work() -> None:
-    subject = wrong("DD-35 index.removed: all_but_the_last")
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    assert not finding.spent
-    assert walked(subject, 0).operations
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,6 @@ def test_what_went_wrong_stands_first_and_the_replay_line_last(told: FindingResu
     assert paragraphs[2].splitlines()[1:] == ["    1  add ledger=0 entry=0 at=+1  armed [+512 ms]  armed []"]
 
 
-def test_json_has_the_text(told: FindingResult) -> None:
-    assert finding_json(told)["text"] == story(told)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["strict-rounded-down", "same-instance-only", "stale-view-holds-copies"])
 def test_text_is_no_wider_than_it_may_be(name: str) -> None:
@@ -81,12 +77,6 @@ def test_sentence_of_the_rule_is_not_told_twice(told: FindingResult) -> None:
     assert told.sentences[0] in " ".join(story(told).split())
     again = msgspec.structs.replace(told, what=f"Your tracker gets this wrong: {told.sentences[0].lower()}")
     assert story(again).lower().replace("\n", " ").count("the bucket of a time is that time") == 1
-
-
-def test_document_of_an_older_campaign_has_its_diagnosis_first(told: FindingResult) -> None:
-    old = msgspec.structs.replace(told, what="", certainty="", looks=(), sources=())
-    assert story(old).startswith("Behaves as if DD-05 were done otherwise (buckets.key: rounded down).\n")
-    assert "How sure" not in story(old)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +109,6 @@ def test_long_list_in_a_configuration_is_cut_and_kept_in_json(told: FindingResul
     assert "(timebucket-ideal;\nbackoff_ms=[100,101,102,103,104,105,106,107,… 300 in all] tick=7)\n" in story(listed)
     assert finding_json(listed)["config"]["backoff_ms"] == delays
     assert config_text({"backoff_ms": delays[:8]}) == "backoff_ms=[100,101,102,103,104,105,106,107]"
-
-
-def test_brackets_are_printed_as_they_are() -> None:
-    assert value_text("[bold]loud[/bold]", None) == "[bold]loud[/bold]"
-    assert here.coloured("what", "[red]") == "\x1b[31m\x1b[1m[red]\x1b[0m"
 
 
 def test_colours_are_for_terminals(told: FindingResult, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,13 +147,6 @@ def test_observables_of_many_words_are_told_where_they_change() -> None:
     assert [line.expected.partition("count")[2] for line in told] == [" 1 message, armed [+1536 ms]"] * 2
 
 
-def test_operation_without_anything_to_tell_has_no_outcome() -> None:
-    assert table([Line("adv ms=1", "", ""), Line("get most=1", "wide " * 20, "")], width=60)[:2] == [
-        "    1  adv ms=1",
-        "    2  get most=1",
-    ]
-
-
 # ---- What was seen, where no way explains it
 
 
@@ -197,11 +175,6 @@ def test_other_answers_and_observables_are_told_in_words() -> None:
     assert by_what_was_seen(strict) == (
         "After `add ledger=0 entry=0 at=+1` your tracker has armed []; expected is armed [+512 ms]."
     )
-
-
-def test_hang_is_told_in_words() -> None:
-    hanging = found(subject_of(kit.Hanging), "delayed-delivery; add 0 0 +2000; get 2")
-    assert hanging.what == "Your tracker does not come back from `get most=2`."
 
 
 # ---- Units

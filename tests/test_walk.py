@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from functools import cache
 from random import Random
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import refresh
@@ -49,45 +49,6 @@ def test_digest_is_the_committed_one_under_another_hash_seed() -> None:
     done = python("-c", code, cwd=ROOT / "tests", PYTHONHASHSEED="4242")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == committed()
-
-
-@pytest.mark.slow
-def test_no_bundled_subject_fails(walks: tuple[Walk, ...]) -> None:
-    assert [done.seed for done in walks if done.difference] == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pair", range(len(PAIRS)), ids=IDS)
-def test_every_kind_of_operation_occurs(pair: int) -> None:
-    kinds = Counter(o.tag for done in some(pair) for o in done.operations)
-    lacked = set() if PAIRS[pair][0].capabilities.memory_estimate else {"memory"}
-    assert set(kinds) == {str(kind.__struct_config__.tag) for kind in get_args(CONTRACT.operations)} - lacked
-    assert kinds["adv"] <= 0.4 * kinds.total()
-
-
-@pytest.mark.slow
-def test_walk_ends_with_close(walks: tuple[Walk, ...]) -> None:
-    for done in walks:
-        last = [o.tag for o in done.operations[-2:]]
-        assert last[-1] == "close"
-        assert [o.tag for o in done.operations].count("close") == last.count("close")
-    assert any([o.tag for o in done.operations[-2:]] == ["close", "close"] for done in walks)
-
-
-@pytest.mark.slow
-def test_walks_differ(walks: tuple[Walk, ...]) -> None:
-    assert len({(done.config, *done.operations) for done in walks}) == len(walks)
-    assert len({done.config for done in walks}) > 40
-
-
-@pytest.mark.slow
-def test_same_seed_makes_the_same_walk() -> None:
-    subject, profile = PAIRS[0]
-    for number in range(5):
-        again = walked(subject, number, profile)
-        assert (again.config, again.operations) == (some(0)[number].config, some(0)[number].operations)
-        other = walked(subject, number, profile, seed=1)
-        assert other.operations != again.operations
 
 
 @pytest.mark.slow
