@@ -18,9 +18,7 @@ from broker_tck.properties.report.finding import finding_json, story
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.failing import failure, kind
 from broker_tck.properties.search.reduction import prober
-from broker_tck.properties.search.reduction.instead import passed, with_fewer
-from broker_tck.properties.search.reduction.numbers import from_bulk_on
-from broker_tck.properties.search.reduction.plainer import much_smaller_numbers, plainer_values, try_each
+from broker_tck.properties.search.reduction.plainer import plainer_values
 from broker_tck.properties.search.reduction.reducer import Reducer
 
 WAYS = (
@@ -147,61 +145,6 @@ def last_of(*tags: str) -> Any:
     return fails
 
 
-def handed_out(config: Any, operations: Sequence[Operation]) -> int | None:
-    """Fails at a get that hands out more than half of what is held, and not all, where that is more than 40."""
-    model, held = MODEL(config), 0
-    for i, operation in enumerate(operations):
-        result = operation.on(model)
-        if operation.tag == "get" and held > 40 and held // 2 < len(result) < held:
-            return i
-        held = model.count()
-    return None
-
-
-MUCH = "delayed-delivery; add 7 7 +2000; adv 4000; has; adv 5000; fill 1 5 2 3000 +10512; has; adv 1000; get 2500"
-
-
-def test_what_was_before_much_in_bulk_goes_but_for_the_clock() -> None:
-    trace = trace_of(MUCH)
-    reducer = Reducer(handed_out, CONTRACT.config())
-    _, left = from_bulk_on(reducer, (trace.config, trace.operations))
-    assert left == trace_of("delayed-delivery; adv 9000; fill 1 5 2 3000 +10512; has; adv 1000; get 2500").operations
-    assert reducer.probes == 1
-
-
-@pytest.mark.slow
-def test_as_much_less_is_asked_for_where_less_is_done_in_bulk() -> None:
-    assert reduced(MUCH, handed_out)[1] == ["fill 0 0 1 41 +1001", "adv 23", "get 21"]
-
-
-def test_clock_steps_are_made_one() -> None:
-    steps = passed(trace_of("delayed-delivery; adv 5; add 1 0 +9; adv 7; stale; adv 0").operations)
-    assert [(step.tag, step.ms) for step in steps] == [("adv", 12)]
-    assert passed(trace_of("delayed-delivery; has").operations) == []
-
-
-def test_less_in_bulk_has_less_asked_for() -> None:
-    operations = trace_of("delayed-delivery; get 90; fill 1 0 1 100 +9; get 90; get 50; get 51; get 200").operations
-    changed = with_fewer(1, "n", operations, 100, 10)
-    assert changed is not None
-    assert [getattr(o, "most", 0) for o in changed] == [90, 0, 1, 50, 1, 110]
-    assert with_fewer(9, "n", operations, 100, 10) is None
-
-
-def test_much_smaller_numbers_are_halves() -> None:
-    tried: list[int] = []
-
-    def attempt(value: int) -> bool:
-        tried.append(value)
-        return value > 1_200
-
-    try_each(much_smaller_numbers(5_000), attempt)
-    assert tried == [0, 1, 2, 3, 10, 100, 1_000, 2_500, 1_250, 625]
-    tried.clear()
-    try_each(much_smaller_numbers(5_000), lambda value: attempt(value + 5_000))
-    assert tried == [5_000]
-
-
 def test_what_does_not_matter_goes() -> None:
     text = "delayed-delivery tick=7 strict=true lookahead=3 clock=5000; add 1 0 +5; has; get 5; clear; memory; close"
     config, left = reduced(text, last_of("add", "clear"))
@@ -232,15 +175,6 @@ def test_bulk_operations_become_small() -> None:
 
     _, left = reduced("fill 1 0 1 65536 +5000; has; fill 2 0 1 3 +100; get 1000", fails)
     assert left == ["fill 0 0 1 37 +0", "get 0"]
-
-
-def test_many_operations_give_way_to_one_that_does_as_much() -> None:
-    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-        """None of the operations can be left out."""
-        done = len(operations) + bulk(operations)
-        return len(operations) - 1 if done >= 311 and operations[-1].tag == "has" else None
-
-    assert reduced("fill 1 0 1 300 +5000; adv 1" + 9 * "; has", fails)[1] == ["fill 0 0 1 309 +0", "has"]
 
 
 def test_reduction_ends_with_what_it_has_where_each_probe_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:

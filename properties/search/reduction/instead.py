@@ -103,29 +103,6 @@ def with_field(i: int, field: str, operations: list[Operation], _value: Any, oth
     return [*operations[:i], structs.replace(operations[i], **{field: other}), *operations[i + 1 :]]
 
 
-def with_fewer(i: int, field: str, operations: list[Operation], value: int, other: int) -> list[Operation] | None:
-    """The operations with less done in bulk by one of them, and as much less asked for after it."""
-    changed = with_field(i, field, operations, value, other)
-    return changed and [*changed[: i + 1], *(with_less(o, value, other) for o in changed[i + 1 :])]
-
-
-def with_less(operation: Operation, value: int, other: int) -> Operation:
-    """The operation with budgets as much smaller: those beyond half of what was done in bulk before it."""
-    budgets = {field: getattr(operation, field) for field in marked(type(operation), BUDGET)}
-    smaller = {field: max(budget - value + other, 1) for field, budget in budgets.items() if 2 * budget > value}
-    return structs.replace(operation, **smaller) if smaller else operation
-
-
-def passed(operations: Sequence[Operation]) -> list[Operation]:
-    """The clock steps of operations, those of a kind in one."""
-    steps: dict[type[Operation], Operation] = {}
-    for operation in operations:
-        for field in marked(type(operation), DURATION):
-            before = getattr(steps[type(operation)], field) if type(operation) in steps else 0
-            steps[type(operation)] = structs.replace(operation, **{field: before + getattr(operation, field)})
-    return [*steps.values()]
-
-
 def made_up_for(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
     """The operations without one of them, where another makes up for what may have gone with it."""
     rest = operations[:i] + operations[i + 1 :]
