@@ -31,7 +31,7 @@ from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.report.lines import lines
 from broker_tck.properties.search.interleaving import Explored, explore, sample
-from broker_tck.properties.search.reduction.instead import by_first_use
+from broker_tck.properties.search.reduction.numbers import by_first_use
 from broker_tck.properties.search.reduction.reducer import Reducer
 
 CONTRACT = CONTRACTS["entry-cache"]

@@ -16,7 +16,7 @@ from broker_tck.properties.engine.walk import Walk, walk
 from broker_tck.properties.engine.written import unit_of, value_text
 from broker_tck.properties.explain.deviating import findings_by_rule, gone_in_words, happens
 from broker_tck.properties.explain.diagnose import Diagnoser, back_models
-from broker_tck.properties.explain.failing_walks import Gathered, cheapest, flaky
+from broker_tck.properties.explain.failing_walks import Gathered, flaky
 from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.explain.one_bug import as_one, bugs, told_once, untold, with_laws
 from broker_tck.properties.explain.regressions import Regression, Regressions, in_file, run_regressions
@@ -158,12 +158,8 @@ def replay_golden(checked: Checked, golden: Sequence[Trace]) -> None:
 
 
 def walk_all(checked: Checked, budget: Budget, progress: Progress | None = None) -> None:
-    """Make the walks of a budget, and findings of those that fail.
-
-    With ``fail_fast`` the first that fails is the last, but for some others if it is expensive to reduce.
-    """
-    made = until_all_came_up(checked, budget.walks, budget.reserve)
-    for done in made:
+    """Make the walks of a budget, and findings of those that fail; with ``fail_fast`` the first is the last."""
+    for done in until_all_came_up(checked, budget.walks, budget.reserve):
         unanswered_now = done.difference and unanswered(done.difference)
         if done.difference and (budget.fail_fast or len(checked.failing) >= budget.failing or unanswered_now):
             break
@@ -171,8 +167,6 @@ def walk_all(checked: Checked, budget: Budget, progress: Progress | None = None)
             break
         if progress and checked.walks % 8 == 1:
             progress(checked)
-    if budget.fail_fast and checked.failing:
-        checked.failing = [cheapest(checked.failing[0], made)]
     explain(checked, progress, by_rule=not budget.fail_fast, search=budget.search)
 
 

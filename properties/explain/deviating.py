@@ -12,7 +12,6 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis
-from broker_tck.properties.explain.failing_walks import is_expensive
 from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.explain.one_bug import told_once
 from broker_tck.properties.mistakes.book import Way, deviations_of
@@ -105,17 +104,10 @@ def deviation(subject: Subject, profile: str, number: str, seed: int, count: int
 
 
 def breach(subject: Subject, model: type[Reference], name: str, seed: int, count: int | None = None) -> Finding | None:
-    """The shortest trace found on which a subject breaks a law or a variation.
-
-    One that is expensive to reduce is reduced only if none was before it.
-    """
-    found = list[Finding]()
-    for done in islice(failing(subject, model, seed, count, name), BRIEFLY[1] if count else CANDIDATES):
-        finding = None if found and is_expensive(done) else find_breach(subject, model, name, done)
-        found += [finding] if finding else []
-        if len(found) == BREACHES:
-            break
-    return shortest(found)
+    """The shortest trace found on which a subject breaks a law or a variation."""
+    broken = islice(failing(subject, model, seed, count, name), BRIEFLY[1] if count else CANDIDATES)
+    found = (find_breach(subject, model, name, done) for done in broken)
+    return shortest(islice(filter(None, found), BREACHES))
 
 
 def telling(failed: Walk) -> tuple[bool, int]:

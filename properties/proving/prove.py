@@ -12,7 +12,6 @@ from broker_tck.properties.engine.subjects import Subject, as_subject, contract_
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import Diagnoser, known_mistakes
-from broker_tck.properties.explain.failing_walks import cheapest
 from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.mistakes.book import Way, ways_of
 from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, failed_again, found_again, stored
@@ -141,7 +140,6 @@ def shortest(diagnoser: Diagnoser, failed: Walk, others: Iterator[Walk]) -> Find
     """The finding with the shortest trace, of a failing walk and, while that is long, of a few others."""
     best: Finding | None = None
     for _ in range(REDUCED):
-        failed = cheapest(failed, others)
         finding = find(diagnoser, failed)
         if finding and (best is None or len(finding.operations) < len(best.operations)):
             best = finding
