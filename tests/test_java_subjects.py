@@ -23,7 +23,7 @@ from broker_tck.implementations.jvm import jars, java, subject
 from broker_tck.implementations.jvm.jars import FOLDER, SHIPPED, Jar
 from broker_tck.implementations.jvm.releases import GROUP, OWN, Release
 from broker_tck.implementations.jvm.subject import JavaFactory
-from broker_tck.implementations.jvm.unavailable import NotThere, Unavailable
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.released import CLASSPATH, KINDS, made, names
 from broker_tck.properties.engine.check import HANG, no_answer
 from broker_tck.properties.engine.subjects import declared, resolve
@@ -225,7 +225,7 @@ def test_classpath_says_which_jars_are_of_another_release(
 
 def test_no_jar_stands_in_for_the_one_that_has_the_class(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     maven(monkeypatch, without(folder, f"{GROUP}/pulsar-client-original/5.0.1"), 404)
-    with pytest.raises(NotThere, match=r"pulsar-client-original:5\.0\.1 is in no repository"):
+    with pytest.raises(Unavailable, match=r"pulsar-client-original:5\.0\.1 is in no repository"):
         list(Release("5.0.1").paths(KINDS["negative-acks"].jars))
     assert all(name in OWN for kind in KINDS.values() for name in kind.jars)
 

@@ -7,7 +7,7 @@ from jvm.same import subjects
 from kit import run_subject
 
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.unavailable import NotThere
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.negative_acks.released import KINDS
 from broker_tck.implementations.released import released
 from broker_tck.properties.engine.subjects import resolve
@@ -76,11 +76,11 @@ def test_a_known_defect_is_found_by_its_rule(release: str, rule: str) -> None:
 
 
 def test_a_class_is_of_its_own_release() -> None:
-    with pytest.raises(NotThere, match=r"pulsar-client-original:4\.0\.2 is in no repository"):
+    with pytest.raises(Unavailable, match=r"pulsar-client-original:4\.0\.2 is in no repository"):
         released("pulsar-4.0.2/negative-acks")
 
 
 def test_a_release_without_a_broker_has_a_client() -> None:
-    with pytest.raises(NotThere, match=r"pulsar-broker:4\.1\.1 is in no repository"):
+    with pytest.raises(Unavailable, match=r"pulsar-broker:4\.1\.1 is in no repository"):
         released("pulsar-4.1.1/in-memory")
     assert not any("broker" in path.name for path in Release("4.1.1").paths(KINDS[0].jars))
