@@ -8,8 +8,6 @@ from time import process_time
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from kit import CONTRACT, MODEL, START, subject_of, trace_of, walked
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
@@ -188,11 +186,6 @@ def test_hang_is_what_a_trace_fails_with() -> None:
     assert not unanswered(Difference(RESULT, True, {"error": "KeyError"}))
 
 
-def test_error_of_the_model_is_no_finding() -> None:
-    with pytest.raises(ZeroDivisionError):
-        check(HAS, Side(raising(ZeroDivisionError())), Side(True))
-
-
 # ---- What the model leaves open
 
 
@@ -258,23 +251,6 @@ def test_undefined_equals_everything() -> None:
     assert found == Difference(1, [], [5])
 
 
-def test_closed_tracker_may_count_what_it_likes() -> None:
-    class Forgets(TimeBucketTracker):
-        def close(self) -> None:
-            super().close()
-            self._count = 0
-
-    operations = trace_of("add 1 0 +5000; close; close").operations
-    subject = subject_of(Forgets)
-    config = CONTRACT.config()
-    assert first_difference(operations, MODEL(config), subject.rig(config, subject.capabilities)) is None
-    strict = CONTRACT.model("timebucket-2026")
-    assert first_difference(operations, strict(config), subject.rig(config, subject.capabilities)) == (
-        1,
-        Difference(0, 1, 0),
-    )
-
-
 # ---- The rig
 
 
@@ -332,13 +308,6 @@ def test_timeout_for_now_or_the_past_fires_when_the_clock_moves_next(rig: Any, m
     assert rig.seen() == (0, [])
 
 
-def test_timeouts_of_one_time_fire_in_the_order_in_which_they_were_armed(rig: Any) -> None:
-    subject = rig.tracker
-    first, second = subject.arm(START + 5), subject.arm(START + 5)
-    assert rig.live == [first, second]
-    assert Advance(5).on(rig) == [START + 5, START + 5]
-
-
 def test_cancelled_timeout_may_be_on_its_way(rig: Any) -> None:
     subject = rig.tracker
     assert Stale().on(rig) is False
@@ -379,28 +348,6 @@ def test_fill_is_so_many_adds() -> None:
         answers = [operation.on(side) for side in (single, batch, model)]
         assert answers[0] == answers[1] == answers[2]
         assert single.seen() == batch.seen() == model.seen()
-
-
-@pytest.mark.slow
-@given(st.integers(0, 60), st.data())
-def test_clock_step_in_two_parts_comes_to_the_same(number: int, data: st.DataObject) -> None:
-    """On the subject and on the model: what fires, and all that follows."""
-    subject = subject_of(TimeBucketTracker)
-    done = walked(subject, number)
-    operations: list[Any] = [o for o in done.operations if o.tag != "fill"][:150]
-    steps = [i for i, o in enumerate(operations) if o.tag == "adv" and o.ms > 1]
-    if not steps:
-        return
-    at = data.draw(st.sampled_from(steps))
-    whole = operations[at]
-    first = data.draw(st.integers(0, whole.ms))
-    parts = [*operations[:at], Advance(first), Advance(whole.ms - first), *operations[at + 1 :]]
-    for side in (lambda: subject.rig(done.config, subject.capabilities), lambda: MODEL(done.config)):
-        before, after = record(operations, side()), record(parts, side())
-        assert before[:at] == after[:at]
-        assert before[at].result == after[at].result + after[at + 1].result
-        assert before[at].seen == after[at + 1].seen
-        assert before[at + 1 :] == after[at + 2 :]
 
 
 # ---- The limit of the kit's own models

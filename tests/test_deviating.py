@@ -13,21 +13,16 @@ from msgspec import structs
 from broker_tck.cli import compare as pages
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.rules import method_of
-from broker_tck.properties.engine.check import record, recorder
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Modelled, Subject, as_subject, bundled, resolve
-from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.explain import deviating
 from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.explain.deviating import behaves_as, broken_rules, deviation, findings_by_rule
 from broker_tck.properties.explain.finding import find_breach
-from broker_tck.properties.report import compare as comparing
 from broker_tck.properties.report.compare import Column, Verdict, column, compared_rules
 from broker_tck.properties.report.finding import story
 from broker_tck.properties.report.made import finding_result
-from broker_tck.properties.search import run as running
 from broker_tck.properties.search.failing import broken_by
 
 NACKS = CONTRACTS["negative-acks"]
@@ -126,23 +121,6 @@ def test_breach_is_reduced_while_it_is_one() -> None:
     assert find_breach(slow, model, "P7", done) is None
 
 
-def test_each_trace_is_recorded_once_on_a_fresh_subject() -> None:
-    trace = from_text("negative-acks pip-393-spec; nack 0 0 0; adv 1")
-    subject = resolve("sorted-buckets")
-    made = []
-
-    def rigged(config: Any) -> Any:
-        made.append(config)
-        return subject.rig(config, subject.capabilities)
-
-    recorded = recorder(rigged)
-    steps = recorded(trace.config, trace.operations)
-    assert recorded(trace.config, list(trace.operations)) == steps == record(trace.operations, rigged(trace.config))
-    assert len(made) == 2
-    recorded(trace.config, trace.operations[:1])
-    assert len(made) == 3
-
-
 @pytest.fixture(scope="module")
 def java() -> Column:
     """What is known of the Java client."""
@@ -176,33 +154,6 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     assert stranger.verdicts["NA-25"] is Verdict.BREAKS
     assert Verdict.KEEPS not in stranger.verdicts.values()
     assert findings_by_rule(resolve("mutant:empty-set-called-back"), 0) == []
-
-
-def test_rules_of_a_profile_are_searched_for_in_as_many_walks_as_is_said(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: set[int] = set()
-    along = deviating.along
-
-    def counted(subject: Subject, model: Any, seed: int, count: int) -> Any:
-        asked.add(count)
-        return along(subject, model, seed, count)
-
-    monkeypatch.setattr(deviating, "along", counted)
-    words = "--subject", "pulsar-heap", "--profile", "ideal", "--walks", "3", "--examples", "0", "--search", "7"
-    status, *_ = cli("check", "--here", *words)
-    assert (status, asked) == (1, {deviating.ALIKE, 7})
-
-
-def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = resolve("sorted-buckets")
-    monkeypatch.setattr(running, "judge", lambda run, done: run.breaches.append((1, "shift", "wrong")))
-    monkeypatch.setattr(comparing, "deviation", lambda *a: deviation(JAVA, "pip-393-java", "NA-41", 0))
-    told: list[int] = []
-    found = column(20, 0, subject, lambda run: told.append(run.walks))
-    assert told == [1, 9, 17, 20]
-    assert found.verdicts["shift"] is Verdict.BREAKS
-    assert set(found.findings) == {"shift"}
 
 
 @pytest.mark.slow

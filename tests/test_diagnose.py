@@ -13,7 +13,6 @@ from broker_tck.model.rules import rules_of
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import as_subject
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis, in_words
-from broker_tck.properties.mistakes.book import deviations_of, ways_of
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.report.words import by_what_was_seen, explanations, what_went_wrong
 
@@ -42,15 +41,6 @@ def test_way_explains_what_fails_because_of_it_and_nothing_else() -> None:
         assert diagnoser.explains(finding.diagnosis, done.config, done.operations) is explained
         unknown = replace(finding.diagnosis, ways=())
         assert not diagnoser.explains(unknown, done.config, done.operations)
-
-
-def test_way_of_a_part_that_another_profile_has_is_left_out() -> None:
-    contract = CONTRACTS["active-cursors"]
-    own = next(way for way in deviations_of(contract.model("pulsar-heap")) if way.clause == "order.mends")
-    shared = next(way for way in ways_of(contract.specification) if not way.stands_before)
-    subject = as_subject("right", contract, contract.specification)
-    diagnoser = Diagnoser(subject, contract.specification)
-    assert [way for way, _ in diagnoser.named(Diagnosis(("CC-11",), (own, shared)))] == [shared]
 
 
 @pytest.mark.slow
@@ -183,13 +173,3 @@ def test_way_that_few_walks_bear_out_is_no_headline() -> None:
     assert not here.diagnosis.likely
     assert what_went_wrong(here, "") == by_what_was_seen(here)
     assert told[1:-1] in finding_result(here).certainty
-
-
-def test_ways_that_fit_alike_are_told_beside_each_other() -> None:
-    subject = wrong("DD-09 refuses: equality_accepted")
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    ways = (*finding.diagnosis.ways, way_of("DD-11 index.put: kept_twice"))
-    both = replace(finding, diagnosis=replace(finding.diagnosis, ways=ways))
-    first, second = explanations(both)
-    assert what_went_wrong(both, "") == f"{first} Or: {second}"

@@ -96,13 +96,6 @@ def test_rooms_are_imported_without_the_extra() -> None:
 # ---- The extra
 
 
-def test_jpype_that_is_not_installed(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    maven(monkeypatch, whole(folder))
-    monkeypatch.setitem(sys.modules, "jpype", None)
-    assert complaint(cli, "check", "--subject", IN_MEMORY) == f"{IN_MEMORY}: {EXTRA}"
-    assert complaint(cli, "pulsar", "4.2.4") == f"{IN_MEMORY}: {EXTRA}"
-
-
 def test_jgo_that_is_not_installed(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jgo", None)
     monkeypatch.setitem(sys.modules, "jgo.maven", None)
@@ -254,16 +247,6 @@ def test_folder_may_have_what_is_in_no_repository(folder: Path, monkeypatch: pyt
     assert "in-memory" in [*names(Release("4.1.1"))]
     assert made.__wrapped__("4.1.1", "in-memory", "", None).profiles == ("timebucket-2025",)
     assert Release("4.1.1").lacks("managed-ledger")
-
-
-def test_folder_that_the_variable_names_has_to_be_there(
-    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(FOLDER, "bil")
-    says = f"{FOLDER} names bil, which is no folder"
-    assert complaint(cli, "check", "--subject", IN_MEMORY) == f"{IN_MEMORY}: {says}"
-    assert complaint(cli, "classpath", "4.2.4") == f"Pulsar 4.2.4: {says}"
-    assert complaint(cli, "pulsar", "4.2.4") == says
 
 
 def test_replay_command_names_what_made_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:

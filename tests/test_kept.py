@@ -127,16 +127,6 @@ def test_folder_that_cannot_be_replayed_is_told(cli: Cli, folder: Path) -> None:
 # ---- The command, again
 
 
-def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> None:
-    kept(folder, "time-bucket@timebucket-ideal@DD-20.jsonl")
-    kept(folder, "heap@heap@DD-20.jsonl")
-    status, out, err = cli("check", "--subject", "time-bucket", "--walks", "2", "--examples", "0", "--save", folder)
-    assert (status, err) == (4, "")
-    told = [line for line in out.splitlines() if line.startswith("kept")]
-    assert told == ["kept trace findings/time-bucket@timebucket-ideal@DD-20.jsonl passes now"]
-    assert len(names(folder)) == 2
-
-
 @pytest.mark.slow
 def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
     """They are of two contracts, and each has its own kept trace."""
@@ -229,17 +219,6 @@ def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
 
     found = run_one(Task(subject_of(Crashing), IDEAL, work, told, kept=traces))
     assert found == ("Exited", "The trace is kept in findings/mine.jsonl.", ["get"], "broken", 0)
-
-
-def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from broker_tck.properties.explain import regressions
-
-    trace = kept(folder, FILE.replace("OneTooMany", "TimeBucketTracker"))
-    wrong, model = subject_of(OneTooMany), CONTRACT.model(IDEAL)
-    failed = regressions.failure(wrong, model, trace.trace.config, trace.trace.operations)
-    monkeypatch.setattr(regressions, "failure", lambda *arguments: failed)
-    ((_, finding),) = run_regressions(subject_of(TimeBucketTracker), IDEAL, [trace]).failing
-    assert (finding.rule, len(finding.operations)) == ("DD-20", 3)
 
 
 def test_law_is_judged_without_the_model(folder: Path) -> None:

@@ -7,11 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 from conftest import Cli
-from kit import CONTRACT, MODEL
+from kit import CONTRACT
 
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import as_subject
 from broker_tck.properties.proving import invariants, prove
 from broker_tck.properties.proving.invariants import to_break, unproven
 from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, stored
@@ -77,17 +76,6 @@ def test_trace_is_enough_if_no_walk_fails(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(prove, "stored", lambda: (alone.proof,))
     again = prove.prove(MISTAKE)
     assert (again.own, again.walk, again.searched) == (True, BY_TRACE_ALONE, False)
-
-
-def test_mistake_that_no_walk_notices_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prove, "WALKS", 1)
-    monkeypatch.setattr(prove, "stored", tuple)
-    monkeypatch.setattr(prove, "suspect", lambda mistake: (as_subject("right", CONTRACT, MODEL), MODEL, MODEL))
-    monkeypatch.setattr(prove, "in_parallel", lambda work, items, progress: [work(item) for item in items])
-    status, out, _ = cli("prove", *ONE, "--rule", "DD-09")
-    assert status == 1
-    assert "not noticed" in out
-    assert "0 of " in out
 
 
 def test_rule_that_nothing_proves_is_told() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import kit
 import pytest
-from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, wrong
+from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, wrong
 from msgspec import structs
 
 from broker_tck.properties.engine.check import unanswered
@@ -18,7 +18,6 @@ from broker_tck.properties.report.finding import finding_json, story
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.failing import failure, kind
 from broker_tck.properties.search.reduction import prober
-from broker_tck.properties.search.reduction.plainer import plainer_values
 from broker_tck.properties.search.reduction.reducer import Reducer
 
 WAYS = (
@@ -152,18 +151,6 @@ def test_what_does_not_matter_goes() -> None:
     assert config == CONTRACT.config()
 
 
-def test_clock_steps_are_merged_and_made_round() -> None:
-    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-        now = 0
-        for i, operation in enumerate(operations):
-            now += getattr(operation, "ms", 0)
-            if now >= 130:
-                return i
-        return None
-
-    assert reduced("adv 100; has; adv 77; has; adv 500", fails)[1] == ["adv 130"]
-
-
 def test_bulk_operations_become_small() -> None:
     def fails(config: Any, operations: Sequence[Operation]) -> int | None:
         held = 0
@@ -232,27 +219,6 @@ def test_neighbours_come_near_to_zero_together() -> None:
     _, left = reduced("add 3 2147483640 +5; add 3 2147483641 +5; add 3 2147483642 +5", fails)
     assert left == ["add 0 0 +0", "add 0 1 +0", "add 0 2 +0"]
     assert probes < 300
-
-
-def test_plainest_values_come_first() -> None:
-    assert list(plainer_values(0, 0)) == []
-    assert list(plainer_values(True, 0)) == []
-    assert list(plainer_values("x", 0)) == []
-    assert next(iter(plainer_values(77, 0))) == 0
-    assert list(plainer_values(-3, 0))[:2] == [0, 3]
-    assert next(iter(plainer_values(START + 9, START))) == START
-    for value in (5, -5, 1000, START):
-        assert value not in plainer_values(value, 0)
-
-
-def test_times_that_stand_to_each_other_come_nearer_together() -> None:
-    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-        times = [o.at for o in operations if o.tag == "add"]
-        near = len(times) == 2 and times[0] - config.clock > 9 and times[1] - times[0] == 7
-        return len(operations) - 1 if near else None
-
-    _, left = reduced("add 0 0 +5000; add 0 1 +5007", fails)
-    assert left == ["add 0 0 +10", "add 0 0 +17"]
 
 
 def test_small_numbers_are_configured_where_fewer_operations_do() -> None:

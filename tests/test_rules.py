@@ -1,16 +1,13 @@
-"""Rules as data: all of them, each declared once, with its wrong ways; and which way imports go."""
+"""Rules as data: all of them, each declared once, with its wrong ways."""
 
 from __future__ import annotations
 
-import ast
 import re
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
-from kit import CONTRACT, MODEL, ROOT
+from kit import CONTRACT, MODEL
 
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.model.delayed_delivery.releases import (
@@ -33,8 +30,6 @@ from broker_tck.properties.proving.prove import name_of
 from broker_tck.properties.search.exercised import Exercised, by_rule, deviating, situations_of, unmet
 
 NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
-ORDER = ("model", "implementations", "properties", "spark_fuzz", "bench", "cli")
-FIXTURES = "fixtures"
 
 
 def test_every_rule_is_declared_once() -> None:
@@ -181,65 +176,3 @@ def test_way_that_stands_before_is_left_out_where_the_profile_changes_the_same()
 
     names = {way.name for way in standing_before(MODEL)} - {way.name for way in standing_before(Silent)}
     assert names == {"a firing asks for a read while something is due", "a firing brings the timer up to date"}
-
-
-# ---- Imports
-
-
-def imported(file: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, file
-            names |= {f"{node.module}.{alias.name}" for alias in node.names} if node.module else set()
-    return names
-
-
-def kit_folders(file: Path) -> set[str]:
-    return {name.split(".")[1] for name in imported(file) if name.startswith("broker_tck.")}
-
-
-def sources(folder: str) -> list[Path]:
-    files = sorted((ROOT / folder).rglob("*.py"))
-    assert files
-    return files
-
-
-def test_model_imports_the_standard_library_and_msgspec() -> None:
-    for file in sources("model"):
-        tops = {name.partition(".")[0] for name in imported(file)} - {"broker_tck"}
-        assert tops <= {*sys.stdlib_module_names, "msgspec"}, file
-        assert kit_folders(file) <= {"model"}, file
-
-
-def test_implementations_share_nothing_with_the_model() -> None:
-    for file in sources("implementations"):
-        assert kit_folders(file) <= {"implementations"}, file
-
-
-RIGS = ("*rig.py", "ledgers.py", "values.py")
-
-
-def test_rigs_share_nothing_with_model_or_subjects() -> None:
-    rooms = [file for name in RIGS for file in (ROOT / "properties" / "contracts").rglob(name)]
-    assert len(rooms) >= len(CONTRACTS)
-    for file in rooms:
-        names = {name for name in imported(file) if name.startswith("broker_tck.")}
-        assert "model" not in kit_folders(file), file
-        subjects = {name for name in names if name.startswith("broker_tck.implementations.")}
-        assert all(name.startswith("broker_tck.implementations.interface") for name in subjects), file
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("folder", ORDER)
-def test_imports_go_one_way(folder: str) -> None:
-    allowed = {*ORDER[: ORDER.index(folder) + 1], FIXTURES}
-    for file in sources(folder):
-        assert kit_folders(file) <= allowed, file
-
-
-def test_fixtures_import_the_model_at_most() -> None:
-    for file in sources(FIXTURES):
-        assert kit_folders(file) <= {"model", FIXTURES}, file

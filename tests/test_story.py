@@ -23,7 +23,7 @@ from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.engine.written import in_order, named_text, operation_text, value_text
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find, find_breach
-from broker_tck.properties.report.finding import FindingResult, config_text, finding_json, story, way_text
+from broker_tck.properties.report.finding import FindingResult, story, way_text
 from broker_tck.properties.report.lines import Line, both_text, lines, table
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.report.words import by_what_was_seen
@@ -73,12 +73,6 @@ def test_text_is_no_wider_than_it_may_be(name: str) -> None:
         assert all(line.startswith("  broker-tck replay") for line in long), long
 
 
-def test_sentence_of_the_rule_is_not_told_twice(told: FindingResult) -> None:
-    assert told.sentences[0] in " ".join(story(told).split())
-    again = msgspec.structs.replace(told, what=f"Your tracker gets this wrong: {told.sentences[0].lower()}")
-    assert story(again).lower().replace("\n", " ").count("the bucket of a time is that time") == 1
-
-
 @pytest.mark.parametrize(
     ("way", "words"),
     [
@@ -101,14 +95,6 @@ def test_long_lists_are_cut_where_they_differ() -> None:
     short = both_text(kit.CONTRACT, operation, Difference(RESULT, expected, seen[1:]), None)
     assert short[0].startswith("[[0 0] [0 1]")
     assert short[1].startswith("[[0 1] [0 2]")
-
-
-def test_long_list_in_a_configuration_is_cut_and_kept_in_json(told: FindingResult) -> None:
-    delays = [100 + n for n in range(300)]
-    listed = msgspec.structs.replace(told, config={"backoff_ms": delays, "tick": 7})
-    assert "(timebucket-ideal;\nbackoff_ms=[100,101,102,103,104,105,106,107,… 300 in all] tick=7)\n" in story(listed)
-    assert finding_json(listed)["config"]["backoff_ms"] == delays
-    assert config_text({"backoff_ms": delays[:8]}) == "backoff_ms=[100,101,102,103,104,105,106,107]"
 
 
 def test_colours_are_for_terminals(told: FindingResult, monkeypatch: pytest.MonkeyPatch) -> None:

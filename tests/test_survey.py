@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from dataclasses import replace
@@ -278,20 +277,6 @@ def test_rule_of_a_profile_without_a_trace_is_told() -> None:
     assert told in page([said("4.2.4", "ideal", seen, kind=SET)], {"4.2.4": []}, "", "").splitlines()
 
 
-def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:
-    status, out, _ = cli("pulsar", "--json", "-o", tmp_path / "page.md", "--walks", "4")
-    assert status == 3
-    told = json.loads(out)["answers"]
-    assert [(each["subject"], each["profile"], each["own"], each["verdict"]) for each in told] == [
-        (a.question.subject, a.question.profile, a.question.own, a.verdict) for a in ANSWERS
-    ]
-    assert told[2]["checked"]["findings"] == ANSWERS[2].findings
-    assert told[4]["why"] == ANSWERS[4].why
-    written = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "by `broker-tck pulsar --walks 4`." in written
-    assert f"| contract | class | {' | '.join(TRIED)} |" in written
-
-
 def test_page_grows_and_is_gone_on_with(
     cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,15 +313,3 @@ def test_page_grows_and_is_gone_on_with(
     assert page.read_text(encoding="utf-8") == whole
     assert asked_for("--seed", "1") == every
     assert sorted(file.name for file in tmp_path.iterdir()) == ["page.md", "page.md.jsonl"]
-
-
-def test_page_that_is_there_stays_until_there_is_another(
-    cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path
-) -> None:
-    old, new = tmp_path / "old.md", tmp_path / "new.md"
-    old.write_text("what was there")
-    for path in (old, new):
-        status, _, err = cli("pulsar", "--contract", "none", "-o", path)
-        assert (status, err.count("\n")) == (2, 1)
-    assert old.read_text() == "what was there"
-    assert not new.exists()
