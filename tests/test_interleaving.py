@@ -18,6 +18,9 @@ from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseCache,
 from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
 from broker_tck.implementations.mutants.entry_cache import interleavings
 from broker_tck.implementations.mutants.mutant import declared_in
+from broker_tck.model.entry_cache import PROFILES
+from broker_tck.model.rules import rules_of
+from broker_tck.properties.contracts.entry_cache.laws import STEP_LAWS
 from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Config, Counters, Put, Step
 from broker_tck.properties.contracts.entry_cache.shorter_calls import ordinary, rewrites
 from broker_tck.properties.engine.check import first_difference, record
@@ -103,6 +106,35 @@ def test_every_order_of_two_scripts_conforms(name: str) -> None:
     assert (tried.orders, tried.waiting) == ORDERS[name]
 
 
+def test_every_scenario_of_two_scripts_is_here() -> None:
+    assert {name for name, scenario in SCENARIOS.items() if len(scenario.scripts) == 2} == set(ORDERS)
+
+
+@pytest.mark.slow
+def test_orders_differ_from_each_other() -> None:
+    seen = set()
+
+    class Noting(Subject):
+        def rig(self, config: object, capabilities: object) -> object:
+            rig = super().rig(config, capabilities)
+            steps: list[int] = []
+            step = rig.step
+
+            def noting(thread: int) -> object:
+                steps.append(thread)
+                if len(steps) == 12:
+                    seen.add(tuple(steps))
+                return step(thread)
+
+            rig.step = noting
+            return rig
+
+    plain = resolve("stepwise-queue")
+    noting = Noting(plain.name, plain.contract, plain.factory, plain.profiles, plain.capabilities)
+    explore(SCENARIOS["insertions"], noting, MODEL)
+    assert len(seen) == 924
+
+
 def test_orders_of_three_scripts_are_drawn() -> None:
     subject, scenario = resolve("stepwise-queue"), SCENARIOS["three-threads"]
     assert len(scenario.scripts) == 3
@@ -183,6 +215,13 @@ def test_size_is_negative_for_a_moment() -> None:
     assert [step.seen[0][0] for step in steps[-2:]] == [[0, -10], [0, 0]]
 
 
+def test_broker_has_too_much_while_a_pass_is_under_way() -> None:
+    text = "entry-cache; put 0 0 0 10 0; put 0 0 1 10 0; begin-size 15 0; step 0; step 0; total"
+    rig = resolve("stepwise-queue").rig(Config(), CONTRACT.capabilities())
+    assert record(from_text(text).operations, rig)[-1].result == 20
+    assert differs(text) is None
+
+
 def test_pass_that_is_ordered_twice_finds_nothing_more() -> None:
     passes = tuple(from_text(f"entry-cache; begin-ttl 0 {thread}").operations for thread in range(2))
     before = from_text("entry-cache; put 0 0 0 10 0; put 0 0 1 10 0; adv 1").operations
@@ -233,6 +272,15 @@ class Endless(StepwiseCache):
     def get_steps(self, position: Position) -> Steps[Entry | None]:
         while True:
             yield LOOKS
+
+
+class Lost(StepwiseCache):
+    """Waits for nobody."""
+
+    def clear_steps(self) -> Steps[tuple[int, int]]:
+        nothing: Any = None
+        did = yield from self.put_steps((9, 9), nothing)
+        return did, did
 
 
 class Hasty(StepwiseCache):
@@ -287,13 +335,35 @@ def test_subject_that_says_what_it_has_not_done_is_found() -> None:
     assert found[1] == (0, [[1, "anything"], [0, "anything"], [0, "anything"]], [[0, 0], [0, 0], [0, 0]])
 
 
+def test_what_a_call_raises_is_a_finding() -> None:
+    operations = from_text("entry-cache; begin-clear 0 0; step 0").operations
+    found = first_difference(operations, MODEL(Config()), of_cache(Lost).rig(Config(), CONTRACT.capabilities()))
+    assert found is not None
+    assert found[1].seen["error"] == "AttributeError"
+
+
 def test_order_that_never_ends_is_a_finding() -> None:
     [read] = from_text("entry-cache; begin-get 0 0 0 0").operations
     scenario = Scenario("endless", "A read.", Config(), (), ((read,),), (Counters(),), Step)
     assert len(explore(scenario, of_cache(Endless), MODEL).failing) == 1
 
 
+def test_law_of_reads_needs_no_model() -> None:
+    finding = finding_of("whatever-the-wrapper-has")
+    rig = resolve("mutant:whatever-the-wrapper-has").rig(finding.config, CONTRACT.capabilities())
+    met, _, complaint = STEP_LAWS[0].check(finding.config, record(finding.operations, rig))
+    assert met
+    assert complaint.startswith("the read is a hit of ")
+
+
 # ---- Parts
+
+
+def test_every_profile_has_calls_that_overlap() -> None:
+    assert list(CONTRACT.profiles) == list(PROFILES)
+    for name, model in CONTRACT.profiles.items():
+        assert issubclass(model, PROFILES[name])
+        assert {"IL-1", "IL-2", "IL-3", "IL-4", "IL-5", "IL-11", "EC-17"} <= {r.number for r in rules_of(model)}
 
 
 def test_traces_are_rewritten() -> None:
@@ -306,6 +376,11 @@ def test_traces_are_rewritten() -> None:
     assert ["put", "begin-get", "step"] in shorter
     assert ["begin-get", "step", "put"] in shorter
     assert all(len(other) <= len(trace) for other in shorter)
+
+
+def test_call_that_is_begun_again_belongs_to_itself() -> None:
+    trace = from_text("entry-cache; step 2; begin-clear 0 2; step 2; begin-clear 1 2; step 2; put 0 0 0 1 0").operations
+    assert belongings(trace) == [[1, 2], [3, 4]]
 
 
 def test_threads_are_named_by_first_use() -> None:
@@ -333,11 +408,23 @@ def test_reduction_leaves_out_calls_and_names_threads_in_order() -> None:
 # ---- The command line
 
 
+@pytest.mark.slow
+def test_command_line_tries_all_orders(cli: Cli) -> None:
+    status, out, err = cli("interleave", "--subject", "stepwise-queue", "--scenario", "insertions")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == "924 orders tried, 0 failed"
+
+
 def test_command_line_tells_the_shortest_order(cli: Cli) -> None:
     status, out, err = cli("interleave", "--subject", "mutant:removed-twice", "--scenario", "clear-invalidate")
     assert (status, err) == (1, "")
     assert "EC-12 is broken by mutant:removed-twice" in out
     assert "broker-tck replay --subject mutant:removed-twice" in out
+
+
+def test_command_line_draws_orders(cli: Cli) -> None:
+    arguments = ("--subject", "stepwise-queue", "--sample", "50", "--scenario", "three-threads", "--json")
+    assert cli("interleave", *arguments) == cli("interleave", *arguments)
 
 
 @pytest.mark.parametrize(

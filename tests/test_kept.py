@@ -13,14 +13,16 @@ from conftest import Cli
 from kit import CONTRACT, OneTooMany, subject_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
+from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text, load, to_json
+from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, Checked, check_subject
 from broker_tck.properties.explain.guarding import Task, run_one
 from broker_tck.properties.explain.regressions import Regression, read, regressions_in, run_regressions
 from broker_tck.properties.report.made import finding_result
-from broker_tck.properties.report.saving import file_of
+from broker_tck.properties.report.saving import Written, file_of, write
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.replay import declaring
 from broker_tck.properties.search.run import Progress
@@ -42,6 +44,13 @@ class Crashing(TimeBucketTracker):
 
     def get_scheduled_messages(self, max_messages: int) -> Any:
         return ended(7)
+
+
+class Hanging(TimeBucketTracker):
+    """Says that it has ended what did not come back when it is asked for messages."""
+
+    def get_scheduled_messages(self, max_messages: int) -> Any:
+        raise Hang
 
 
 @pytest.fixture
@@ -127,6 +136,26 @@ def test_folder_that_cannot_be_replayed_is_told(cli: Cli, folder: Path) -> None:
 # ---- The command, again
 
 
+def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> None:
+    kept(folder, "time-bucket@timebucket-ideal@DD-20.jsonl")
+    kept(folder, "heap@heap@DD-20.jsonl")
+    status, out, err = cli("check", "--subject", "time-bucket", "--walks", "2", "--examples", "0", "--save", folder)
+    assert (status, err) == (4, "")
+    told = [line for line in out.splitlines() if line.startswith("kept")]
+    assert told == ["kept trace findings/time-bucket@timebucket-ideal@DD-20.jsonl passes now"]
+    assert len(names(folder)) == 2
+
+
+@pytest.mark.slow
+def test_trace_of_several_passes_where_all_pass(cli: Cli, folder: Path) -> None:
+    kept(folder, "mine.jsonl")
+    kept(folder, "other.jsonl", json.dumps({**GET, "steps": [["has"]]}))
+    subjects = ("--subject", "time-bucket", "--subject", "kit:OneTooMany")
+    out = cli("check", *subjects, "--walks", "1", "--examples", "0", "--save", folder)[1]
+    told = [line for line in out.splitlines() if line.startswith("kept")]
+    assert told == ["kept trace findings/other.jsonl passes now"]
+
+
 @pytest.mark.slow
 def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
     """They are of two contracts, and each has its own kept trace."""
@@ -142,6 +171,14 @@ def test_several_are_checked_at_a_time(cli: Cli, folder: Path) -> None:
     assert [each["kept"]["failing"] for each in told["subjects"]] == [[f"findings/{name}"] for name in found]
     assert [len(each["findings"]) for each in told["subjects"]] == [1, 1]
     assert names(folder) == found
+
+
+def test_document_names_kept_traces(cli: Cli, folder: Path) -> None:
+    kept(folder, "time-bucket@timebucket-ideal@DD-20.jsonl")
+    arguments = ("--subject", "time-bucket", "--walks", "2", "--examples", "0", "--save", folder, "--json")
+    (subject,) = json.loads(cli("check", *arguments)[1])["subjects"]
+    passing = ["findings/time-bucket@timebucket-ideal@DD-20.jsonl"]
+    assert subject["kept"] == {"failing": [], "passing": passing, "unasked": []}
 
 
 def test_folder_that_is_none_is_told_before_the_check(cli: Cli, folder: Path) -> None:
@@ -176,7 +213,21 @@ def test_what_cannot_be_kept_is_told_all_the_same(cli: Cli, folder: Path, monkey
     assert names(folder) == []
 
 
+def test_folder_without_findings_is_not_made(cli: Cli, folder: Path) -> None:
+    assert cli("check", "--subject", "heap", "--walks", "1", "--examples", "0", "--save", folder)[0] == 4
+    assert not folder.exists()
+
+
 # ---- The traces
+
+
+def test_file_is_written_whole_or_not_at_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder, Written("a.jsonl", "old"))
+    monkeypatch.setattr(Path, "write_text", lambda *arguments, **options: (_ for _ in ()).throw(OSError(28, "Full")))
+    with pytest.raises(BadInput, match="cannot be written: Full"):
+        write(folder, Written("a.jsonl", "new"))
+    assert names(folder) == ["a.jsonl"]
+    assert (folder / "a.jsonl").read_text(encoding="utf-8") == "old"
 
 
 def test_file_of_another_name_belongs_to_each_subject_of_its_profile(folder: Path) -> None:
@@ -219,6 +270,32 @@ def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
 
     found = run_one(Task(subject_of(Crashing), IDEAL, work, told, kept=traces))
     assert found == ("Exited", "The trace is kept in findings/mine.jsonl.", ["get"], "broken", 0)
+
+
+@pytest.mark.slow
+def test_first_that_fails_may_be_the_last_that_is_run(folder: Path) -> None:
+    both = [kept(folder, "a.jsonl"), kept(folder, "b.jsonl")]
+    assert [each for each, _ in run_regressions(subject_of(OneTooMany), IDEAL, both).failing] == both
+    assert [each for each, _ in run_regressions(subject_of(OneTooMany), IDEAL, both, fail_fast=True).failing] == both[
+        :1
+    ]
+
+
+def test_hang_is_a_finding(folder: Path) -> None:
+    again = run_regressions(subject_of(Hanging), IDEAL, [kept(folder, "mine.jsonl")])
+    ((_, finding),) = again.failing
+    assert finding.difference.seen["error"] == "Hang"
+
+
+def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from broker_tck.properties.explain import regressions
+
+    trace = kept(folder, FILE.replace("OneTooMany", "TimeBucketTracker"))
+    wrong, model = subject_of(OneTooMany), CONTRACT.model(IDEAL)
+    failed = regressions.failure(wrong, model, trace.trace.config, trace.trace.operations)
+    monkeypatch.setattr(regressions, "failure", lambda *arguments: failed)
+    ((_, finding),) = run_regressions(subject_of(TimeBucketTracker), IDEAL, [trace]).failing
+    assert (finding.rule, len(finding.operations)) == ("DD-20", 3)
 
 
 def test_law_is_judged_without_the_model(folder: Path) -> None:

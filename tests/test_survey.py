@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import sys
 from dataclasses import replace
@@ -79,6 +81,11 @@ def chapter(text: str, heading: str) -> str:
 # ---- The page
 
 
+def test_page_says_how_it_was_made(text: str) -> None:
+    assert text.startswith("# What the kit says of Apache Pulsar\n")
+    assert "Made on 2026-01-31 by `broker-tck pulsar --walks 7`." in text
+
+
 def test_table_has_releases_across_and_classes_down(text: str) -> None:
     head, _, *rows = [line for line in text.splitlines() if line.startswith("|")]
     assert head == "| contract | class | 3.0.7 | 4.2.4 | 5.0.1 |"
@@ -132,6 +139,18 @@ def test_what_its_own_profile_does_not_have_is_a_surprise(text: str) -> None:
     assert told.count("**Not in the profile**") == 1
     surprise = told.partition("**Not in the profile** `timebucket-2026` of 4.2.4:\n\n")[2]
     assert surprise == "- DD-33 does not hold\n\n```text\n  1  clear; close\n\n  replay 2\n```\n\n"
+
+
+def test_class_that_keeps_every_rule_is_said_to(text: str) -> None:
+    told = chapter(text, "## ActiveManagedCursorContainerNavigableSetImpl")
+    assert told.strip() == "No rule of the specification was seen broken."
+
+
+def test_specification_that_was_left_without_a_finding_is_broken_all_the_same() -> None:
+    lost = Answer(
+        Question("4.2.4", TRACKER, "timebucket-ideal"), BROKEN, {**SURE, "complaints": ["DD-08 does not hold"]}
+    )
+    assert "| the specification: **broken** |" in page([lost], {"4.2.4": []}, "", "")
 
 
 # ---- Questions and answers
@@ -197,6 +216,15 @@ def test_process_that_ends_without_an_answer_is_no_verdict() -> None:
     assert found.why.startswith("its process ended with status 2: broker-tck: pulsar-2.2.2/in-memory: no class ")
 
 
+def test_each_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [*questions(["3.0.7", "4.2.4"], "delayed-delivery")]
+    monkeypatch.setattr(asking, "answer", lambda question, *_: said(question.release, question.profile))
+    told: list[Answer | None] = []
+    survey(asked, 1, 0, 3, told.append)
+    assert {each.question for each in told if each} == {*asked}
+    assert len([each for each in told if each]) == len(asked) == 4
+
+
 def test_checks_end_with_the_survey(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "CHECK", (sys.executable, "-c", "import time; time.sleep(600)"))
     asked, began = [*questions(["3.0.7", "4.2.4"], "delayed-delivery")], monotonic()
@@ -227,6 +255,15 @@ def test_checks_end_with_the_survey(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_status(answers: list[Answer], status: int) -> None:
     assert command.status(answers) == status
+
+
+@pytest.mark.parametrize(("gigabytes", "cores", "most"), [(1, 4, 1), (4, 1, 1), (4, 8, 2), (64, 8, 8)])
+def test_checks_at_a_time_are_as_many_as_memory_allows(
+    monkeypatch: pytest.MonkeyPatch, gigabytes: int, cores: int, most: int
+) -> None:
+    monkeypatch.setattr(command.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(command.os, "sysconf", {"SC_PHYS_PAGES": gigabytes * 2**18, "SC_PAGE_SIZE": 2**12}.get)
+    assert command.most_at_once() == most
 
 
 @pytest.fixture
@@ -277,6 +314,28 @@ def test_rule_of_a_profile_without_a_trace_is_told() -> None:
     assert told in page([said("4.2.4", "ideal", seen, kind=SET)], {"4.2.4": []}, "", "").splitlines()
 
 
+def test_survey_says_of_which_release_nothing_is_known(
+    answered: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "to_be_had", iter)
+    command.asked_of(["4.0.8", "4.0.9"], None)
+    assert capsys.readouterr().err == "broker-tck: pulsar-4.0.9/in-memory: a guess\n"
+
+
+def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:
+    status, out, _ = cli("pulsar", "--json", "-o", tmp_path / "page.md", "--walks", "4")
+    assert status == 3
+    told = json.loads(out)["answers"]
+    assert [(each["subject"], each["profile"], each["own"], each["verdict"]) for each in told] == [
+        (a.question.subject, a.question.profile, a.question.own, a.verdict) for a in ANSWERS
+    ]
+    assert told[2]["checked"]["findings"] == ANSWERS[2].findings
+    assert told[4]["why"] == ANSWERS[4].why
+    written = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "by `broker-tck pulsar --walks 4`." in written
+    assert f"| contract | class | {' | '.join(TRIED)} |" in written
+
+
 def test_page_grows_and_is_gone_on_with(
     cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,3 +372,27 @@ def test_page_grows_and_is_gone_on_with(
     assert page.read_text(encoding="utf-8") == whole
     assert asked_for("--seed", "1") == every
     assert sorted(file.name for file in tmp_path.iterdir()) == ["page.md", "page.md.jsonl"]
+
+
+def test_what_is_no_file_gets_the_page_once(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:
+    """A pipe here; a device would be replaced by a file otherwise."""
+    os.mkfifo(tmp_path / "page")
+    reading = os.open(tmp_path / "page", os.O_RDONLY | os.O_NONBLOCK)
+    status, _, err = cli("pulsar", "3.0.7", "4.2.4", "5.0.1", "-o", tmp_path / "page")
+    text = os.read(reading, 2**16).decode()
+    os.close(reading)
+    assert (status, err.count(" kB"), text.count("# What the kit says")) == (3, 1, 1)
+    assert [file.name for file in tmp_path.iterdir()] == ["page"]
+    assert (tmp_path / "page").is_fifo()
+
+
+def test_page_that_is_there_stays_until_there_is_another(
+    cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old.md", tmp_path / "new.md"
+    old.write_text("what was there")
+    for path in (old, new):
+        status, _, err = cli("pulsar", "--contract", "none", "-o", path)
+        assert (status, err.count("\n")) == (2, 1)
+    assert old.read_text() == "what was there"
+    assert not new.exists()
