@@ -18,7 +18,7 @@ from broker_tck.properties.explain.checked import Checked
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find, unreduced
 from broker_tck.properties.explain.regressions import Regression, in_file
-from broker_tck.properties.search.isolation.apart import Apart, does_in_bulk, limits_of, walk_of, written_down
+from broker_tck.properties.search.isolation.apart import Apart, limits_of, walk_of, written_down
 from broker_tck.properties.search.isolation.guard import (
     FREE,
     End,
@@ -180,10 +180,8 @@ def guard_of(task: Task[T], told: Callable[[Task[T]], None], careful: bool = Fal
         task.came = message
         told(task)
 
-    subject = task.subject
-    bulk = partial(does_in_bulk, subject.contract)
-    limits = limits_of(subject)._replace(careful=careful)
-    return Guarded(task.there, limits, came, bulk, subject.name)
+    limits = limits_of(task.subject)._replace(careful=careful)
+    return Guarded(task.there, limits, came, task.subject.name)
 
 
 def run_one(task: Task[T], say: Callable[[str], None] = lambda line: None) -> T:

@@ -14,8 +14,7 @@ from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import WALK
 from broker_tck.properties.engine.check import HANG, no_answer
 from broker_tck.properties.engine.choices import SeededChoices
-from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import OPERATIONS, Walk, generated, walk
@@ -36,11 +35,6 @@ def limits_of(subject: Subject, seconds: float = SECONDS, memory: int | None = M
     return Limits(seconds, memory) if subject.forks else Limits(seconds, None, MAKING)
 
 
-def does_in_bulk(contract: Contract, line: bytes) -> int:
-    """How much an operation does in bulk, given as JSON."""
-    return bulk([msgspec.json.decode(line, type=contract.operations)])
-
-
 def asked_apart(
     subject: Subject,
     function: Callable[[Subject, Tell], T],
@@ -49,8 +43,7 @@ def asked_apart(
     parent: Any = None,
 ) -> T | End:
     """What a function comes to that asks a subject for something, in a process of its own."""
-    bulk = partial(does_in_bulk, subject.contract)
-    return guarded(lambda tell: function(loaded(subject), tell), limits, told, bulk, subject.name, parent)
+    return guarded(lambda tell: function(loaded(subject), tell), limits, told, subject.name, parent)
 
 
 class Apart:

@@ -25,7 +25,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.properties.engine.blackbox import BOX, FORKS, MADE, TWICE, WALK, Memory
+from broker_tck.properties.engine.blackbox import BOX, BULK, FORKS, MADE, TWICE, WALK, Memory
 from broker_tck.properties.engine.check import TOO_MUCH
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.search.isolation.system import all_asleep, group_lives, size_of, state_of
@@ -90,9 +90,8 @@ class Orphaned(Exception):
 class Guarded(Generic[T]):
     """A function that runs in a process of its own.
 
-    ``function`` is called there with a :data:`Tell`; ``told`` is called here with what it tells. ``bulk`` says how much
-    an operation, given as JSON, does in bulk: it has as much time again for each thousand. ``name`` is that of whoever
-    prints too much.
+    ``function`` is called there with a :data:`Tell`; ``told`` is called here with what it tells. ``name`` is that
+    of whoever prints too much.
     """
 
     result: T | End
@@ -102,13 +101,11 @@ class Guarded(Generic[T]):
         function: Callable[[Tell], T],
         limits: Limits = USUAL,
         told: Tell = lambda message: None,
-        bulk: Callable[[bytes], int] = lambda line: 0,
         name: str = "the subject",
     ) -> None:
         self.function = function
         self.limits = limits
         self.told = told
-        self.bulk = bulk
         self.name = name
         self.ended = False
         self.status: int | None = None
@@ -306,10 +303,13 @@ class Guarded(Generic[T]):
             self.end_if_still(seen.used - self.used)
 
     def end_if_still(self, worked: float) -> None:
-        """End a process that has had its limit since it began its last operation."""
-        lines = self.memory.lines
+        """End a process that has had its limit since it began its last operation.
+
+        The trace has as much time again for each thousand that it does in bulk.
+        """
+        head, lines = self.memory.head, self.memory.lines
         limit = self.limits.seconds * (SOON if lines and lines[0].startswith(WALK) else 1)
-        limit *= (1 if self.memory.head[MADE] else self.limits.making) * (1 + sum(map(self.bulk, lines[1:])) / 1000)
+        limit *= (1 if head[MADE] else self.limits.making) * (1 + head[BULK] / 1000)
         if self.asleep >= limit or worked >= limit * (1 if self.memory.asked else BETWEEN):
             self.end(End("Hang", NOT_ANSWERED))
 
@@ -355,7 +355,6 @@ def guarded(
     function: Callable[[Tell], T],
     limits: Limits = USUAL,
     told: Tell = lambda message: None,
-    bulk: Callable[[bytes], int] = lambda line: 0,
     name: str = "the subject",
     parent: Any = None,
     tick: Callable[[], None] = lambda: None,
@@ -364,7 +363,7 @@ def guarded(
 
     BadInput, or Unavailable, that it raises is raised here as BadInput, and KitFailed if it raises another error.
     """
-    (one,) = all_guarded(deque([Guarded(function, limits, told, bulk, name)]), 1, parent, tick)
+    (one,) = all_guarded(deque([Guarded(function, limits, told, name)]), 1, parent, tick)
     return one.result
 
 

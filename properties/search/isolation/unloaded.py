@@ -10,15 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from inspect import getsourcefile, getsourcelines
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import find_here
 from broker_tck.properties.engine.subjects import (
-    Accepted,
     Subject,
-    contract_named,
     factory_named,
     found_released,
     model_named,
@@ -33,27 +31,19 @@ IMPORTING = Limits(10.0, None)
 """What a process may take that imports a module, which may start a Java."""
 
 
-class Described(NamedTuple):
-    """A subject without its factory, to be sent from one process to another."""
-
-    name: str
-    contract: str
-    profiles: tuple[str, ...]
-    capabilities: Any
-    accepts: tuple[Accepted, ...]
-    attributes: dict[str, Any]
-    """What is asked of the factory where its subject does not run."""
-
-
 class Unloaded:
-    """The factory of a subject whose module has not been imported here. Where it is called, it is."""
+    """The factory of a subject whose module has not been imported here. Where it is called, it is.
 
-    named_files: list[Any]
-    source: tuple[str, int] | None
+    It has what is asked of the factory where its subject does not run.
+    """
 
-    def __init__(self, name: str, attributes: dict[str, Any]) -> None:
-        self.name = name
-        vars(self).update(attributes)
+    def __init__(self, subject: Subject) -> None:
+        factory = subject.factory
+        self.name = subject.name
+        self.forks, self.untried, self.libraries = subject.forks, subject.untried, subject.libraries
+        self.named_files = [*getattr(factory, "files", tuple)()]
+        self.source = source_of(factory)
+        self.__module__ = getattr(factory, "__module__", "")
 
     @cached_property
     def loaded(self) -> Callable[..., Any]:
@@ -75,10 +65,7 @@ def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any 
     if name in BUNDLED or model_named(name) or name.startswith("mutant:") or found_released(name):
         return resolve(name, contract, profiles, accepts)
     find_here()  # for whoever asks where the module is
-    found = safely(f"{name}: it cannot be imported", lambda: described(resolve(name, contract, profiles, accepts)))
-    factory = Unloaded(found.name, found.attributes)
-    kit = contract or contract_named(found.contract)
-    return Subject(found.name, kit, factory, found.profiles, found.capabilities, found.accepts)
+    return safely(f"{name}: it cannot be imported", lambda: unloaded(resolve(name, contract, profiles, accepts)))
 
 
 def source_of(factory: Any) -> tuple[str, int] | None:
@@ -92,13 +79,9 @@ def source_of(factory: Any) -> tuple[str, int] | None:
         return None
 
 
-def described(subject: Subject) -> Described:
-    """A subject without its factory."""
-    attributes = {name: getattr(subject, name) for name in ("forks", "untried", "libraries")}
-    attributes |= {"__module__": getattr(subject.factory, "__module__", ""), "source": source_of(subject.factory)}
-    attributes |= {"named_files": [*getattr(subject.factory, "files", tuple)()]}
-    accepts = subject.accepts
-    return Described(subject.name, subject.contract.name, subject.profiles, subject.capabilities, accepts, attributes)
+def unloaded(subject: Subject) -> Subject:
+    """A subject that can be sent from one process to another: without its factory."""
+    return replace(subject, factory=Unloaded(subject))
 
 
 def loaded(subject: Subject) -> Subject:
