@@ -222,7 +222,8 @@ def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
     profile = words.pop(0) if words and "=" not in words[0] else contract.default
     for word in words:
         if "=" not in word:
-            raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields_of(contract)}")
+            fields = ", ".join(contract.config.__struct_fields__)
+            raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields}")
     config: dict[str, Any] = {}
     for name, _, value in (word.partition("=") for word in words):
         if name in config:
@@ -239,11 +240,6 @@ def listed(text: str) -> Any:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
         return text
-
-
-def fields_of(contract: Contract) -> str:
-    """The fields of a contract's configuration, in words."""
-    return ", ".join(contract.config.__struct_fields__)
 
 
 def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:

@@ -66,14 +66,10 @@ def simpler_fields(prober: Prober, trace: Trace) -> Trace:
     config, operations = trace
     for i in range(len(operations)):
         for field in operations[i].__struct_fields__ if i < len(operations) else ():
-            operations = simpler_field(prober, config, operations, i, field)
+            zero = (clock_of(config) or 0) if field in marked(type(operations[i]), TIME) else 0
+            value = getattr(operations[i], field)
+            operations = prober.plainer(config, operations, value, partial(with_field, i, field), zero)
     return config, operations
-
-
-def simpler_field(prober: Prober, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
-    """Try plainer values of one field."""
-    zero = (clock_of(config) or 0) if field in marked(type(operations[i]), TIME) else 0
-    return prober.plainer(config, operations, getattr(operations[i], field), partial(with_field, i, field), zero)
 
 
 def smaller_bulk(prober: Prober, trace: Trace) -> Trace:
@@ -156,12 +152,7 @@ def by_first_use(operations: Sequence[Operation]) -> list[Operation]:
 
 def all_renumbered(field: str, operations: Sequence[Operation], value: Any, other: Any) -> list[Operation]:
     """The operations with another value for one of a field that names a message, wherever it is named."""
-    return [renumbered(operation, field, value, other) for operation in operations]
-
-
-def renumbered(operation: Operation, field: str, value: Any, other: Any) -> Operation:
-    """The operation with another value in one of these fields, if this one is in it."""
-    return structs.replace(operation, **{field: other}) if (field, value) in position(operation) else operation
+    return [structs.replace(o, **{field: other}) if (field, value) in position(o) else o for o in operations]
 
 
 def with_field(i: int, field: str, operations: list[Operation], _value: Any, other: Any) -> list[Operation] | None:
