@@ -97,15 +97,6 @@ def test_what_a_plug_in_prints_is_not_in_the_document(tmp_path: Path) -> None:
     assert said.index("printed") < said.index("below")
 
 
-def test_what_a_plug_in_prints_elsewhere_is_not_in_the_document(tmp_path: Path) -> None:
-    """Several subjects at a time are in processes of their own."""
-    (tmp_path / "printing.py").write_text(PRINTING, encoding="utf-8")
-    subjects = ("--subject", "printing:Printing", "--subject", "time-bucket", "--jobs", "2")
-    done = python("-m", "broker_tck", "check", *subjects, "--walks", "1", "--examples", "0", "--json", cwd=tmp_path)
-    assert [each["subject"] for each in json.loads(done.stdout)["subjects"]] == ["printing:Printing", "time-bucket"]
-    assert {*done.stderr.splitlines()} >= SAID
-
-
 def test_document_can_be_without_standard_output() -> None:
     code = "import sys; sys.stdout = None; from broker_tck.cli.main import main; main()"
     done = python("-c", code, "rules", "DD-01", "--json")

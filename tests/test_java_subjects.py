@@ -96,12 +96,6 @@ def test_rooms_are_imported_without_the_extra() -> None:
 # ---- The extra
 
 
-def test_jgo_that_is_not_installed(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jgo", None)
-    monkeypatch.setitem(sys.modules, "jgo.maven", None)
-    assert complaint(cli, "classpath", "9.9.9") == f"Pulsar 9.9.9: {EXTRA}"
-
-
 def test_subjects_are_listed_without_the_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jpype", None)
     status, out, _ = cli("subjects", "--contract", "entry-cache")
@@ -287,40 +281,6 @@ def test_user_s_classes_stand_first(folder: Path, monkeypatch: pytest.MonkeyPatc
 def test_kind_s_lines_are_in_ascending_order(kind: Any) -> None:
     since = [line.since for line in kind.lines]
     assert since == sorted(since)
-
-
-PROFILES = {
-    "in-memory": {
-        "heap": "3.0.0 3.3.6 4.0.0 4.0.6 4.0.8 4.0.9",
-        "timebucket-4.0.1": "4.0.1 4.0.2 4.0.3",
-        "timebucket-4.0.4": "4.0.4 4.0.5",
-        "timebucket-2025": "4.2.3",
-        "timebucket-2026": "4.2.4",
-    },
-    "negative-acks": {
-        "": "3.0.0 3.0.2 3.1.0",
-        "legacy-java-3.0": "3.0.7 3.1.1 3.2.3 3.3.2 4.0.0",
-        "legacy-java": "3.0.8 3.3.5 3.3.6 4.0.1",
-        "pip-393-java": "4.0.4 4.1.1",
-        "pip-393-java-4.2": "4.2.4 5.0.0-M1",
-    },
-    "bucket": {
-        "": "3.0.7 4.1.1 5.0.0-M1",
-        "bucket-2025": "4.0.0 4.0.6 4.0.8",
-        "bucket-4.2": "4.2.4",
-        "bucket-5.0": "5.0.1",
-    },
-    "cursor-heap": {"pulsar-heap": "3.0.0 3.0.7 3.2.3 3.3.2 4.0.6 5.0.1"},
-}
-"""What kinds are in some releases: at the edges of their lines, and at some that nobody has run."""
-
-
-@pytest.mark.parametrize("kind", PROFILES)
-def test_kind_has_a_profile_in_each_release(kind: str) -> None:
-    for profile, versions in PROFILES[kind].items():
-        for version in versions.split():
-            line = KINDS[kind].line(Release(version))
-            assert (line.profile if line else "") == profile, version
 
 
 def test_release_that_nobody_has_run_is_told(capsys: pytest.CaptureFixture[str], with_java: None, folder: Path) -> None:

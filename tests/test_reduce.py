@@ -22,16 +22,10 @@ from broker_tck.properties.search.reduction.reducer import Reducer
 
 WAYS = (
     "DD-04 buckets.cutoff: never_strict",
-    "DD-05 buckets.key: rounded_up",
-    "DD-06 buckets.due: strictly_before",
     "DD-09 refuses: equality_accepted",
     "DD-13 index.stored: ledgers_of_32_bits",
     "DD-16 fixed_delay.starts_anew: always",
-    "DD-20 index.taken: one_ledger_only",
     "DD-20 index.handed_out: repeated",
-    "DD-22 timer.earliest: two_ticks",
-    "DD-27 buckets.reset: only_raised",
-    "DD-30 index.clear: the_first_bucket_only",
     "DD-35 index.removed: whole_ledgers",
 )
 

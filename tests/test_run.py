@@ -10,7 +10,6 @@ import kit
 import pytest
 from kit import CONTRACT, MODEL, run_subject, subject_of, wrong
 
-from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.model.delayed_delivery.releases import PROFILES
 from broker_tck.model.rules import replaced, rules_of
@@ -67,17 +66,6 @@ def test_residual_is_the_rate_that_is_excluded_at_95_percent(count: int, rate: f
     run = Run(subject_of(TimeBucketTracker), IDEAL, 0, walks=count)
     assert run.residual == pytest.approx(rate, rel=0.01)
     assert (1 - run.residual) ** count == pytest.approx(0.05)
-
-
-def test_rules_of_a_capability_that_is_lacking_are_left_out() -> None:
-    lacking = type("Lacking", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}})
-    subject = subject_of(lacking)
-    run = Run(subject, IDEAL, 0)
-    assert subject.left_out == ["memory_estimate=false"]
-    assert "DD-29" not in {rule.number for rule in run.rules}
-    assert subject_of(HeapTracker).left_out == []
-    kinds = {o.tag for done in checked(run, range(5)) for o in done.operations}
-    assert "memory" not in kinds
 
 
 # ---- Deviations
@@ -270,15 +258,6 @@ def test_rule_that_is_broken_tells_its_story_and_no_other_does() -> None:
     said = {rule.number: of_rule(subject, rule.number, found) for rule in Run(subject, IDEAL, 0).rules}
     assert {number for number, told in said.items() if told} == {"DD-28"}
     assert said["DD-28"][0].startswith("Your tracker counts buckets; ")
-
-
-def test_walks_part_tells_of_laws(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = Budget(walks=1)
-    monkeypatch.setattr(running, "judge", lambda run, done: run.breaches.append((5, "DD-08", "bounced")))
-    said = "DD-08 does not hold: bounced (walk 5)"
-    subject = subject_of(TimeBucketTracker, "judged")
-    assert text("walks", subject, budget=one) == said
-    assert of_rule(subject, "DD-08", seen("walks", subject, budget=one)) == [said]
 
 
 def test_conformance_makes_a_test_for_each_profile_and_part() -> None:

@@ -6,7 +6,6 @@ import gc
 import json
 from collections import Counter
 from functools import cache
-from random import Random
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from kit import CONTRACT, MODEL, ROOT, python, walked
 
 from broker_tck.model.rules import replaced
 from broker_tck.properties.engine.check import first_difference
-from broker_tck.properties.engine.choices import SeededChoices, weighted
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.walk import COLLECTED, Walk, walk, walk_seed
 
@@ -100,12 +98,3 @@ def test_garbage_is_collected_as_before_when_a_walk_ends() -> None:
 
 def test_seeds_of_runs_do_not_meet() -> None:
     assert len({walk_seed(seed, number) for seed in range(20) for number in range(50)}) == 1000
-
-
-def test_choices_are_those_of_random_alone() -> None:
-    random, choices = Random(5), SeededChoices(5)
-    assert [choices.below(10) for _ in range(50)] == [int(random.random() * 10) for _ in range(50)]
-
-
-def test_weighted_options_are_drawn_so_often() -> None:
-    assert weighted([("a", 2), ("b", 0), ("c", 1)]) == ["a", "a", "c"]
