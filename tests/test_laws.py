@@ -31,7 +31,7 @@ BREAKERS = {
 
 def broken(way: str, count: int = 30) -> dict[str, int]:
     subject = wrong(way)
-    return dict(laws_broken(CONTRACT, subject.rig, MODEL, subject.capabilities, count, 0))
+    return dict(laws_broken(subject, MODEL, count, 0))
 
 
 @pytest.mark.slow
