@@ -16,7 +16,8 @@ from broker_tck.properties.engine.operation import able
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import Checked
-from broker_tck.properties.explain.finding import find_in
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import find
 from broker_tck.properties.explain.guarding import Task, run_one
 from broker_tck.properties.report.finding import FindingResult, finding_json
 from broker_tck.properties.report.made import finding_result
@@ -83,7 +84,7 @@ def interleaved(name: str, profile: str, count: int | None, seed: int, subject: 
     scenario = scenario_of(subject, name)
     drawn = count or (SAMPLE if len(scenario.scripts) > 2 else 0)
     tried = sample(scenario, subject, model, drawn, seed) if drawn else explore(scenario, subject, model)
-    finding = find_in(subject, model, tried.shortest) if tried.shortest else None
+    finding = find(Diagnoser(subject, model), tried.shortest) if tried.shortest else None
     found = finding_result(finding) if finding else None
     return Shown(name, scenario.sentence, tried.orders, tried.waiting, tried.operations, len(tried.failing), found)
 

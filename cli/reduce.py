@@ -45,8 +45,8 @@ def reduce_command(trace: str, subject: Subject, profile: str | None, as_json: b
 
 def reduced(trace: Trace, profile: str, subject: Subject, _progress: Progress) -> list[FindingResult]:
     """The finding that a trace is reduced to; none if it does not fail."""
-    diagnoser = Diagnoser(subject.contract, subject.contract.model(profile), subject.rig, subject.capabilities)
-    finding = find(subject, diagnoser, trace.config, [*trace.operations], None)
+    diagnoser = Diagnoser(subject, subject.contract.model(profile))
+    finding = find(diagnoser, trace.walk)
     return [finding_result(finding)] if finding else []
 
 

@@ -196,8 +196,7 @@ def first_failing(subject: Subject, seed: int = 0) -> Walk:
 
 def found(subject: Subject, done: Walk) -> Finding | None:
     """The finding that a failing walk makes."""
-    diagnoser = Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities)
-    return find(subject, diagnoser, done.config, done.operations, done.seed)
+    return find(Diagnoser(subject, MODEL), done)
 
 
 def trace_of(text: str) -> Trace:

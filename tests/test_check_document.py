@@ -80,16 +80,6 @@ def test_documents_are_as_the_schema_says(cli: Cli, validator: Any, arguments: t
     assert not validator.is_valid(document)
 
 
-def test_verdict_is_one_of_three_words(validator: Any) -> None:
-    words = [word for word in ("conforms", "broken", "not enough", "green") if verdict_is_valid(validator, word)]
-    assert words == ["conforms", "broken", "not enough"]
-
-
-def verdict_is_valid(validator: Any, word: str) -> bool:
-    only = validator.evolve(schema={**validator.schema["$defs"]["ProfileResult"]["properties"]["verdict"]})
-    return bool(only.is_valid(word))
-
-
 def test_what_is_not_written_in_python_has_no_source() -> None:
     assert place_of(resolve("heap")) is not None
     builtin = type("Built", (), {"factory": len})
@@ -105,15 +95,6 @@ def test_what_a_plug_in_prints_is_not_in_the_document(tmp_path: Path) -> None:
     said = done.stderr.splitlines()
     assert {*said} >= SAID
     assert said.index("printed") < said.index("below")
-
-
-def test_what_a_plug_in_prints_elsewhere_is_not_in_the_document(tmp_path: Path) -> None:
-    """Several subjects at a time are in processes of their own."""
-    (tmp_path / "printing.py").write_text(PRINTING, encoding="utf-8")
-    subjects = ("--subject", "printing:Printing", "--subject", "time-bucket", "--jobs", "2")
-    done = python("-m", "broker_tck", "check", *subjects, "--walks", "1", "--examples", "0", "--json", cwd=tmp_path)
-    assert [each["subject"] for each in json.loads(done.stdout)["subjects"]] == ["printing:Printing", "time-bucket"]
-    assert {*done.stderr.splitlines()} >= SAID
 
 
 def test_document_can_be_without_standard_output() -> None:

@@ -101,33 +101,6 @@ def test_broken_tracker_fails_with_the_story(folder: Path) -> None:
     assert "@reproduce_failure(" in out
 
 
-@pytest.mark.deep
-def test_template_is_checked_by_the_command_as_well(folder: Path) -> None:
-    """`broker-tck check` passes the plug-in template, and fails it once it is broken."""
-    arguments = ("-m", "broker_tck.cli.main", "check", "--subject", "my_tracker:MyTracker")
-    done = python(*arguments, "--walks", "100", "--examples", "3", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    broken(folder)
-    done = python(*arguments, "--walks", "10", "--fail-fast", cwd=folder)
-    assert done.returncode == 1
-    assert "DD-09 is broken by my_tracker:MyTracker" in done.stdout
-
-
-@pytest.mark.deep
-def test_kit_s_own_tests_check_named_subjects(folder: Path) -> None:
-    """`pytest --pyargs broker_tck.properties --subject NAME` checks a bundled subject and a plug-in."""
-    arguments = (*PLUGIN, "-v", "--pyargs", "broker_tck.properties", "-p", "conftest")
-    status, out = pytest_in(folder, *arguments, "--subject", "heap")
-    assert status == 0, out
-    for part in ("golden", "walks", "machine", "deviations"):
-        assert f"test_conformance[heap-heap-{part}] PASSED" in out
-    assert "test_conformance[heap-heap-DD-28] PASSED" in out
-    broken(folder)
-    status, out = pytest_in(folder, *arguments, "--subject", "my_tracker:MyTracker", "--profile", "timebucket-ideal")
-    assert status == 1, out
-    assert "DD-09 is broken by my_tracker:MyTracker" in out
-
-
 @pytest.mark.slow
 def test_kit_s_own_tests_check_bundled_subjects_by_default(tmp_path: Path) -> None:
     status, out = pytest_in(tmp_path, *PLUGIN, "--pyargs", "broker_tck.properties", "--collect-only", "-q")
@@ -136,20 +109,6 @@ def test_kit_s_own_tests_check_bundled_subjects_by_default(tmp_path: Path) -> No
     for subject in chain.from_iterable(map(bundled, CONTRACTS.values())):
         for part in ("walks", "machine"):
             assert re.search(rf"test_conformance\[{re.escape(subject.name)}-[^]]*-{part}\]", out), (subject.name, part)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (("--subject", "x"), "broker-tck: unknown subject 'x'; there are: time-bucket"),
-        (("--profile", "x"), "broker-tck: unknown profile 'x' of delayed-delivery; there are: timebucket-ideal"),
-    ],
-)
-def test_unknown_names_are_errors_of_use(folder: Path, arguments: tuple[str, ...], line: str) -> None:
-    status, out = pytest_in(folder, *PLUGIN, "--pyargs", "broker_tck.properties", *arguments)
-    assert status in (2, 4), out
-    assert line in out
 
 
 def test_plugin_asks_for_what_pyproject_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

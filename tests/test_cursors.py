@@ -498,8 +498,8 @@ def test_trace_is_not_reduced_to_what_a_subject_lacks() -> None:
     text = "add a [1,5]; add b [1,6]; slowest; update b [1,7]; remove a; add a null; get a; size; slowest; get b"
     trace = from_text(f"active-cursors ideal; {text}; remove b; add b [1,8]; get b")
     subject = CIRCLING
-    diagnoser = Diagnoser(CURSORS, CURSORS.model("ideal"), subject.rig, subject.capabilities)
-    finding = find(subject, diagnoser, trace.config, list(trace.operations), None)
+    diagnoser = Diagnoser(subject, CURSORS.model("ideal"))
+    finding = find(diagnoser, trace.walk)
     assert finding is not None
     assert CURSORS.can_ask(finding.operations, subject.capabilities)
     assert finding.diagnosis.rules == ("CC-09",)

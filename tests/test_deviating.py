@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from conftest import Cli
-from kit import ROOT
 from msgspec import structs
 
 from broker_tck.cli import compare as pages
-from broker_tck.implementations.negative_acks.clients import Cpp
 from broker_tck.model.negative_acks.specification import NegativeAcks
-from broker_tck.model.reference import Fault
 from broker_tck.model.rules import method_of
-from broker_tck.properties.engine.check import kept, record, recorder
-from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import Modelled, Subject, as_subject, bundled, declared, resolve
-from broker_tck.properties.engine.trace import from_text, to_text
+from broker_tck.properties.engine.subjects import Modelled, Subject, as_subject, bundled, resolve
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.explain import deviating
 from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.explain.deviating import behaves_as, broken_rules, deviation, findings_by_rule
 from broker_tck.properties.explain.finding import find_breach
-from broker_tck.properties.report import compare as comparing
 from broker_tck.properties.report.compare import Column, Verdict, column, compared_rules
 from broker_tck.properties.report.finding import story
 from broker_tck.properties.report.made import finding_result
-from broker_tck.properties.search import run as running
 from broker_tck.properties.search.failing import broken_by
 
 NACKS = CONTRACTS["negative-acks"]
@@ -49,14 +39,6 @@ DEFECTS = [
 def walked(subject: Subject, number: int) -> Any:
     """A whole walk of the specification, for a subject to make alone."""
     return walk(NACKS, walk_seed(7, number), lambda config, _: NegativeAcks(config), NegativeAcks, subject.capabilities)
-
-
-@pytest.mark.slow
-def test_no_law_and_no_variation_is_broken_by_what_is_right() -> None:
-    subject = resolve("sorted-buckets")
-    for number in range(40):
-        done = walked(subject, number)
-        assert broken_by(NACKS, done, subject.rig, subject.capabilities) == []
 
 
 def test_rule_kept_is_that_of_the_specification() -> None:
@@ -111,31 +93,10 @@ def test_live_defect_is_found_from_nothing(case: tuple[str, str, str], seed: int
 
 
 @pytest.mark.slow
-def test_rule_that_is_kept_has_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deviating, "DEVIATION_WALKS", 20)
-    assert deviation(resolve("sorted-buckets"), "pip-393-spec", "NA-16", 0) is None
-
-
-@pytest.mark.slow
 def test_subject_is_known_by_what_it_does_whatever_it_declares() -> None:
     undeclared = replace(JAVA, name="mine", profiles=("pip-393-spec",))
     assert behaves_as(undeclared, 0) == "pip-393-java"
     assert behaves_as(resolve("mutant:empty-set-called-back"), 0) is None
-
-
-@pytest.mark.deep
-def test_check_names_them_and_without_a_profile_all_is_as_declared(cli: Cli) -> None:
-    """A check against the specification names each rule that `pip-393-java` breaks; as declared, it passes."""
-    words = ("check", "--subject", "pip-393-java", "--walks", "160", "--examples", "2")
-    status, out, err = cli(*words, "--profile", "pip-393-spec", "--json")
-    assert (status, err) == (1, "")
-    (checked,) = json.loads(out)["subjects"]
-    assert all(len(finding["rules"]) == 1 for finding in checked["findings"])
-    told = [n for f in checked["findings"] for n in [*f["rules"], *(also["rule"] for also in f["also"])]]
-    assert sorted(told) == sorted(broken_rules(NACKS, "pip-393-java"))
-    status, out, _ = cli(*words)
-    assert status == 0
-    assert "1 of 1 conform" in out
 
 
 @pytest.mark.slow
@@ -148,14 +109,6 @@ def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.
     assert "NA-23 (timer.is_sooner) otherwise, as pip-393-java has it" in out
 
 
-def test_finding_under_a_rule_kept_is_replayed(cli: Cli) -> None:
-    trace = "negative-acks go+NA-30 precision_bits=0; nack 0 0 0; adv 1; nack 0 0 0; adv 1333"
-    status, out, _ = cli("replay", "--subject", "go", trace)
-    assert status == 1
-    assert "[[+1334 ms, [[0 0] [0 0]], 1]]" in out
-    assert cli("replay", "--subject", "go", trace.replace("go+NA-30", "go"))[0] == 0
-
-
 def test_breach_is_reduced_while_it_is_one() -> None:
     slow = resolve("cpp")
     model = NACKS.model("cpp")
@@ -166,59 +119,6 @@ def test_breach_is_reduced_while_it_is_one() -> None:
     assert len(finding.operations) <= 3
     assert finding.diagnosis.sentence == "Judged on what was observed alone."
     assert find_breach(slow, model, "P7", done) is None
-
-
-def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:
-    trace = from_text("negative-acks pip-393-spec; nack 0 0 0")
-    variation = next(v for v in NACKS.variations if v.name == "P10")
-    subject = resolve("sorted-buckets")
-    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
-    assert kept(variation, trace.config, trace.operations, SeededChoices(0), recorded) is None
-    assert len(recorded(trace.config, trace.operations)) == 1
-
-
-def test_each_trace_is_recorded_once_on_a_fresh_subject() -> None:
-    trace = from_text("negative-acks pip-393-spec; nack 0 0 0; adv 1")
-    subject = resolve("sorted-buckets")
-    made = []
-
-    def rigged(config: Any) -> Any:
-        made.append(config)
-        return subject.rig(config, subject.capabilities)
-
-    recorded = recorder(rigged)
-    steps = recorded(trace.config, trace.operations)
-    assert recorded(trace.config, list(trace.operations)) == steps == record(trace.operations, rigged(trace.config))
-    assert len(made) == 2
-    recorded(trace.config, trace.operations[:1])
-    assert len(made) == 3
-
-
-def test_model_whose_timer_fires_for_ever_says_so_as_an_outcome() -> None:
-    class Restless(NegativeAcks):
-        """Arms for this very moment, whatever is left."""
-
-        def deadline_after_firing(self, before: int) -> int:
-            return self.clock.now
-
-    model = Restless(NACKS.config())
-    model.nack(0, 0, 0)
-    with pytest.raises(Fault, match="RuntimeError"):
-        model.advance(1_000)
-
-
-def test_timer_that_fires_for_ever_is_an_error() -> None:
-    class Restless(Cpp):
-        """Arms for this very moment, whatever is left."""
-
-        def fire(self) -> None:
-            self.arm(0)
-
-    subject = declared("restless", Restless)
-    rig = subject.rig(NACKS.config(), subject.capabilities)
-    rig.nack(0, 0, 0)
-    with pytest.raises(RuntimeError, match="the timer fires and fires, and time does not move"):
-        rig.advance(1_000)
 
 
 @pytest.fixture(scope="module")
@@ -256,33 +156,6 @@ def test_nothing_is_said_to_be_kept_by_what_behaves_as_no_profile() -> None:
     assert findings_by_rule(resolve("mutant:empty-set-called-back"), 0) == []
 
 
-def test_rules_of_a_profile_are_searched_for_in_as_many_walks_as_is_said(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: set[int] = set()
-    along = deviating.along
-
-    def counted(subject: Subject, model: Any, seed: int, count: int) -> Any:
-        asked.add(count)
-        return along(subject, model, seed, count)
-
-    monkeypatch.setattr(deviating, "along", counted)
-    words = "--subject", "pulsar-heap", "--profile", "ideal", "--walks", "3", "--examples", "0", "--search", "7"
-    status, *_ = cli("check", "--here", *words)
-    assert (status, asked) == (1, {deviating.ALIKE, 7})
-
-
-def test_broken_variation_has_a_row_and_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = resolve("sorted-buckets")
-    monkeypatch.setattr(running, "judge", lambda run, done: run.breaches.append((1, "shift", "wrong")))
-    monkeypatch.setattr(comparing, "deviation", lambda *a: deviation(JAVA, "pip-393-java", "NA-41", 0))
-    told: list[int] = []
-    found = column(20, 0, subject, lambda run: told.append(run.walks))
-    assert told == [1, 9, 17, 20]
-    assert found.verdicts["shift"] is Verdict.BREAKS
-    assert set(found.findings) == {"shift"}
-
-
 @pytest.mark.slow
 def test_compare_prints_a_table(cli: Cli, java: Column, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
@@ -304,39 +177,3 @@ def test_compare_prints_a_table(cli: Cli, java: Column, monkeypatch: pytest.Monk
     (only,) = told["subjects"]
     assert only["behaves_as"] == "pip-393-java"
     assert {f["rules"][0] for f in only["findings"]} == {n for n, v in only["rules"].items() if v == "breaks"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["pip-393-java", "go", "cpp", "sorted-buckets"])
-def test_walk_is_written_in_a_line_and_read_again(name: str) -> None:
-    subject = resolve(name)
-    model = NACKS.model(subject.profiles[0])
-    for number in range(12):
-        done = walk(NACKS, walk_seed(3, number), subject.rig, model, subject.capabilities)
-        text = to_text(NACKS, model.PROFILE, done.config, done.operations)
-        again = from_text(text)
-        assert (again.config, again.operations) == (done.config, done.operations)
-
-
-def test_live_defects_of_the_docs_are_replayed(cli: Cli) -> None:
-    lines = re.findall(r"broker-tck replay --subject (\S+) '([^']+)'", (ROOT / "docs/negative-acks.md").read_text())
-    assert [name for name, _ in lines] == ["pip-393-java", "pip-393-java-4.2", "go", "cpp"]
-    for name, trace in lines:
-        assert cli("replay", "--subject", name, trace)[0] == 1
-
-
-LIST = f"it has to be a list that is not empty, each of it a whole number from 0 to {2**40}, or null"
-
-
-@pytest.mark.parametrize(
-    ("config", "line"),
-    [
-        ("multiplier=[5,0,2.0]", "the longest delay of the multiplier is below its first"),
-        ("backoff_ms=[]", f"backoff_ms is []; {LIST}"),
-        ("backoff_ms=[5", f"backoff_ms is [5; {LIST}"),
-    ],
-)
-def test_configuration_that_makes_no_sense_is_refused(cli: Cli, config: str, line: str) -> None:
-    status, out, err = cli("replay", f"negative-acks pip-393-spec {config}; nack 0 0 1")
-    assert (status, out) == (2, "")
-    assert err == f"broker-tck: text: config: {line}\n"

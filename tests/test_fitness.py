@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from time import process_time
 from typing import Any
 
 import kit
@@ -17,8 +16,7 @@ from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, check_subject
 from broker_tck.properties.explain.failing_walks import flaky
-from broker_tck.properties.report.parts import came_to, run_part
-from broker_tck.properties.search.budget import USUAL, Budget
+from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.fitness import methods, see_made
 
 IDEAL = "timebucket-ideal"
@@ -51,29 +49,6 @@ class Deep(TimeBucketTracker):
         return known["missing"]
 
 
-class Slow(TimeBucketTracker):
-    """Works for a while at each add."""
-
-    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
-        end = process_time() + 0.03
-        while process_time() < end:
-            pass
-        return super().add_message(ledger_id, entry_id, deliver_at)
-
-
-class SlowOnce(TimeBucketTracker):
-    """Hangs in its first get, and in no other."""
-
-    hangs = True
-
-    def get_scheduled_messages(self, max_messages: int) -> Any:
-        if SlowOnce.hangs:
-            SlowOnce.hangs = False
-            while True:
-                pass
-        return super().get_scheduled_messages(max_messages)
-
-
 # ---- What cannot be asked
 
 
@@ -100,12 +75,6 @@ def test_check_says_so_and_exits_with_2(cli: Any, monkeypatch: pytest.MonkeyPatc
         assert err.count("\n") == 1
 
 
-def test_no_rule_passes_of_one_that_cannot_be_asked(request: pytest.FixtureRequest) -> None:
-    assert "cannot be made" in str(came_to(subject_of(kit.Unmakeable), IDEAL, "walks"))
-    with pytest.raises(pytest.fail.Exception, match="cannot be made"):
-        run_part(subject_of(kit.Unmakeable), IDEAL, "DD-05", USUAL, request)
-
-
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
 def test_interface_names_methods(contract: Any) -> None:
     assert methods(contract) >= {name for name in vars(contract.interface) if not name.startswith("_")}
@@ -123,19 +92,6 @@ def test_traceback_begins_in_the_subject() -> None:
         "looked_up",
     ]
     assert told[-2:] == ['return known["missing"]', "KeyError: 'missing'"]
-
-
-def test_story_has_the_traceback(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit, "Deep", Deep, raising=False)
-    status, out, _ = cli("check", "--subject", "kit:Deep", "--fail-fast")
-    assert status == 1
-    assert "\n  Traceback (most recent call last):\n" in out
-    assert "\n  KeyError: 'missing'\n" in out
-
-
-def test_error_in_the_kit_s_own_code_has_no_traceback() -> None:
-    (finding,) = run_subject(subject_of(kit.Nonsense), IDEAL, 0, 20, fail_fast=True).findings
-    assert finding.traceback == ()
 
 
 # ---- Doing the same

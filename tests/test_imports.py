@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from kit import python
+import pytest
+from kit import ROOT, python
 
 import broker_tck.properties
+from broker_tck.properties.engine.registry import CONTRACTS
 
 CODE = """
 import re
@@ -109,3 +112,46 @@ def test_import_that_goes_back_is_seen() -> None:
     modules[back[0]].add(back[1])
     assert going_back(modules) == ["{} imports {}".format(*back)]
     assert {*back} <= circles(modules)
+
+
+# ---- One way through the folders of the kit
+
+ORDER = ("model", "implementations", "properties", "spark_fuzz", "bench", "cli")
+FIXTURES = "fixtures"
+RIGS = ("*rig.py", "ledgers.py", "values.py")
+
+
+def kit_folders(file: Path) -> set[str]:
+    """The folders of the kit of which a file imports something."""
+    return {name.split(".")[1] for name in imported(file) if name.startswith("broker_tck.")}
+
+
+@pytest.mark.parametrize(
+    ("folder", "allowed"),
+    [
+        ("model", {"model"}),
+        ("implementations", {"implementations"}),
+        (FIXTURES, {"model", FIXTURES}),
+        *((folder, {*ORDER[: place + 1], FIXTURES}) for place, folder in enumerate(ORDER) if place > 1),
+    ],
+)
+def test_folders_import_what_is_before_them(folder: str, allowed: set[str]) -> None:
+    files = sorted((ROOT / folder).rglob("*.py"))
+    assert files
+    assert [file for file in files if not kit_folders(file) <= allowed] == []
+
+
+def test_model_imports_the_standard_library_and_msgspec() -> None:
+    for file in (ROOT / "model").rglob("*.py"):
+        tops = {name.partition(".")[0] for name in imported(file)} - {"broker_tck"}
+        assert tops <= {*sys.stdlib_module_names, "msgspec"}, file
+
+
+def test_rigs_share_nothing_with_model_or_subjects() -> None:
+    rooms = [file for name in RIGS for file in (ROOT / "properties" / "contracts").rglob(name)]
+    assert len(rooms) >= len(CONTRACTS)
+    for file in rooms:
+        names = {name for name in imported(file) if name.startswith("broker_tck.")}
+        assert "model" not in kit_folders(file), file
+        subjects = {name for name in names if name.startswith("broker_tck.implementations.")}
+        assert all(name.startswith("broker_tck.implementations.interface") for name in subjects), file

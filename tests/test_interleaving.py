@@ -26,10 +26,11 @@ from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, declared, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.explain.finding import Finding, find_in
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.report.lines import lines
 from broker_tck.properties.search.interleaving import Explored, explore, sample
-from broker_tck.properties.search.reduction.instead import by_first_use
+from broker_tck.properties.search.reduction.numbers import by_first_use
 from broker_tck.properties.search.reduction.reducer import Reducer
 
 CONTRACT = CONTRACTS["entry-cache"]
@@ -80,7 +81,7 @@ def finding_of(name: str) -> Finding:
     subject = resolve(f"mutant:{name}")
     shortest = explored(subject.name, FOUND[name][0]).shortest
     assert shortest
-    found = find_in(subject, MODEL, shortest)
+    found = find(Diagnoser(subject, MODEL), shortest)
     assert found
     return found
 

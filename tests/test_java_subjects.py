@@ -23,8 +23,8 @@ from broker_tck.implementations.jvm import jars, java, subject
 from broker_tck.implementations.jvm.jars import FOLDER, SHIPPED, Jar
 from broker_tck.implementations.jvm.releases import GROUP, OWN, Release
 from broker_tck.implementations.jvm.subject import JavaFactory
-from broker_tck.implementations.jvm.unavailable import NotThere, Unavailable
-from broker_tck.implementations.released import CLASSPATH, KINDS, made, names, released, tried
+from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.released import CLASSPATH, KINDS, made, names
 from broker_tck.properties.engine.check import HANG, no_answer
 from broker_tck.properties.engine.subjects import declared, resolve
 from broker_tck.properties.engine.trace import from_text
@@ -94,19 +94,6 @@ def test_rooms_are_imported_without_the_extra() -> None:
 
 
 # ---- The extra
-
-
-def test_jpype_that_is_not_installed(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    maven(monkeypatch, whole(folder))
-    monkeypatch.setitem(sys.modules, "jpype", None)
-    assert complaint(cli, "check", "--subject", IN_MEMORY) == f"{IN_MEMORY}: {EXTRA}"
-    assert complaint(cli, "pulsar", "4.2.4") == f"{IN_MEMORY}: {EXTRA}"
-
-
-def test_jgo_that_is_not_installed(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jgo", None)
-    monkeypatch.setitem(sys.modules, "jgo.maven", None)
-    assert complaint(cli, "classpath", "9.9.9") == f"Pulsar 9.9.9: {EXTRA}"
 
 
 def test_subjects_are_listed_without_the_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,15 +185,6 @@ def test_jar_that_cannot_be_had(
     assert complaint(cli, "check", "--subject", name) == f"{name}: {told.format('4.1.1')}"
 
 
-def test_jar_of_which_only_a_part_is_there(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    part = folder / "part.jar"
-    part.write_bytes(b"PK")
-    maven(monkeypatch, lambda name: str(part))
-    assert complaint(cli, "classpath", "9.9.8") == (
-        f"Pulsar 9.9.8: {part} is no whole jar, as a download leaves it that was cut short; remove it, try again"
-    )
-
-
 def test_classpath_is_printed(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     maven(monkeypatch, whole(folder))
     monkeypatch.setattr("broker_tck.implementations.jvm.releases.LIBRARIES", (Jar("io.netty", "netty-common", "4.1"),))
@@ -232,35 +210,11 @@ def test_classpath_says_which_jars_are_of_another_release(
     assert versions == {**dict.fromkeys(OWN, "5.0.1"), "pulsar-common": "5.0.0-M1", "pulsar-metadata": "5.0.0-M1"}
 
 
-def test_no_jar_stands_in_where_it_is_not_known_that_one_is_missing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    maven(monkeypatch, without(folder, f"{GROUP}/pulsar-common/5.0.1"), 500)
-    with pytest.raises(Unavailable, match=r"pulsar-common:5\.0\.1 cannot be downloaded .* status 500"):
-        list(Release("5.0.1").paths(OWN))
-
-
 def test_no_jar_stands_in_for_the_one_that_has_the_class(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     maven(monkeypatch, without(folder, f"{GROUP}/pulsar-client-original/5.0.1"), 404)
-    with pytest.raises(NotThere, match=r"pulsar-client-original:5\.0\.1 is in no repository"):
+    with pytest.raises(Unavailable, match=r"pulsar-client-original:5\.0\.1 is in no repository"):
         list(Release("5.0.1").paths(KINDS["negative-acks"].jars))
     assert all(name in OWN for kind in KINDS.values() for name in kind.jars)
-
-
-def test_what_was_not_found_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    sought = jars.sought
-    asked: list[str] = []
-    maven(monkeypatch, lambda name: (asked.append(name), raising(RuntimeError())(name)), 404)
-    monkeypatch.setattr(jars, "sought", sought)
-    for _ in range(2):
-        assert jars.lacks(Jar("org.acme", "none", "1"))
-    assert asked == ["org.acme/none/1"]
-
-
-@pytest.mark.usefixtures("with_java")
-def test_folder_without_the_release_s_own_jar(cli: Cli, folder: Path) -> None:
-    told = complaint(cli, "check", "--subject", IN_MEMORY, "--pulsar", "lib")
-    assert told == f"{IN_MEMORY}: lib: has no pulsar-broker-4.2.4.jar (pulsar-broker-4.2.3.jar)"
 
 
 @pytest.mark.usefixtures("with_java")
@@ -287,30 +241,6 @@ def test_folder_may_have_what_is_in_no_repository(folder: Path, monkeypatch: pyt
     assert "in-memory" in [*names(Release("4.1.1"))]
     assert made.__wrapped__("4.1.1", "in-memory", "", None).profiles == ("timebucket-2025",)
     assert Release("4.1.1").lacks("managed-ledger")
-
-
-@pytest.mark.usefixtures("with_java")
-def test_folder_that_is_named_later_has_other_jars(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    maven(monkeypatch, whole(folder))
-    before = resolve(IN_MEMORY).factory
-    for name in OWN:
-        (folder / "lib" / f"{name}-4.2.4.jar").touch()
-    monkeypatch.setenv(FOLDER, "lib")
-    own = [
-        [file for file in factory.files() if "4.2.4" in file.name] for factory in (before, resolve(IN_MEMORY).factory)
-    ]
-    assert [{file.parts[0] for file in files} for files in own] == [{"/"}, {"lib"}]
-    assert [len(files) for files in own] == [len(OWN)] * 2
-
-
-def test_folder_that_the_variable_names_has_to_be_there(
-    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(FOLDER, "bil")
-    says = f"{FOLDER} names bil, which is no folder"
-    assert complaint(cli, "check", "--subject", IN_MEMORY) == f"{IN_MEMORY}: {says}"
-    assert complaint(cli, "classpath", "4.2.4") == f"Pulsar 4.2.4: {says}"
-    assert complaint(cli, "pulsar", "4.2.4") == says
 
 
 def test_replay_command_names_what_made_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,61 +277,10 @@ def test_user_s_classes_stand_first(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert [str(path) for path in both.factory.files()][:3] == ["lib/shipped.jar", "classes", "release.jar"]
 
 
-def test_other_names_are_of_other_subjects() -> None:
-    assert released("heap") is None
-    assert released("my_package.tracker:MyTracker") is None
-    assert released("pip-430") is None
-
-
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
 def test_kind_s_lines_are_in_ascending_order(kind: Any) -> None:
     since = [line.since for line in kind.lines]
     assert since == sorted(since)
-
-
-PROFILES = {
-    "in-memory": {
-        "heap": "3.0.0 3.3.6 4.0.0 4.0.6 4.0.8 4.0.9",
-        "timebucket-4.0.1": "4.0.1 4.0.2 4.0.3",
-        "timebucket-4.0.4": "4.0.4 4.0.5",
-        "timebucket-2025": "4.2.3",
-        "timebucket-2026": "4.2.4",
-    },
-    "negative-acks": {
-        "": "3.0.0 3.0.2 3.1.0",
-        "legacy-java-3.0": "3.0.7 3.1.1 3.2.3 3.3.2 4.0.0",
-        "legacy-java": "3.0.8 3.3.5 3.3.6 4.0.1",
-        "pip-393-java": "4.0.4 4.1.1",
-        "pip-393-java-4.2": "4.2.4 5.0.0-M1",
-    },
-    "bucket": {
-        "": "3.0.7 4.1.1 5.0.0-M1",
-        "bucket-2025": "4.0.0 4.0.6 4.0.8",
-        "bucket-4.2": "4.2.4",
-        "bucket-5.0": "5.0.1",
-    },
-    "cursor-heap": {"pulsar-heap": "3.0.0 3.0.7 3.2.3 3.3.2 4.0.6 5.0.1"},
-}
-"""What kinds are in some releases: at the edges of their lines, and at some that nobody has run."""
-
-
-@pytest.mark.parametrize("kind", PROFILES)
-def test_kind_has_a_profile_in_each_release(kind: str) -> None:
-    for profile, versions in PROFILES[kind].items():
-        for version in versions.split():
-            line = KINDS[kind].line(Release(version))
-            assert (line.profile if line else "") == profile, version
-
-
-def test_heap_of_cursors_has_versions_from_some_releases_on() -> None:
-    made_of = [
-        made(version, "cursor-heap", "", None) for version in ("3.0.2", "3.0.7", "3.1.0", "3.2.3", "3.3.2", "4.2.4")
-    ]
-    assert [each.capabilities.get("versions", True) for each in made_of] == [False, True, False, False, True, True]
-
-
-def test_every_release_of_the_pages_was_measured() -> None:
-    assert [name for name, kind, release in tried() if not release.measured(kind.jars[0])] == []
 
 
 def test_release_that_nobody_has_run_is_told(capsys: pytest.CaptureFixture[str], with_java: None, folder: Path) -> None:
@@ -413,13 +292,6 @@ def test_release_that_nobody_has_run_is_told(capsys: pytest.CaptureFixture[str],
     assert capsys.readouterr() == ("", f"broker-tck: pulsar-4.0.9/in-memory: {guess}\n")
     assert chosen_profiles(untried, "heap") == ("heap",)
     assert capsys.readouterr() == ("", "")
-
-
-def test_class_that_no_profile_describes_is_no_subject(cli: Cli, folder: Path) -> None:
-    name = "pulsar-3.1.0/negative-acks"
-    assert complaint(cli, "check", "--subject", name).startswith(
-        f"{name}: no class 'negative-acks' of Pulsar 3.1.0 is a subject; there are: in-memory, cursor-heap, and "
-    )
 
 
 # ---- Java
@@ -459,15 +331,6 @@ def test_java_that_is_too_old_for_one_subject_of_several_is_told_before_it_start
     assert complaint(cli, "pulsar", "4.2.4", "5.0.1", "--contract", "delayed-delivery") == says
 
 
-def test_java_that_runs_already_is_no_newer(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    running = SimpleNamespace(version=lambda: SimpleNamespace(feature=lambda: 17))
-    jpype = SimpleNamespace(isJVMStarted=lambda: True, JClass=lambda name: running)
-    monkeypatch.setattr(java, "imported", lambda: jpype)
-    java.see_java(17)
-    with pytest.raises(Unavailable, match=r"^Java 21 or later is needed, and Java 17 runs already in this process$"):
-        java.see_java(21)
-
-
 def test_newest_java_is_found_or_that_of_the_environment(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert java.found(8) == (installed / "java-17.0.9", 17)
     monkeypatch.setenv("JAVA_HOME", str(installed / "java-11.0.2"))
@@ -475,8 +338,3 @@ def test_newest_java_is_found_or_that_of_the_environment(installed: Path, monkey
     monkeypatch.setenv("JAVA_HOME", str(installed / "java-21"))
     with pytest.raises(Unavailable, match=r"JAVA_HOME \(.*\) has none"):
         java.found(8)
-
-
-@pytest.mark.parametrize(("version", "needed"), [("3.0.7", 17), ("4.2.4", 17), ("5.0.0-M1", 21), ("5.0.1", 21)])
-def test_release_says_which_java_it_needs(version: str, needed: int) -> None:
-    assert Release(version).java == needed

@@ -15,11 +15,10 @@ from hypothesis.database import InMemoryExampleDatabase
 from hypothesis.stateful import RuleBasedStateMachine, rule
 from kit import CONTRACT, MODEL, found, subject_of, wrong
 
-from broker_tck.implementations.delayed_delivery.heap import HeapTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.contracts.delayed_delivery.operations import Add, Close
+from broker_tck.properties.contracts.delayed_delivery.operations import Add
 from broker_tck.properties.engine import machine as machines
-from broker_tck.properties.engine.check import first_difference, unanswered
+from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.machine import Broken, Machine, Outcome, fixed, machine_for, of_the_user, run_machine
 from broker_tck.properties.engine.operation import Operation, by_tag
@@ -64,10 +63,6 @@ def test_conforming_subject_passes(contract: Contract) -> None:
     failed, performed, program = run(subject, 4, subject.profiles[0])
     assert (failed, program) == (None, "")
     assert performed > 100
-
-
-def test_other_profile_passes() -> None:
-    assert run(subject_of(HeapTracker), 10, "heap").failed is None
 
 
 @pytest.mark.parametrize("way", [EQUALITY, "DD-28 index.count: of_buckets"])
@@ -203,41 +198,6 @@ def all_performed(monkeypatch: pytest.MonkeyPatch, subject: Subject) -> list[Ope
     performed = noting(monkeypatch)
     run(subject, 30, subject.profiles[0])
     return performed
-
-
-class Unclosed(TimeBucketTracker):
-    """Raises when it is closed."""
-
-    def close(self) -> None:
-        raise LookupError("closed")
-
-
-def test_operations_at_the_end_are_printed() -> None:
-    failed, _, program = run_machine(seeded(subject_of(Unclosed)), like_a_user())
-    assert failed is not None
-    assert failed.operations[-1] == Close()
-    assert program.index("state.teardown()") < program.index("# perform(Close())")
-
-
-def test_hang_ends_the_machine() -> None:
-    failed = run(subject_of(kit.Hanging), 60).failed
-    assert failed is not None
-    assert failed.difference is not None
-    assert unanswered(failed.difference)
-    assert failed.operations[-1].tag == "get"
-
-
-def test_failure_that_does_not_happen_again_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit.Flaky, "failures", 1)
-    failed = run(subject_of(kit.Flaky), 20).failed
-    assert failed is not None
-    assert failed.operations[-1].tag in ("has", "pause")
-
-
-def test_subject_that_cannot_be_made_fails() -> None:
-    failed, performed, _ = run(subject_of(kit.Unmakeable), 5)
-    assert failed is not None
-    assert performed <= 5
 
 
 def test_error_of_the_kit_is_none_of_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from itertools import chain
 
 import pytest
 from kit import CONTRACT, MODEL
@@ -40,17 +38,6 @@ def test_every_way_that_is_a_clause_has_words_of_its_own() -> None:
     assert [str(way) for way in ways if not way.says] == []
 
 
-def test_way_of_somebody_s_own_is_told_by_its_rule() -> None:
-    way = replace(way_of("DD-02 buckets.width_of: always_ten_bits"), says="")
-    assert in_words(way, "tracker", MODEL).startswith("Your tracker does not keep this rule: a bucket is as wide as ")
-
-
-def test_own_words_say_what_the_subject_does() -> None:
-    assert in_words(way_of("DD-05 buckets.key: rounded_down"), "tracker", MODEL) == (
-        "In strict mode, your tracker rounds a delivery time down; it must round up."
-    )
-
-
 @pytest.mark.parametrize(
     ("way", "told"),
     [
@@ -62,11 +49,6 @@ def test_own_words_say_what_the_subject_does() -> None:
 )
 def test_words_are_its_own(way: str, told: str) -> None:
     assert in_words(way_of(way), "tracker", MODEL).startswith(told)
-
-
-def test_words_of_a_class_without_any_are_made_of_its_name() -> None:
-    way = replace(way_of("DD-24 a firing asks for a read while something is due"), says="")
-    assert in_words(way, "tracker", MODEL).startswith("In your tracker, a firing asks for a read while ")
 
 
 def test_way_back_says_what_the_profile_does() -> None:
@@ -102,10 +84,3 @@ FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
 )
 def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> None:
     assert told in how_sure(diagnosis, CONTRACT, ["Your tracker keeps it."])
-
-
-def test_units_are_those_of_observables() -> None:
-    for contract in CONTRACTS.values():
-        assert contract.units.keys() <= contract.observables.keys(), contract.name
-    kinds = chain.from_iterable(contract.units for contract in CONTRACTS.values())
-    assert {"count", "armed", "memory", "caches"} <= {*kinds}

@@ -21,10 +21,7 @@ from broker_tck.properties.contracts.negative_acks.contract import NEGATIVE_ACKS
 from broker_tck.properties.engine import contract as contracts
 from broker_tck.properties.engine.check import Difference, check, observable, record
 from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import clock_of
-from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
-from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import LOOKED, OPERATIONS, Walk, walk, walk_seed
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
@@ -144,7 +141,7 @@ def test_what_is_dear_is_looked_at_in_the_end() -> None:
 def test_difference_in_what_is_dear_is_reduced_to_where_it_begins() -> None:
     subject = replace(subject_of(Silent), contract=DEAR)
     done = next(d for number in range(20) if (d := walked(subject, DEAR, number)).difference)
-    finding = find(subject, Diagnoser(DEAR, Shy, subject.rig, subject.capabilities), done.config, done.operations, 0)
+    finding = find(Diagnoser(subject, Shy), done)
     assert finding
     assert observable(DEAR, finding.difference) == "armed"
     assert [operation.tag for operation in finding.operations] == ["add"]
@@ -181,9 +178,3 @@ def test_drain_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = subject_of(TimeBucketTracker)
     done = walk(contract, 1, subject.rig, MODEL, subject.capabilities, steps=10)
     assert len(done.operations) == 35
-
-
-def test_clock_is_the_field_that_is_marked() -> None:
-    starts = {name: clock_of(kit.config()) for name, kit in CONTRACTS.items()}
-    assert [name for name, clock in starts.items() if clock is None] == ["entry-cache"]
-    assert clock_of(from_text("delayed-delivery clock=5; add 1 0 +2").config) == 5

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kit import CONTRACT, MODEL, first_failing, found, run_subject, way_of, wrong
+from kit import MODEL, first_failing, found, run_subject, way_of, wrong
 
 from broker_tck.cli.formats import junit, sarif
 from broker_tck.implementations.active_cursors.indexed_heap import OUTSIDE, CursorHeap
@@ -134,7 +134,7 @@ def test_the_better_explained_comes_first_and_knows_the_other() -> None:
     assert finding is not None
     guess = replace(finding.diagnosis, rules=("DD-20",), ways=(way_of("DD-20 absent"),), whole=False)
     worse = replace(finding, diagnosis=replace(guess, shown=12, telling=20))
-    diagnoser = Diagnoser(CONTRACT, MODEL, subject.rig, subject.capabilities)
+    diagnoser = Diagnoser(subject, MODEL)
     assert told_once(diagnoser, [worse, finding]) == [replace(finding, also=(worse,))]
     unknown = replace(worse, diagnosis=replace(guess, ways=()))
     assert [*sorted([unknown, worse, finding], key=order)] == [finding, worse, unknown]

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from conftest import Cli
-from kit import CONTRACT, MODEL
+from kit import CONTRACT
 
-from broker_tck import fixtures
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import as_subject
-from broker_tck.properties.proving import invariants, proofs, prove
+from broker_tck.properties.proving import invariants, prove
 from broker_tck.properties.proving.invariants import to_break, unproven
-from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, store, stored
+from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, stored
 from broker_tck.properties.proving.prove import Proved, mistakes, proofs_of
 
 ONE = ("--contract", "delayed-delivery")
@@ -47,12 +43,6 @@ def test_every_checkable_rule_is_proved_by_its_own_mistake() -> None:
         ]
         broken = {p.invariant: p.mistake for p in stored() if p.contract == contract.name and p.invariant}
         assert unproven(contract, contract.default, proved, broken) == []
-
-
-def test_proofs_are_read_as_they_are_written(tmp_path: Path) -> None:
-    file = tmp_path / "proofs.jsonl"
-    store(file, stored())
-    assert file.read_bytes() == fixtures.proofs().read_bytes()
 
 
 @pytest.mark.parametrize("known", [None, *STALE])
@@ -88,17 +78,6 @@ def test_trace_is_enough_if_no_walk_fails(monkeypatch: pytest.MonkeyPatch) -> No
     assert (again.own, again.walk, again.searched) == (True, BY_TRACE_ALONE, False)
 
 
-def test_mistake_that_no_walk_notices_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prove, "WALKS", 1)
-    monkeypatch.setattr(prove, "stored", tuple)
-    monkeypatch.setattr(prove, "suspect", lambda mistake: (as_subject("right", CONTRACT, MODEL), MODEL, MODEL))
-    monkeypatch.setattr(prove, "in_parallel", lambda work, items, progress: [work(item) for item in items])
-    status, out, _ = cli("prove", *ONE, "--rule", "DD-09")
-    assert status == 1
-    assert "not noticed" in out
-    assert "0 of " in out
-
-
 def test_rule_that_nothing_proves_is_told() -> None:
     missing = unproven(CONTRACT, CONTRACT.default, [], {"DD-07": "a mistake"})
     assert "DD-09" in missing
@@ -125,14 +104,6 @@ def test_known_breaker_of_an_invariant_is_tried_first(monkeypatch: pytest.Monkey
     assert invariants.table(CONTRACT, CONTRACT.default, 0, pool, dict.fromkeys(known, "")) == {}
 
 
-def test_mistakes_are_listed_with_what_they_do(cli: Cli) -> None:
-    listed = json.loads(cli("prove", *ONE, "--list", "--json")[1])["mistakes"]
-    assert {each["name"] for each in listed} == {each.name for each in mistakes(CONTRACT, CONTRACT.default)}
-    status, out, err = cli("prove", *ONE, "--list", "--rule", "DD-09")
-    assert (status, err) == (0, "")
-    assert MISTAKE.name in out
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -145,21 +116,3 @@ def test_bad_input_is_told_in_a_line(cli: Cli, words: tuple[str, ...], says: str
     status, out, err = cli("prove", *words)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert says in err
-
-
-def test_proof_is_of_seed_0_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = list[bool]()
-
-    def here(work: Any, items: Any, progress: Any) -> list[Any]:
-        asked.append(work.keywords["anew"])
-        return []
-
-    monkeypatch.setattr(prove, "in_parallel", here)
-    prove.prove_all([MISTAKE], seed=7)
-    prove.prove_all([MISTAKE])
-    assert asked == [True, False]
-
-
-def test_stored_file_is_where_fixtures_say() -> None:
-    assert proofs.stored() is stored()
-    assert fixtures.proofs().name == "proofs.jsonl"

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
 import kit
 import pytest
-from kit import CONTRACT, MODEL, START, first_failing, found, subject_of, trace_of, walked, wrong
+from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, wrong
 from msgspec import structs
 
-from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.properties.engine.check import unanswered
-from broker_tck.properties.engine.operation import Operation, bulk, shifted
+from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import from_text
-from broker_tck.properties.explain import diagnose
-from broker_tck.properties.explain import finding as findings
 from broker_tck.properties.report.finding import finding_json, story
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.failing import failure, kind
 from broker_tck.properties.search.reduction import prober
-from broker_tck.properties.search.reduction.instead import made_up_for, passed, with_fewer
-from broker_tck.properties.search.reduction.numbers import from_bulk_on
-from broker_tck.properties.search.reduction.plainer import much_smaller_numbers, plainer_values, try_each
 from broker_tck.properties.search.reduction.reducer import Reducer
 
 WAYS = (
     "DD-04 buckets.cutoff: never_strict",
-    "DD-05 buckets.key: rounded_up",
-    "DD-06 buckets.due: strictly_before",
     "DD-09 refuses: equality_accepted",
     "DD-13 index.stored: ledgers_of_32_bits",
     "DD-16 fixed_delay.starts_anew: always",
-    "DD-20 index.taken: one_ledger_only",
     "DD-20 index.handed_out: repeated",
-    "DD-22 timer.earliest: two_ticks",
-    "DD-27 buckets.reset: only_raised",
-    "DD-30 index.clear: the_first_bucket_only",
     "DD-35 index.removed: whole_ledgers",
 )
 
@@ -83,14 +70,6 @@ def test_subject_that_hangs_is_a_finding() -> None:
     assert "Hang: no answer within the limit" in story(finding_result(finding))
 
 
-def test_walk_of_a_subject_that_hangs_ends() -> None:
-    subject = subject_of(kit.Hanging)
-    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities)
-    assert done.difference is not None
-    assert unanswered(done.difference)
-    assert done.operations[-1].tag == "get"
-
-
 def test_subject_that_never_gets_made_is_a_finding() -> None:
     subject = subject_of(kit.NeverMade)
     done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities)
@@ -122,22 +101,6 @@ def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error:
     assert f"{error['error']}: {error['message']}" in story(finding_result(finding))
 
 
-def test_nonsense_is_a_finding_that_reads_alike_in_every_process() -> None:
-    subject = subject_of(kit.Nonsense)
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    assert [o.tag for o in finding.operations] == ["has"]
-    assert "<an object>" in story(finding_result(finding))
-    assert finding_json(finding_result(finding))["seen"] == "<an object>"
-
-
-def test_failure_that_does_not_happen_again_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit.Flaky, "failures", 1)
-    subject = subject_of(kit.Flaky)
-    done = first_failing(subject)
-    assert found(subject, done) is None
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("failures", [2, 5])
 def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest.MonkeyPatch, failures: int) -> None:
@@ -146,15 +109,6 @@ def test_failure_that_stops_while_it_is_reduced_does_no_harm(monkeypatch: pytest
     done = first_failing(subject)
     finding = found(subject, done)
     assert finding is None or "has" in {o.tag for o in finding.operations}
-
-
-def test_diagnosis_tries_no_ways_on_what_takes_thousands(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = wrong("DD-20 index.handed_out: repeated")
-    done = first_failing(subject)
-    monkeypatch.setattr(diagnose, "LARGEST", -1)
-    finding = found(subject, done)
-    assert finding is not None
-    assert finding.diagnosis.ways == ()
 
 
 # ---- The reducer alone
@@ -184,87 +138,11 @@ def last_of(*tags: str) -> Any:
     return fails
 
 
-def handed_out(config: Any, operations: Sequence[Operation]) -> int | None:
-    """Fails at a get that hands out more than half of what is held, and not all, where that is more than 40."""
-    model, held = MODEL(config), 0
-    for i, operation in enumerate(operations):
-        result = operation.on(model)
-        if operation.tag == "get" and held > 40 and held // 2 < len(result) < held:
-            return i
-        held = model.count()
-    return None
-
-
-MUCH = "delayed-delivery; add 7 7 +2000; adv 4000; has; adv 5000; fill 1 5 2 3000 +10512; has; adv 1000; get 2500"
-
-
-def test_what_was_before_much_in_bulk_goes_but_for_the_clock() -> None:
-    trace = trace_of(MUCH)
-    reducer = Reducer(handed_out, CONTRACT.config())
-    _, left = from_bulk_on(reducer, (trace.config, trace.operations))
-    assert left == trace_of("delayed-delivery; adv 9000; fill 1 5 2 3000 +10512; has; adv 1000; get 2500").operations
-    assert reducer.probes == 1
-
-
-@pytest.mark.slow
-def test_as_much_less_is_asked_for_where_less_is_done_in_bulk() -> None:
-    assert reduced(MUCH, handed_out)[1] == ["fill 0 0 1 41 +1001", "adv 23", "get 21"]
-
-
-def test_clock_steps_are_made_one() -> None:
-    steps = passed(trace_of("delayed-delivery; adv 5; add 1 0 +9; adv 7; stale; adv 0").operations)
-    assert [(step.tag, step.ms) for step in steps] == [("adv", 12)]
-    assert passed(trace_of("delayed-delivery; has").operations) == []
-
-
-def test_less_in_bulk_has_less_asked_for() -> None:
-    operations = trace_of("delayed-delivery; get 90; fill 1 0 1 100 +9; get 90; get 50; get 51; get 200").operations
-    changed = with_fewer(1, "n", operations, 100, 10)
-    assert changed is not None
-    assert [getattr(o, "most", 0) for o in changed] == [90, 0, 1, 50, 1, 110]
-    assert with_fewer(9, "n", operations, 100, 10) is None
-
-
-def test_much_smaller_numbers_are_halves() -> None:
-    tried: list[int] = []
-
-    def attempt(value: int) -> bool:
-        tried.append(value)
-        return value > 1_200
-
-    try_each(much_smaller_numbers(5_000), attempt)
-    assert tried == [0, 1, 2, 3, 10, 100, 1_000, 2_500, 1_250, 625]
-    tried.clear()
-    try_each(much_smaller_numbers(5_000), lambda value: attempt(value + 5_000))
-    assert tried == [5_000]
-
-
-def test_tired_reduction_goes_through_no_more_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prober, "MOST_WORK", 3)
-    trace = trace_of("add 1 0 +5; add 1 1 +5; has; clear")
-    reducer = Reducer(last_of("add", "clear"), CONTRACT.config())
-    assert reducer.reduce(trace.config, trace.operations)[1][-1].tag == "clear"
-    assert reducer.is_spent()
-    assert reducer.probes < 8
-
-
 def test_what_does_not_matter_goes() -> None:
     text = "delayed-delivery tick=7 strict=true lookahead=3 clock=5000; add 1 0 +5; has; get 5; clear; memory; close"
     config, left = reduced(text, last_of("add", "clear"))
     assert left == ["add 0 0 +0", "clear"]
     assert config == CONTRACT.config()
-
-
-def test_clock_steps_are_merged_and_made_round() -> None:
-    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-        now = 0
-        for i, operation in enumerate(operations):
-            now += getattr(operation, "ms", 0)
-            if now >= 130:
-                return i
-        return None
-
-    assert reduced("adv 100; has; adv 77; has; adv 500", fails)[1] == ["adv 130"]
 
 
 def test_bulk_operations_become_small() -> None:
@@ -278,15 +156,6 @@ def test_bulk_operations_become_small() -> None:
 
     _, left = reduced("fill 1 0 1 65536 +5000; has; fill 2 0 1 3 +100; get 1000", fails)
     assert left == ["fill 0 0 1 37 +0", "get 0"]
-
-
-def test_many_operations_give_way_to_one_that_does_as_much() -> None:
-    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-        """None of the operations can be left out."""
-        done = len(operations) + bulk(operations)
-        return len(operations) - 1 if done >= 311 and operations[-1].tag == "has" else None
-
-    assert reduced("fill 1 0 1 300 +5000; adv 1" + 9 * "; has", fails)[1] == ["fill 0 0 1 309 +0", "has"]
 
 
 def test_reduction_ends_with_what_it_has_where_each_probe_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,30 +189,6 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     assert "\n  Unfinished  the reduction ran out of work, " in story(finding_result(spent))
 
 
-@pytest.mark.slow
-def test_line_of_an_unfinished_reduction_goes_on(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = subject_of(kit.OneTooMany)
-    monkeypatch.setattr(prober, "MOST_PROBES", 1)
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    line = finding_result(finding).replay
-    monkeypatch.undo()
-    status, out, err = cli(*shlex.split(line.replace(" replay ", " reduce ", 1))[1:])
-    assert (status, err) == (1, "")
-    assert "Unfinished" not in out
-
-
-def test_breach_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prober, "MOST_PROBES", 1)
-    trace = trace_of("delayed-delivery heap; add 0 0 +2000; has")
-    model = CONTRACT.model("heap")
-    monkeypatch.setattr(findings, "breach_of", lambda *given: (len(given[-1]) - 1, "no law"))
-    done = kit.Walk(None, trace.config, list(trace.operations), None)
-    finding = findings.find_breach(subject_of(TimeBucketTracker), model, "DD-07", done)
-    assert finding is not None
-    assert finding_result(finding).unfinished == "the reduction ran out of work, so that a shorter trace may do"
-
-
 def test_operation_goes_where_another_makes_up_for_it() -> None:
     def fails(config: Any, operations: Sequence[Operation]) -> int | None:
         """As many as two gets ask for, in any number of gets."""
@@ -352,11 +197,6 @@ def test_operation_goes_where_another_makes_up_for_it() -> None:
 
     assert reduced("has; get 3", fails)[1] == ["has", "get 3"]
     assert reduced("adv 4; adv 5; get 13", fails)[1] == ["get 13"]
-
-
-def test_trace_that_does_not_fail_is_left_as_it_is() -> None:
-    _, left = reduced("add 1 5 +5; has", lambda config, operations: None)
-    assert left == ["add 1 5 +5", "has"]
 
 
 def test_neighbours_come_near_to_zero_together() -> None:
@@ -375,27 +215,6 @@ def test_neighbours_come_near_to_zero_together() -> None:
     assert probes < 300
 
 
-def test_plainest_values_come_first() -> None:
-    assert list(plainer_values(0, 0)) == []
-    assert list(plainer_values(True, 0)) == []
-    assert list(plainer_values("x", 0)) == []
-    assert next(iter(plainer_values(77, 0))) == 0
-    assert list(plainer_values(-3, 0))[:2] == [0, 3]
-    assert next(iter(plainer_values(START + 9, START))) == START
-    for value in (5, -5, 1000, START):
-        assert value not in plainer_values(value, 0)
-
-
-def test_times_that_stand_to_each_other_come_nearer_together() -> None:
-    def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-        times = [o.at for o in operations if o.tag == "add"]
-        near = len(times) == 2 and times[0] - config.clock > 9 and times[1] - times[0] == 7
-        return len(operations) - 1 if near else None
-
-    _, left = reduced("add 0 0 +5000; add 0 1 +5007", fails)
-    assert left == ["add 0 0 +10", "add 0 0 +17"]
-
-
 def test_small_numbers_are_configured_where_fewer_operations_do() -> None:
     def fails(config: Any, operations: Sequence[Operation]) -> int | None:
         needed = 4 if config.lookahead < 3 else 10
@@ -403,31 +222,6 @@ def test_small_numbers_are_configured_where_fewer_operations_do() -> None:
 
     config, left = reduced("delayed-delivery lookahead=9; " + "; ".join(["has"] * 19), fails)
     assert (config.lookahead, len(left)) == (1, 4)
-
-
-def test_one_operation_gives_way_to_another_s_field() -> None:
-    operations = trace_of("adv 5; adv 7; get 2").operations
-    offered = [
-        [(o.tag, *[getattr(o, f) for f in o.__struct_fields__]) for o in each]
-        for each in made_up_for(list(operations), 0)
-    ]
-    assert offered == [[("adv", 12), ("get", 2)], [("adv", 7), ("get", 1)]]
-
-
-def test_times_move_with_the_clock() -> None:
-    add, never, has = trace_of("add 1 0 +5; add 1 0 -1; has").operations
-    moved: Any = shifted(add, 10)
-    assert moved.at == START + 15
-    assert shifted(never, 10) == never
-    assert shifted(has, 10) is has
-
-
-def test_reduction_of_a_real_failure_is_little_work() -> None:
-    subject = wrong("DD-35 index.removed: all_but_the_last")
-    finding = found(subject, first_failing(subject))
-    assert finding is not None
-    assert not finding.spent
-    assert walked(subject, 0).operations
 
 
 @pytest.mark.parametrize(

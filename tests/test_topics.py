@@ -304,9 +304,9 @@ def test_trace_that_fails_where_it_is_not_looked_at_is_found_out() -> None:
 def test_way_that_changes_nothing_explains_no_trace_that_fails_where_it_is_not_looked_at() -> None:
     subject = declared("only where asked", OnlyWhereAsked, TOPICS)
     trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
-    diagnoser = Diagnoser(TOPICS, TOPICS.specification, subject.rig, subject.capabilities)
+    diagnoser = Diagnoser(subject, TOPICS.specification)
     assert diagnoser.fitting(trace.config, trace.operations) == []
-    found = find(subject, diagnoser, trace.config, trace.operations, None)
+    found = find(diagnoser, trace.walk)
     assert found is not None
     assert (found.unasked, found.diagnosis.ways) == (True, ())
     assert " ".join(story(finding_result(found)).split()).count(f"Note {UNASKED}") == 1
@@ -315,7 +315,7 @@ def test_way_that_changes_nothing_explains_no_trace_that_fails_where_it_is_not_l
 def test_nothing_is_noted_of_what_fails_whatever_is_asked() -> None:
     subject = declared("never", Never, TOPICS)
     trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
-    diagnoser = Diagnoser(TOPICS, TOPICS.specification, subject.rig, subject.capabilities)
-    found = find(subject, diagnoser, trace.config, trace.operations, None)
+    diagnoser = Diagnoser(subject, TOPICS.specification)
+    found = find(diagnoser, trace.walk)
     assert found is not None
     assert (found.unasked, finding_result(found).note) == (False, "")

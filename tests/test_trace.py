@@ -7,12 +7,10 @@ from itertools import islice
 from typing import Any, get_args
 
 import jsonschema
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import CONTRACT, MODEL, START, trace_of, walked
-from msgspec import structs
+from kit import CONTRACT, START, trace_of, walked
 
 from broker_tck import fixtures
 from broker_tck.properties.engine.check import record
@@ -37,36 +35,6 @@ def validator() -> Any:
     written = json.loads(fixtures.schema("delayed-delivery").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(written)
     return jsonschema.Draft202012Validator(written)
-
-
-def test_every_profile_has_a_bundled_subject() -> None:
-    assert set(SUBJECTS) == set(CONTRACT.profiles)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("profile", CONTRACT.profiles)
-def test_walk_comes_back_out_of_text(profile: str) -> None:
-    for number in range(8):
-        trace = walk_trace(profile, number, outcomes=False)
-        text = to_text(CONTRACT, profile, trace.config, trace.operations)
-        back = from_text(text)
-        assert (back.profile, back.config, back.operations) == (profile, trace.config, trace.operations)
-        assert to_text(CONTRACT, profile, back.config, back.operations) == text
-        assert "\n" not in text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("profile", CONTRACT.profiles)
-def test_walk_comes_back_out_of_json(profile: str, validator: Any) -> None:
-    for number in range(2):
-        for outcomes in (True, False):
-            trace = walk_trace(profile, number, outcomes)
-            line = to_json(trace)
-            back = from_json(line, "here")
-            assert (back.contract, back.profile, back.config) == (CONTRACT, profile, trace.config)
-            assert back.operations == trace.operations
-            assert to_json(back) == line
-            validator.validate(json.loads(line))
 
 
 def test_schema_is_the_code_s(validator: Any) -> None:
@@ -170,19 +138,6 @@ def test_shifted_operations_move_their_times_alone(operations: list[Operation], 
             value = getattr(operation, name)
             by = ms if name in marked(type(operation), TIME) and value >= 0 else 0
             assert getattr(moved, name) == value + by
-
-
-def test_operation_without_a_kind_does_nothing() -> None:
-    with pytest.raises(TypeError, match="Operation is not an operation"):
-        Operation().on(MODEL(CONTRACT.config()))
-
-
-def test_operations_cannot_be_changed() -> None:
-    operation: Any = trace_of("get 1").operations[0]
-    with pytest.raises(AttributeError):
-        operation.most = 2
-    assert structs.replace(operation, most=2) != operation
-    assert msgspec.to_builtins(operation) == ["get", 1]
 
 
 def test_standard_input_is_a_source(monkeypatch: pytest.MonkeyPatch) -> None:

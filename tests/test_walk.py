@@ -6,8 +6,7 @@ import gc
 import json
 from collections import Counter
 from functools import cache
-from random import Random
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import refresh
@@ -15,7 +14,6 @@ from kit import CONTRACT, MODEL, ROOT, python, walked
 
 from broker_tck.model.rules import replaced
 from broker_tck.properties.engine.check import first_difference
-from broker_tck.properties.engine.choices import SeededChoices, weighted
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.properties.engine.walk import COLLECTED, Walk, walk, walk_seed
 
@@ -49,45 +47,6 @@ def test_digest_is_the_committed_one_under_another_hash_seed() -> None:
     done = python("-c", code, cwd=ROOT / "tests", PYTHONHASHSEED="4242")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == committed()
-
-
-@pytest.mark.slow
-def test_no_bundled_subject_fails(walks: tuple[Walk, ...]) -> None:
-    assert [done.seed for done in walks if done.difference] == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pair", range(len(PAIRS)), ids=IDS)
-def test_every_kind_of_operation_occurs(pair: int) -> None:
-    kinds = Counter(o.tag for done in some(pair) for o in done.operations)
-    lacked = set() if PAIRS[pair][0].capabilities.memory_estimate else {"memory"}
-    assert set(kinds) == {str(kind.__struct_config__.tag) for kind in get_args(CONTRACT.operations)} - lacked
-    assert kinds["adv"] <= 0.4 * kinds.total()
-
-
-@pytest.mark.slow
-def test_walk_ends_with_close(walks: tuple[Walk, ...]) -> None:
-    for done in walks:
-        last = [o.tag for o in done.operations[-2:]]
-        assert last[-1] == "close"
-        assert [o.tag for o in done.operations].count("close") == last.count("close")
-    assert any([o.tag for o in done.operations[-2:]] == ["close", "close"] for done in walks)
-
-
-@pytest.mark.slow
-def test_walks_differ(walks: tuple[Walk, ...]) -> None:
-    assert len({(done.config, *done.operations) for done in walks}) == len(walks)
-    assert len({done.config for done in walks}) > 40
-
-
-@pytest.mark.slow
-def test_same_seed_makes_the_same_walk() -> None:
-    subject, profile = PAIRS[0]
-    for number in range(5):
-        again = walked(subject, number, profile)
-        assert (again.config, again.operations) == (some(0)[number].config, some(0)[number].operations)
-        other = walked(subject, number, profile, seed=1)
-        assert other.operations != again.operations
 
 
 @pytest.mark.slow
@@ -139,12 +98,3 @@ def test_garbage_is_collected_as_before_when_a_walk_ends() -> None:
 
 def test_seeds_of_runs_do_not_meet() -> None:
     assert len({walk_seed(seed, number) for seed in range(20) for number in range(50)}) == 1000
-
-
-def test_choices_are_those_of_random_alone() -> None:
-    random, choices = Random(5), SeededChoices(5)
-    assert [choices.below(10) for _ in range(50)] == [int(random.random() * 10) for _ in range(50)]
-
-
-def test_weighted_options_are_drawn_so_often() -> None:
-    assert weighted([("a", 2), ("b", 0), ("c", 1)]) == ["a", "a", "c"]

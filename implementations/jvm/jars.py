@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import is_zipfile
 
-from broker_tck.implementations.jvm.unavailable import NotThere, Unavailable
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.reachable import barred
 
 FOLDER = "BROKER_TCK_JARS"
@@ -81,10 +81,10 @@ def lacks(jar: Jar) -> bool:
 
 
 def cached(jar: Jar) -> Path:
-    """The file of a jar in Maven's cache. NotThere: no repository has it. Unavailable: that is not known."""
+    """The file of a jar in Maven's cache. Unavailable: no repository has it, or that is not known."""
     found = sought(jar)
     if found is None:
-        raise NotThere(f"{jar} is in no repository; {ELSEWHERE}")
+        raise Unavailable(f"{jar} is in no repository; {ELSEWHERE}")
     return found
 
 

@@ -3,7 +3,3 @@
 
 class Unavailable(Exception):
     """A subject cannot be had: no Java, no jars, a class of another shape. The text says what to do, in one line."""
-
-
-class NotThere(Unavailable):
-    """No repository has a jar. Each that was asked said so."""

@@ -14,15 +14,15 @@ from typing import Any
 
 import msgspec
 
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.operation import Operation, bulk
 
 ROOM = 2**24
 """How many bytes of a trace are kept; the memory is taken as it is written."""
-HEAD = 48
-AT, TRACES, DONE, FORKS, TWICE, MADE = range(6)
+HEAD = 56
+AT, TRACES, DONE, FORKS, TWICE, MADE, BULK = range(7)
 """What the head holds: the end of the trace, below 0 while the subject is asked nothing; how many traces were begun;
 how many operations of a walk were; how often the process was forked; how much was written down before a fork that came
-back; how many subjects were made."""
+back; how many subjects were made; how much the operations of the trace do in bulk."""
 WALK = b"walk "
 """A walk's trace is this and its seed."""
 DEEPEST = 3
@@ -106,6 +106,7 @@ class BlackBox:
         if self.memory and not self.walking:
             self.rig, self.end = None, 0
             self.memory.head[TRACES] += 1
+            self.memory.head[BULK] = 0
             self.write(config)
 
     def made(self, rig: Any) -> None:
@@ -122,6 +123,8 @@ class BlackBox:
         """The operations, each written down before it is done."""
         for operation in operations:
             self.write(operation)
+            if self.memory:
+                self.memory.head[BULK] += bulk([operation])
             yield operation
 
     def walk(self, seed: int) -> None:
@@ -129,6 +132,7 @@ class BlackBox:
         if self.memory and not self.careful:
             self.rig, self.end, self.walking = None, 0, True
             self.memory.head[TRACES] += 1
+            self.memory.head[BULK] = 0
             self.put(b"%s%d\n" % (WALK, seed))
 
     def marked(self, made: Iterator[Operation], done: Sequence[Operation]) -> Iterator[Operation]:

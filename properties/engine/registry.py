@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
@@ -32,3 +33,11 @@ class Contracts(Mapping[str, Contract]):
 
 
 CONTRACTS = Contracts()
+
+
+def named(name: str, life: str) -> Contract:
+    """The contract of a name, with the walks of a kind of life if there is one."""
+    return CONTRACTS[name].living(life) if life else CONTRACTS[name]
+
+
+copyreg.pickle(Contract, lambda contract: (named, (contract.name, contract.life)))

@@ -20,7 +20,6 @@ from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import KINDS, released
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import BOX
-from broker_tck.properties.engine.candidates import is_module, only_a_module
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
 from broker_tck.properties.engine.registry import CONTRACTS
@@ -320,11 +319,6 @@ def factory_named(name: str) -> tuple[str, Any]:
 
 def no_subject(name: str) -> str:
     """What is wrong with a name that no subject has, and what would be right."""
-    try:
-        if is_module(name):
-            return only_a_module(name)
-    except ValueError as error:
-        return str(error)
     known = [*BUNDLED, *(s.name for contract in CONTRACTS.values() for s in modelled(contract)), *plugged_in()]
     told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
     return unknown("subject", name, known, told=told)

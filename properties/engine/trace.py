@@ -27,6 +27,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import TIME, Operation, by_tag, clock_of, kinds_of, marked
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import contract_named
+from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.engine.wanted import malformed, refusal
 from broker_tck.properties.engine.written import in_order, operation_text, plain_text, short
 from broker_tck.properties.errors import BadInput
@@ -49,6 +50,11 @@ class Trace:
     where: str = ""
     name: str = ""
     """What its author calls it."""
+
+    @property
+    def walk(self) -> Walk:
+        """Its operations as a walk without a seed, of which it is not known whether it fails."""
+        return Walk(None, self.config, [*self.operations], None)
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -216,7 +222,8 @@ def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
     profile = words.pop(0) if words and "=" not in words[0] else contract.default
     for word in words:
         if "=" not in word:
-            raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields_of(contract)}")
+            fields = ", ".join(contract.config.__struct_fields__)
+            raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields}")
     config: dict[str, Any] = {}
     for name, _, value in (word.partition("=") for word in words):
         if name in config:
@@ -233,11 +240,6 @@ def listed(text: str) -> Any:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
         return text
-
-
-def fields_of(contract: Contract) -> str:
-    """The fields of a contract's configuration, in words."""
-    return ", ".join(contract.config.__struct_fields__)
 
 
 def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:

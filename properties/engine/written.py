@@ -65,13 +65,9 @@ def in_order(words: Sequence[str], kind: type[Operation]) -> list[str]:
     if not given or len(given) < len(words) - 1 or not given.keys() <= {field.name for field in fields}:
         return [*words]
     last = max(i for i, field in enumerate(fields) if field.name in given)
-    in_place = (given.get(field.name, default_text(field)) for field in fields[: last + 1])
+    defaults = {field.name: plain_text(field.default) for field in fields if not field.required}
+    in_place = ({**defaults, **given}.get(field.name) for field in fields[: last + 1])
     return [words[0], *(text for text in in_place if text is not None)]
-
-
-def default_text(field: msgspec.structs.FieldInfo) -> str | None:
-    """What stands for a field that is not given; None: it has to be."""
-    return None if field.required else plain_text(field.default)
 
 
 # ---- Values

@@ -16,7 +16,7 @@ from broker_tck.properties.engine.walk import Walk, walk
 from broker_tck.properties.engine.written import unit_of, value_text
 from broker_tck.properties.explain.deviating import findings_by_rule, gone_in_words, happens
 from broker_tck.properties.explain.diagnose import Diagnoser, back_models
-from broker_tck.properties.explain.failing_walks import Gathered, cheapest, flaky
+from broker_tck.properties.explain.failing_walks import Gathered, flaky
 from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.explain.one_bug import as_one, bugs, told_once, untold, with_laws
 from broker_tck.properties.explain.regressions import Regression, Regressions, in_file, run_regressions
@@ -58,7 +58,7 @@ class Checked(Run):
     @cached_property
     def diagnoser(self) -> Diagnoser:
         """Explains what the subject does wrong under the profile."""
-        return Diagnoser(self.subject.contract, self.model, self.subject.rig, self.subject.capabilities)
+        return Diagnoser(self.subject, self.model)
 
     @property
     def verdict(self) -> str:
@@ -104,8 +104,8 @@ class Checked(Run):
 
 def failing_part(found: Disagreement) -> Walk:
     """A recorded trace up to the step at which it failed."""
-    trace = found.trace
-    return Walk(None, trace.config, [*trace.operations[: found.step + 1]], found.difference)
+    walk = found.trace.walk
+    return replace(walk, operations=walk.operations[: found.step + 1], difference=found.difference)
 
 
 def disagreement_text(found: Disagreement) -> str:
@@ -158,12 +158,8 @@ def replay_golden(checked: Checked, golden: Sequence[Trace]) -> None:
 
 
 def walk_all(checked: Checked, budget: Budget, progress: Progress | None = None) -> None:
-    """Make the walks of a budget, and findings of those that fail.
-
-    With ``fail_fast`` the first that fails is the last, but for some others if it is expensive to reduce.
-    """
-    made = until_all_came_up(checked, budget.walks, budget.reserve)
-    for done in made:
+    """Make the walks of a budget, and findings of those that fail; with ``fail_fast`` the first is the last."""
+    for done in until_all_came_up(checked, budget.walks, budget.reserve):
         unanswered_now = done.difference and unanswered(done.difference)
         if done.difference and (budget.fail_fast or len(checked.failing) >= budget.failing or unanswered_now):
             break
@@ -171,8 +167,6 @@ def walk_all(checked: Checked, budget: Budget, progress: Progress | None = None)
             break
         if progress and checked.walks % 8 == 1:
             progress(checked)
-    if budget.fail_fast and checked.failing:
-        checked.failing = [cheapest(checked.failing[0], made)]
     explain(checked, progress, by_rule=not budget.fail_fast, search=budget.search)
 
 
@@ -217,7 +211,7 @@ def of_failing(checked: Checked) -> list[Finding]:
     for failed in sorted(checked.failing, key=lambda walk: walk.effort):
         if gathered.is_old(failed):
             continue
-        finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
+        finding = find(diagnoser, failed)
         if finding:
             gathered.add(failed, finding)
         else:

@@ -12,7 +12,6 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis
-from broker_tck.properties.explain.failing_walks import is_expensive
 from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.explain.one_bug import told_once
 from broker_tck.properties.mistakes.book import Way, deviations_of
@@ -49,7 +48,7 @@ def happens(
 def shows(subject: Subject, specified: type[Reference], trace: Trace, law: str = "") -> bool:
     """Whether a trace shows that a subject is not as a model, by its outcomes if it has any; or that it breaks one."""
     if law:
-        return breaks(subject, law, Walk(None, trace.config, [*trace.operations], None))
+        return breaks(subject, law, trace.walk)
     if all(trace.outcomes):
         return otherwise(trace, specified) is not None
     return failure(subject, specified, trace.config, trace.operations) is not None
@@ -97,25 +96,18 @@ def deviation(subject: Subject, profile: str, number: str, seed: int, count: int
     if number not in deviating(contract.model(profile)):
         return breach(subject, contract.model(profile), number, seed, count)
     model = contract.model(f"{profile}+{number}")
-    diagnoser = Diagnoser(contract, model, subject.rig, subject.capabilities)
+    diagnoser = Diagnoser(subject, model)
     known = Diagnosis((number,), tuple(ways_of(contract.model(profile), number)), WALKS, whole=True)
     looked, reduced = BRIEFLY if count else (FAILING, CANDIDATES)
     chosen = sorted(islice(failing(subject, model, seed, count), looked), key=telling)[:reduced]
-    return shortest(find(subject, diagnoser, w.config, w.operations, w.seed, known=known) for w in chosen)
+    return shortest(find(diagnoser, walk, known=known) for walk in chosen)
 
 
 def breach(subject: Subject, model: type[Reference], name: str, seed: int, count: int | None = None) -> Finding | None:
-    """The shortest trace found on which a subject breaks a law or a variation.
-
-    One that is expensive to reduce is reduced only if none was before it.
-    """
-    found = list[Finding]()
-    for done in islice(failing(subject, model, seed, count, name), BRIEFLY[1] if count else CANDIDATES):
-        finding = None if found and is_expensive(done) else find_breach(subject, model, name, done)
-        found += [finding] if finding else []
-        if len(found) == BREACHES:
-            break
-    return shortest(found)
+    """The shortest trace found on which a subject breaks a law or a variation."""
+    broken = islice(failing(subject, model, seed, count, name), BRIEFLY[1] if count else CANDIDATES)
+    found = (find_breach(subject, model, name, done) for done in broken)
+    return shortest(islice(filter(None, found), BREACHES))
 
 
 def telling(failed: Walk) -> tuple[bool, int]:
@@ -149,7 +141,7 @@ def findings_by_rule(subject: Subject, seed: int, count: int | None = None) -> l
     broken = (number for number in broken_rules(subject.contract, profile) if number not in subject.out_of_reach)
     found = (deviation(subject, profile, number, seed, count) for number in broken)
     specified = subject.contract.specification
-    return told_once(Diagnoser(subject.contract, specified, subject.rig, subject.capabilities), filter(None, found))
+    return told_once(Diagnoser(subject, specified), filter(None, found))
 
 
 def gone_in_words(profile: str, deviations: Mapping[str, bool]) -> list[str]:

@@ -8,7 +8,7 @@ none fits, the contract's table names a rule by the operation and what differed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -35,6 +35,7 @@ from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_of, marked, valid
 from broker_tck.properties.engine.profiles import accepted_by
+from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk, generated, walk_seed, walks
 from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
 
@@ -61,8 +62,6 @@ T = TypeVar("T")
 
 Trace = tuple[Any, Sequence[Operation]]
 """Configuration and operations."""
-Rigged = Callable[[Any, Any], Any]
-"""Puts a fresh subject on a rig."""
 Recording = tuple[Any, Sequence[Step]]
 """Configuration, and operations with what the subject made of them."""
 KnownMistake = tuple[Way, type[Reference]]
@@ -153,17 +152,14 @@ class Diagnoser:
 
     def __init__(
         self,
-        contract: Contract,
+        subject: Subject,
         model: type[Reference],
-        rigged: Rigged,
-        capabilities: Any,
         itself: type[Reference] | None = None,
         count: int = WALKS,
     ) -> None:
-        self.contract = contract
+        self.subject = subject
+        self.contract = subject.contract
         self.model = model
-        self.rigged = rigged
-        self.capabilities = capabilities
         self.itself = itself
         self.count = count
         self._walks: dict[Way, int] = {}
@@ -171,11 +167,11 @@ class Diagnoser:
 
     def recorded(self, config: Any, operations: Sequence[Operation]) -> Recording | None:
         """What the subject does on a trace; None if it hangs, or cannot be asked for it."""
-        if not self.contract.can_ask(operations, self.capabilities):
+        if not self.contract.can_ask(operations, self.subject.capabilities):
             return None
         try:
             with Limit(SECONDS if self.itself else 0):
-                return config, record(operations, self.rigged(config, self.capabilities))
+                return config, record(operations, self.subject.fresh(config))
         except (Hang, Exception):
             return None
 
@@ -268,7 +264,9 @@ class Diagnoser:
 
     def _walked(self, wrong: type[Reference], number: int) -> Walk | None:
         try:
-            return next(walks(self.contract, SEED, (number,), self.rigged, wrong, self.capabilities, SECONDS))
+            return next(
+                walks(self.contract, SEED, (number,), self.subject.rig, wrong, self.subject.capabilities, SECONDS)
+            )
         except Exception:
             return None
 
@@ -318,7 +316,7 @@ class Diagnoser:
             choices = SeededChoices(walk_seed(SEED, number))
             on = list(operations)
             record(on, model)
-            for operation in generated(self.contract, model, choices, self.capabilities, TAIL):
+            for operation in generated(self.contract, model, choices, self.subject.capabilities, TAIL):
                 on.append(operation)
                 record([operation], model)
             yield config, on

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
 
 from broker_tck.model.reference import Reference
-from broker_tck.properties.engine.check import observable, unanswered
+from broker_tck.properties.engine.check import observable
 from broker_tck.properties.engine.operation import clock_of
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
@@ -21,10 +19,6 @@ ENOUGH = 3
 """So many more failing walks are reduced that say what was said, for the shortest trace."""
 MOST_WORK = 50_000
 """No more are once so many operations were replayed to reduce those before them."""
-MUCH = 1_000
-"""A walk that does more is expensive to reduce."""
-OTHERS = 16
-"""Where one is expensive, so many others are made: most subjects fail on one that is not."""
 REPLAYS = 3
 
 
@@ -72,26 +66,6 @@ class Gathered:
         """What the failure of a walk is like."""
         assert failed.difference
         return kind(self.diagnoser.contract, failed.operations[-1], failed.difference)
-
-
-# ---- Which one is reduced, where one will do: each probe of a walk that does much in bulk costs as much as it
-
-
-def cheapest(failed: Walk, others: Iterator[Walk]) -> Walk:
-    """A failing walk; if it is expensive to reduce, that which does least, of it and of the others that fail."""
-    for other in islice(others, OTHERS) if is_expensive(failed) else ():
-        if other.difference and unanswered(other.difference):
-            break
-        if other.difference and other.effort < failed.effort:
-            failed = other
-        if not is_expensive(failed):
-            break
-    return failed
-
-
-def is_expensive(failed: Walk) -> bool:
-    """Whether a walk is expensive to reduce. One without an answer is made once more alone, whatever it does."""
-    return failed.effort > MUCH and not (failed.difference and unanswered(failed.difference))
 
 
 # ---- Subjects that do not always do the same

@@ -100,13 +100,7 @@ def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer
 
 
 def find(
-    subject: Subject,
-    diagnoser: Diagnoser,
-    config: Any,
-    operations: Sequence[Operation],
-    seed: int | None,
-    elsewhere: Judge | None = None,
-    known: Diagnosis | None = None,
+    diagnoser: Diagnoser, failed: Walk, elsewhere: Judge | None = None, known: Diagnosis | None = None
 ) -> Finding | None:
     """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose, unless ``known``.
 
@@ -117,74 +111,65 @@ def find(
     None where the trace, replayed, does not fail: the subject does not always do the same. ``elsewhere`` replays in
     another process, for a subject that ends its own; what it answered on the way is not known then.
     """
-    contract = subject.contract
-    first = (elsewhere or failure)(subject, diagnoser.model, config, operations)
+    first = (elsewhere or failure)(diagnoser.subject, diagnoser.model, failed.config, failed.operations)
     if first is None:
         return None
-    failing = operations[: first[0] + 1]
-    reduction = Reduction(subject, diagnoser, config, failing, seed, elsewhere, known)
-    own = kind(contract, failing[-1], first[1])
-    finding = reduction.finding(
-        lambda config, operations, difference: kind(contract, operations[-1], difference) == own
-    )
+    failing = [*failed.operations[: first[0] + 1]]
+    reduction = Reduction(diagnoser, replace(failed, operations=failing), elsewhere, known)
+    own = kind(diagnoser.contract, failing[-1], first[1])
+    finding = reduction.finding(lambda _, operations, found: kind(diagnoser.contract, operations[-1], found) == own)
     if unanswered(first[1]) or finding is None or bulk(failing) > MOST_BULK:
         return finding
     return reduction.of_same_ways(finding)
-
-
-def find_in(subject: Subject, model: type[Reference], failed: Walk) -> Finding | None:
-    """Make a finding of a failing walk, as :func:`find` does."""
-    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities)
-    return find(subject, diagnoser, failed.config, failed.operations, failed.seed)
 
 
 @dataclass(frozen=True)
 class Reduction:
     """Makes shorter traces of a failing one, as :func:`find` is given it."""
 
-    subject: Subject
     diagnoser: Diagnoser
-    config: Any
-    failing: Sequence[Operation]
-    """The operations up to the one at which it fails."""
-    seed: int | None
+    failing: Walk
+    """It ends with the operation at which it fails."""
     elsewhere: Judge | None
     known: Diagnosis | None
 
     def failure(self, config: Any, operations: Sequence[Operation]) -> Failure | None:
         """Where another trace fails, and how."""
-        return (self.elsewhere or failure)(self.subject, self.diagnoser.model, config, operations)
+        return (self.elsewhere or failure)(self.diagnoser.subject, self.diagnoser.model, config, operations)
 
     def finding(self, keeps: Keeps) -> Finding | None:
         """The shortest trace that keeps something of the failure; None: the subject does not always do the same."""
+        subject, model, failing = self.diagnoser.subject, self.diagnoser.model, self.failing
 
         def fails(config: Any, operations: Sequence[Operation]) -> int | None:
-            if not can_try(self.subject, self.config, config, operations):
+            if not can_try(subject, failing.config, config, operations):
                 return None
             found = self.failure(config, operations)
             return found[0] if found and keeps(config, operations[: found[0] + 1], found[1]) else None
 
-        contract = self.subject.contract
-        reducing = reducer(contract, self.diagnoser.model, fails)
-        plain, short = reducing.reduce(self.config, self.failing)
-        found = (self.elsewhere or failure)(self.subject, self.diagnoser.model, plain, short)
+        reducing = reducer(subject.contract, model, fails)
+        plain, short = reducing.reduce(failing.config, failing.operations)
+        found = self.failure(plain, short)
         if found is None or found[0] != len(short) - 1:
             return None
-        return Finding(
-            self.subject.name,
-            contract,
-            self.diagnoser.model.PROFILE,
-            plain,
-            tuple(short),
-            found[1],
+        told = (
+            {}
+            if self.elsewhere
+            else {
+                "answers": answered(subject, plain, short),
+                "traceback": raised_at(subject, plain, short) if erred(found[1]) else (),
+                "unasked": fails_unasked(subject, model, plain, short),
+            }
+        )
+        return finding_on(
+            subject,
+            model.PROFILE,
+            Walk(failing.seed, plain, short, found[1]),
             self.known or self.diagnoser.diagnose((plain, short), found[1]),
-            self.seed,
-            len(self.failing),
-            () if self.elsewhere else answered(self.subject, plain, short),
-            () if self.elsewhere or not erred(found[1]) else raised_at(self.subject, plain, short),
-            reducing.is_spent(),
-            reducing.work,
-            not self.elsewhere and fails_unasked(self.subject, self.diagnoser.model, plain, short),
+            found_after=len(failing.operations),
+            spent=reducing.is_spent(),
+            work=reducing.work,
+            **told,
         )
 
     def of_same_ways(self, finding: Finding) -> Finding:
@@ -193,42 +178,52 @@ class Reduction:
         Not all of them may be named in the end: once more nothing is kept but what those that are named need.
         """
         if not finding.diagnosis.whole:
-            begun, explaining = self, self.diagnoser.fitting(self.config, self.failing)
+            begun, explaining = self, self.diagnoser.fitting(self.failing.config, self.failing.operations)
         elif len(finding.operations) > LONG:
-            begun = replace(self, config=finding.config, failing=finding.operations)
-            explaining = self.diagnoser.named(finding.diagnosis)
+            begun, explaining = self.begun_with(finding), self.diagnoser.named(finding.diagnosis)
         else:
             return finding
         other = explaining and begun.finding(self.fit_by(explaining))
         if not other or len(other.operations) > len(finding.operations):
             return finding
         named = self.diagnoser.named(other.diagnosis)
-        last = named and replace(self, config=other.config, failing=other.operations).finding(self.fit_by(named))
+        last = named and self.begun_with(other).finding(self.fit_by(named))
         return last if last and last.rule == other.rule else other
+
+    def begun_with(self, finding: Finding) -> Reduction:
+        """The same, begun with the trace of a finding."""
+        return replace(self, failing=replace(self.failing, config=finding.config, operations=[*finding.operations]))
 
     def fit_by(self, ways: Sequence[KnownMistake]) -> Keeps:
         """Whether one of some ways explains a shorter trace."""
         return lambda config, operations, _: bool(self.diagnoser.fitting(config, operations, ways))
 
 
-def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "", note: str = "") -> Finding:
-    """A failing walk as a finding, as it is; the rule is that of the contract's table, unless one is given."""
-    contract, operations = subject.contract, tuple(failed.operations)
+def finding_on(
+    subject: Subject, profile: str, failed: Walk, diagnosis: Diagnosis, found_after: int = 0, **more: Any
+) -> Finding:
+    """The finding that a trace is, which fails with its last operation; ``more`` are other fields."""
     assert failed.difference
-    rules = (rule or fallback_rule(contract, operations, failed.difference),)
-    diagnosis = Diagnosis(rules, ())
+    operations = tuple(failed.operations)
     return Finding(
         subject.name,
-        contract,
+        subject.contract,
         profile,
         failed.config,
         operations,
         failed.difference,
         diagnosis,
         failed.seed,
-        len(operations),
-        note=note,
+        found_after or len(operations),
+        **more,
     )
+
+
+def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "", note: str = "") -> Finding:
+    """A failing walk as a finding, as it is; the rule is that of the contract's table, unless one is given."""
+    assert failed.difference
+    rules = (rule or fallback_rule(subject.contract, failed.operations, failed.difference),)
+    return finding_on(subject, profile, failed, Diagnosis(rules, ()), note=note)
 
 
 def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk) -> Finding | None:
@@ -245,20 +240,8 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
 
     if breach(done.config, done.operations)[0] is None:
         return None
-    contract = subject.contract
-    breaks = reducer(contract, model, lambda config, operations: breach(config, operations)[0])
+    breaks = reducer(subject.contract, model, lambda config, operations: breach(config, operations)[0])
     plain, short = breaks.reduce(done.config, done.operations)
-    difference = breach_told(contract, name, breach(plain, short)[1])
+    broken = Walk(done.seed, plain, short, breach_told(subject.contract, name, breach(plain, short)[1]))
     diagnosis = Diagnosis((name,), (), law=True)
-    return Finding(
-        subject.name,
-        contract,
-        model.PROFILE,
-        plain,
-        tuple(short),
-        difference,
-        diagnosis,
-        done.seed,
-        len(done.operations),
-        spent=breaks.is_spent(),
-    )
+    return finding_on(subject, model.PROFILE, broken, diagnosis, len(done.operations), spent=breaks.is_spent())

@@ -18,7 +18,7 @@ from broker_tck.properties.explain.checked import Checked
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find, unreduced
 from broker_tck.properties.explain.regressions import Regression, in_file
-from broker_tck.properties.search.isolation.apart import Apart, does_in_bulk, limits_of, walk_of, written_down
+from broker_tck.properties.search.isolation.apart import Apart, limits_of, walk_of, written_down
 from broker_tck.properties.search.isolation.guard import (
     FREE,
     End,
@@ -180,10 +180,8 @@ def guard_of(task: Task[T], told: Callable[[Task[T]], None], careful: bool = Fal
         task.came = message
         told(task)
 
-    subject = task.subject
-    bulk = partial(does_in_bulk, subject.contract)
-    limits = limits_of(subject)._replace(careful=careful)
-    return Guarded(task.there, limits, came, bulk, subject.name)
+    limits = limits_of(task.subject)._replace(careful=careful)
+    return Guarded(task.there, limits, came, task.subject.name)
 
 
 def run_one(task: Task[T], say: Callable[[str], None] = lambda line: None) -> T:
@@ -219,17 +217,19 @@ def find_fatal(subject: Subject, model: type[Reference], failed: Walk, limits: L
     again = judge.failure(subject, model, failed.config, failed.operations)
     if again is None:
         return unreduced(subject, model.PROFILE, failed, note=UNREPEATED)
-    diagnoser = Diagnoser(subject.contract, model, not_asked, subject.capabilities)
-    upto = failed.operations[: again[0] + 1]
-    finding = find(subject, diagnoser, failed.config, upto, failed.seed, probing.failure)
+    told = Walk(failed.seed, failed.config, [*failed.operations[: again[0] + 1]], again[1])
+    asked_apart = NotAsked(**vars(subject))
+    finding = find(Diagnoser(asked_apart, model), told, probing.failure)
     if finding:
         last = judge.failure(subject, model, finding.config, finding.operations)
         if last and last[0] == len(finding.operations) - 1:
             return finding
-    told = Walk(failed.seed, failed.config, [*upto], again[1])
     return unreduced(subject, model.PROFILE, told, note=NOT_REDUCED)
 
 
-def not_asked(_config: Any, _capabilities: Any) -> Any:
-    """Stands for a subject on its rig that is not asked in this process."""
-    raise RuntimeError("the subject is asked for nothing in this process")
+class NotAsked(Subject):
+    """A subject that is not asked for anything in this process."""
+
+    def rig(self, config: Any, capabilities: Any) -> Any:
+        """It cannot be."""
+        raise RuntimeError("the subject is asked for nothing in this process")

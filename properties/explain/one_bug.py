@@ -111,7 +111,7 @@ def breaks(diagnoser: Diagnoser, law: str, finding: Finding, way: Way | None = N
         return False
 
     def rigged(config: Any) -> Any:
-        return way.applied_to(diagnoser.model)(config) if way else diagnoser.rigged(config, diagnoser.capabilities)
+        return way.applied_to(diagnoser.model)(config) if way else diagnoser.subject.fresh(config)
 
     try:
         with Limit(SECONDS):
@@ -206,6 +206,6 @@ def suitable(diagnoser: Diagnoser, config: Any, before: Sequence[Operation], tag
     found: dict[Operation, None] = {}
     for number in range(DRAWS):
         choices = SeededChoices(SEED + number)
-        makers = diagnoser.contract.offered(model, choices, diagnoser.capabilities)
+        makers = diagnoser.contract.offered(model, choices, diagnoser.subject.capabilities)
         found |= {made: None for made in (maker.make() for maker in makers) if made.tag == tag}
     yield from [*found][:TRIED]

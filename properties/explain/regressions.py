@@ -7,18 +7,17 @@ trace that was written by hand, belongs to each subject of its contract under it
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
 from broker_tck.implementations.reachable import barred
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
-from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find, find_breach, unreduced
-from broker_tck.properties.search.failing import Failure, failure
+from broker_tck.properties.search.failing import failure
 
 SUFFIX = ".jsonl"
 BETWEEN = "@"
@@ -94,23 +93,15 @@ def run_regressions(subject: Subject, profile: str, kept: Iterable[Regression], 
 
 
 def finding_of(subject: Subject, kept: Regression) -> Finding | None:
-    """What a kept trace shows now, reduced and diagnosed anew; None: nothing is wrong."""
-    trace, contract = kept.trace, subject.contract
-    model = contract.model(trace.profile)
-    failed = failure(subject, model, trace.config, trace.operations)
-    if failed:
-        return reduced(subject, Diagnoser(contract, model, subject.rig, subject.capabilities), kept, failed)
-    if kept.law:
-        return find_breach(subject, model, kept.rule, Walk(None, trace.config, [*trace.operations], None))
-    return None
+    """What a kept trace shows now, reduced and diagnosed anew; None: nothing is wrong.
 
-
-def reduced(subject: Subject, diagnoser: Diagnoser, kept: Regression, failed: Failure) -> Finding:
-    """The finding of a kept trace that failed. What does not fail again is told as it was."""
-    trace, (at, difference) = kept.trace, failed
-    walk = Walk(None, trace.config, [*trace.operations[: at + 1]], difference)
-    found = find(subject, diagnoser, trace.config, trace.operations, None)
-    return found or unreduced(subject, trace.profile, walk, kept.rule)
+    What does not fail again is told as it was.
+    """
+    walk, model = kept.trace.walk, subject.contract.model(kept.trace.profile)
+    if failed := failure(subject, model, walk.config, walk.operations):
+        walk = replace(walk, operations=walk.operations[: failed[0] + 1], difference=failed[1])
+        return find(Diagnoser(subject, model), walk) or unreduced(subject, model.PROFILE, walk, kept.rule)
+    return find_breach(subject, model, kept.rule, walk) if kept.law else None
 
 
 def in_file(kept: Regression) -> str:

@@ -72,7 +72,7 @@ def broken_by_mistake(index: int, wanted: Collection[str], contract: str, profil
     model = kit.model(profile)
     way = ways_of(model)[index]
     subject = as_subject(str(way), kit, way.applied_to(model))
-    return sorted(laws_broken(kit, subject.rig, model, subject.capabilities, WALKS, seed, wanted, until_all=True))
+    return sorted(laws_broken(subject, model, WALKS, seed, wanted))
 
 
 def unproven(contract: Contract, profile: str, proved: Iterable[Proved], broken: Mapping[str, str]) -> list[str]:

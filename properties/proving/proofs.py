@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser
-from broker_tck.properties.explain.finding import Finding
+from broker_tck.properties.explain.finding import Finding, finding_on
 from broker_tck.properties.search.failing import failure
 
 FEW = 3
@@ -71,16 +72,12 @@ def found_again(
         trace = from_text(text)
     except BadInput:  # operations have changed since
         return None
-    config, operations = trace.config, tuple(trace.operations)
-    found = failure(subject, model, config, operations)
-    if found is None or found[0] < len(operations) - 1:
+    found = failure(subject, model, trace.config, trace.operations)
+    if found is None or found[0] < len(trace.operations) - 1:
         return None
+    failed = replace(trace.walk, difference=found[1])
     for count in (FEW, WALKS):
-        diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities, itself, count)
-        diagnosis = diagnoser.diagnose((config, operations), found[1])
+        diagnosis = Diagnoser(subject, model, itself, count).diagnose((failed.config, failed.operations), found[1])
         if rule in diagnosis.rules:
-            of, profile = subject.name, model.PROFILE
-            return Finding(
-                of, subject.contract, profile, config, operations, found[1], diagnosis, None, len(operations)
-            )
+            return finding_on(subject, model.PROFILE, failed, diagnosis)
     return None

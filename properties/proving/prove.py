@@ -12,7 +12,6 @@ from broker_tck.properties.engine.subjects import Subject, as_subject, contract_
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import Diagnoser, known_mistakes
-from broker_tck.properties.explain.failing_walks import cheapest
 from broker_tck.properties.explain.finding import Finding, find
 from broker_tck.properties.mistakes.book import Way, ways_of
 from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, failed_again, found_again, stored
@@ -95,8 +94,8 @@ def prove(mistake: Mistake, seed: int = 0, anew: bool = False) -> Proved:
     finding = found_again(known.trace, mistake.rule, subject, model, itself) if known else None
     if known and finding and (known.walk == BY_TRACE_ALONE or failed_again(subject, model, known.walk, seed)):
         return Proved(mistake, proof_of(mistake, known.walk, finding), known.walk, searched=False)
-    diagnoser = Diagnoser(subject.contract, model, subject.rig, subject.capabilities, itself)
-    number, found = searched(subject, diagnoser, seed, finding)
+    diagnoser = Diagnoser(subject, model, itself)
+    number, found = searched(diagnoser, seed, finding)
     return Proved(mistake, proof_of(mistake, number, found) if found else None, number, searched=True)
 
 
@@ -124,25 +123,24 @@ def proof_of(mistake: Mistake, number: int, finding: Finding) -> Proof:
     return Proof(mistake.contract, mistake.name, number, trace, finding.diagnosis.rules)
 
 
-def searched(subject: Subject, diagnoser: Diagnoser, seed: int, known: Finding | None) -> tuple[int, Finding | None]:
+def searched(diagnoser: Diagnoser, seed: int, known: Finding | None) -> tuple[int, Finding | None]:
     """The number of the first walk that fails, and the finding that is known or that it comes to.
 
     If none of :data:`WALKS` does, the finding that is known, or None.
     """
-    numbers = range(WALKS)
+    subject, numbers = diagnoser.subject, range(WALKS)
     made = walks(subject.contract, seed, numbers, subject.rig, diagnoser.model, subject.capabilities, subject.seconds)
     for number, done in enumerate(made):
         if done.difference:
-            return number, known or shortest(subject, diagnoser, done, made)
+            return number, known or shortest(diagnoser, done, made)
     return BY_TRACE_ALONE, known
 
 
-def shortest(subject: Subject, diagnoser: Diagnoser, failed: Walk, others: Iterator[Walk]) -> Finding | None:
+def shortest(diagnoser: Diagnoser, failed: Walk, others: Iterator[Walk]) -> Finding | None:
     """The finding with the shortest trace, of a failing walk and, while that is long, of a few others."""
     best: Finding | None = None
     for _ in range(REDUCED):
-        failed = cheapest(failed, others)
-        finding = find(subject, diagnoser, failed.config, failed.operations, failed.seed)
+        finding = find(diagnoser, failed)
         if finding and (best is None or len(finding.operations) < len(best.operations)):
             best = finding
         if best and len(best.operations) <= SHORT:

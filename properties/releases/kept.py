@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question
+
+
+class Kept(msgspec.Struct):
+    """A line: a question, how it was answered, and what the answer was."""
+
+    question: Question
+    made: str
+    verdict: str
+    checked: dict[str, Any]
 
 
 def known_in(file: Path, made: Mapping[Question, str]) -> list[Answer]:
@@ -22,26 +33,15 @@ def known_in(file: Path, made: Mapping[Question, str]) -> list[Answer]:
         raise BadInput(f"{file}: cannot be read: {error}") from None
     found = {}
     for line in text.splitlines():
-        try:
-            told = json.loads(line)
-            answer = Answer(Question(**told["question"]), told["verdict"], told["checked"])
-            if made.get(answer.question) == told["made"]:
-                found[answer.question] = answer
-        except (ValueError, LookupError, TypeError):
-            continue
+        with suppress(msgspec.MsgspecError):
+            told = msgspec.json.decode(line, type=Kept)
+            if made.get(told.question) == told.made:
+                found[told.question] = Answer(told.question, told.verdict, told.checked)
     return [found[question] for question in made if question in found]
 
 
 def lines_of(answers: Sequence[Answer], made: Mapping[Question, str]) -> str:
     """Answers as the text of a file. A check that came to no verdict is not among them: it is made again."""
-    told = (
-        {
-            "question": asdict(each.question),
-            "made": made[each.question],
-            "verdict": each.verdict,
-            "checked": each.checked,
-        }
-        for each in answers
-        if each.verdict != UNKNOWN
-    )
-    return "".join(f"{json.dumps(line)}\n" for line in told)
+    known = (each for each in answers if each.verdict != UNKNOWN)
+    told = (Kept(each.question, made[each.question], each.verdict, each.checked) for each in known)
+    return "".join(f"{msgspec.json.encode(line).decode()}\n" for line in told)

@@ -62,7 +62,8 @@ def lines(
         shown = observables_text(contract, reference.seen(), clock)
         new = [text for name, text in shown.items() if not contract.wordy or before.get(name) != text]
         before = shown
-        expected, seen = ", ".join([*result_text(operation, result, clock), *new]), ""
+        answered = [] if result is None else [value_text(plain(result), clock, operation.unit)]
+        expected, seen = ", ".join([*answered, *new]), ""
         if difference and number == len(operations):
             expected, seen = both_text(contract, operation, difference, clock)
         told.append(Line(named_text(operation, clock), expected, seen))
@@ -75,11 +76,6 @@ def followed(answer: Any, given: Sequence[Any]) -> Any:
         answer.follow(given[0])
         return given[0]
     return concrete(answer)
-
-
-def result_text(operation: Operation, result: Any, clock: int | None) -> list[str]:
-    """A result in few words, if there is one."""
-    return [] if result is None else [value_text(plain(result), clock, operation.unit)]
 
 
 def observables_text(contract: Contract, seen: Sequence[Any], clock: int | None) -> dict[str, str]:

@@ -52,8 +52,8 @@ def profile_result(checked: Checked) -> ProfileResult:
         rules=Rules(
             checked.exercised,
             checked.vacuous,
-            by_rule(checked.model, checked.met, checked.subject.lacked),
-            clauses_met(checked),
+            by_rule(checked.model, checked.met, subject.lacked),
+            {name: checked.met[name] for name in sorted(situations_of(checked.model, subject.lacked))},
         ),
         walks=checked.walks,
         walked=checked.operations,
@@ -71,11 +71,6 @@ def profile_result(checked: Checked) -> ProfileResult:
         complaints=tuple(checked.complaints),
         unseen=tuple(checked.unseen),
     )
-
-
-def clauses_met(checked: Checked) -> dict[str, int]:
-    """How often each clause was exercised, with each of its answers if they are yes and no."""
-    return {name: checked.met[name] for name in sorted(situations_of(checked.model, checked.subject.lacked))}
 
 
 def place_of(subject: Subject) -> Source | None:

@@ -42,11 +42,6 @@ def explanations(finding: Finding) -> list[str]:
     return [*dict.fromkeys(told)]
 
 
-def as_guesses(told: Sequence[str]) -> str:
-    """Sentences of which one may be right, behind "it looks as if"."""
-    return " Or as if ".join(map(begun_small, told))
-
-
 def in_words(way: Way, thing: str, model: type[Reference]) -> str:
     """What a subject does that behaves in a wrong way: in words made for it, or made of the rule's."""
     number, sentence = way.rule.number, begun_small(way.rule.sentence)
@@ -103,7 +98,7 @@ def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ())
         return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
     if diagnosis.likely:
         return f"likely: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
-    looks = f"on this trace it looks as if {as_guesses(told).removesuffix('.')}"
+    looks = f"on this trace it looks as if {' Or as if '.join(map(begun_small, told)).removesuffix('.')}"
     return f"a guess: {looks}. But that explains what goes wrong first {on_walks(diagnosis)}{beside(diagnosis)}"
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from inspect import Parameter, signature
-from types import CodeType
 from typing import Any
 
 from broker_tck.model.reference import Reference
@@ -15,25 +13,6 @@ from broker_tck.model.rules import Clause, Method, clauses_of, deviates, method_
 
 YES, NO = " yes", " no"
 """What follows the name of a clause that answers yes or no, in the name of a situation."""
-BODY = """
-def counted({arguments}):
-    if counting.paused:
-        return clause({arguments})
-{counts}
-"""
-WITH_CONDITION = """    counting.paused = True
-    try:
-        if when({arguments}):
-            counting.met[name] += 1
-    finally:
-        counting.paused = False
-    return clause({arguments})"""
-WITH_ANSWER = """    answer = clause({arguments})
-    counting.met[yes if answer else no] += 1
-    return answer"""
-WITH_CALL = """    counting.met[name] += 1
-    return clause({arguments})"""
-"""Clauses that count, as text: each is called often, so it asks no more than it must."""
 
 
 class Exercised:
@@ -54,13 +33,28 @@ class Exercised:
         finally:
             self.paused = False
 
-    def _counting(self, clause: Clause, method: Method) -> Callable[..., Any]:
-        text = WITH_CONDITION if clause.when else WITH_ANSWER if answers_yes_or_no(clause) else WITH_CALL
-        name = name_of(clause)
-        made: dict[str, Any] = {"clause": method, "when": clause.when, "counting": self, "name": name}
-        exec(compiled(text, arguments_of(method)), made | {"yes": name + YES, "no": name + NO}, made)
-        counted: Callable[..., Any] = made["counted"]
-        return counted
+    def _counting(self, clause: Clause, method: Method) -> Method:
+        """The method of a clause, which counts. Each is called often, so it asks no more than it must."""
+        when, met, name = clause.when, self.met, name_of(clause)
+        yes, no = name + YES, name + NO
+
+        def by_condition(*arguments: Any) -> Any:
+            if when and not self.paused and self.aside(when, *arguments):
+                met[name] += 1
+            return method(*arguments)
+
+        def by_answer(*arguments: Any) -> Any:
+            answer = method(*arguments)
+            if not self.paused:
+                met[yes if answer else no] += 1
+            return answer
+
+        def by_call(*arguments: Any) -> Any:
+            if not self.paused:
+                met[name] += 1
+            return method(*arguments)
+
+        return by_condition if when else by_answer if answers_yes_or_no(clause) else by_call
 
     def aside(self, method: Method, model: Any, *arguments: Any) -> Any:
         """Ask a model something without counting the clauses that answer."""
@@ -132,20 +126,6 @@ def unmet(
     names = names_of(model, lacked).get(number, [])
     missing = [name for name in names if not met.get(name)]
     return [name.partition(" ")[2] for name in missing] if len(missing) < len(names) else []
-
-
-@cache
-def compiled(text: str, arguments: str) -> CodeType:
-    """The code of a clause that counts, for clauses with these arguments."""
-    counts = text.format(arguments=arguments)
-    return compile(BODY.format(arguments=arguments, counts=counts), "<counting>", "exec")
-
-
-@cache
-def arguments_of(method: Method) -> str:
-    """The arguments of a method, as they are written in its definition and in a call."""
-    kinds = enumerate(parameter.kind for parameter in signature(method).parameters.values())
-    return ", ".join(f"{'*' * (kind is Parameter.VAR_POSITIONAL)}argument_{i}" for i, kind in kinds)
 
 
 @cache

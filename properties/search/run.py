@@ -178,26 +178,20 @@ def itself(run: Run, name: str, done: Walk) -> bool:
 
 
 def laws_broken(
-    contract: Contract,
-    rigged: Any,
-    model: type[Reference],
-    capabilities: Any,
-    count: int,
-    seed: int,
-    wanted: Collection[str] | None = None,
-    until_all: bool = False,
+    subject: Subject, model: type[Reference], count: int, seed: int, wanted: Collection[str] | None = None
 ) -> Counter[str]:
     """How many of so many traces, made with the model, break each law and variation on a subject that runs alone.
 
-    ``wanted`` names those to be judged; None: all. ``until_all``: no more traces once each of them was broken. If the
+    ``wanted`` names those to be judged, and no more traces are made once each of them was broken; None: all. If the
     subject, a model, does not come to an end, a trace breaks none.
     """
+    contract, capabilities = subject.contract, subject.capabilities
     broken: Counter[str] = Counter()
     for done in walks_of_model(contract, model, capabilities, count, seed):
-        if until_all and wanted is not None and len(broken) == len(wanted):
+        if wanted is not None and len(broken) == len(wanted):
             break
         with suppress(Hang), Limit(MODEL_SECONDS):
-            broken.update(broken_by(contract, done, rigged, capabilities, wanted))
+            broken.update(broken_by(contract, done, subject.rig, capabilities, wanted))
     return broken
 
 

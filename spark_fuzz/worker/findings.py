@@ -11,7 +11,8 @@ from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.operation import shape
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.explain.finding import Finding, find_breach, find_in, unreduced
+from broker_tck.properties.explain.diagnose import Diagnoser
+from broker_tck.properties.explain.finding import Finding, find, find_breach, unreduced
 from broker_tck.properties.explain.guarding import UNREPEATED, find_fatal
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.isolation.guard import Limits
@@ -31,8 +32,7 @@ class Finder:
 
     def of_failing(self, failed: Walk) -> Row:
         """The row of a walk that failed, made in the subject's process."""
-        subject = self.subject
-        finding = find_in(subject, self.model, failed)
+        finding = find(Diagnoser(self.subject, self.model), failed)
         return row_of(finding) if finding else self.as_it_is(failed, UNREPEATED)
 
     def of_breach(self, done: Walk, number: str, text: str) -> Row:

@@ -8,31 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jvm.same import subjects
 from rare_turns import RARE
 
-from broker_tck.implementations.released import tried
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
 from broker_tck.properties.mistakes.book import deviations_of
-from broker_tck.properties.search.replay import asked, golden_traces, on_subject
-from broker_tck.properties.search.run import Run, checked
+from broker_tck.properties.search.replay import on_subject
 
-RELEASED = subjects("bucket")
-PROFILES = {
-    "pulsar-4.0.0/bucket": "bucket-2025",
-    "pulsar-4.0.1/bucket": "bucket-2025",
-    "pulsar-4.0.5/bucket": "bucket-2025",
-    "pulsar-4.0.8/bucket": "bucket-2025",
-    "pulsar-4.2.4/bucket": "bucket-4.2",
-    "pulsar-5.0.1/bucket": "bucket-5.0",
-}
-RECORDED = {"bucket-2025": 17_029, "bucket-4.2": 6_918, "bucket-5.0": 7_584}
-"""How many steps were recorded of a profile."""
-WALKS = 40
 SEAL_TWICE = "min_index_count=1; add 0 0 +1; add 1 0 +1; clear; add 0 0 +1; add 1 0 +1"
 DEFECTS = [
     # the subject, a trace, a rule that is named, the operations that are left of it
@@ -74,34 +59,12 @@ DEFECTS = [
 ]
 
 
-def test_each_release_declares_its_profile() -> None:
-    named = [name for name, _, _ in tried("bucket-delivery")]
-    assert {name: resolve(name).profiles for name in named} == {name: (PROFILES[name],) for name in PROFILES}
-
-
-@pytest.mark.parametrize("name", RELEASED)
-def test_recorded_traces_are_done_as_recorded(name: str) -> None:
-    """A released bucket tracker does what was recorded of its profile."""
-    subject, profile = resolve(name), PROFILES[name]
-    traces = [asked(trace, subject) for trace in golden_traces("bucket-delivery", profile)]
-    assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
-    assert sum(len(trace.operations) for trace in traces) == RECORDED[profile]
-
-
-@pytest.mark.parametrize("name", RELEASED)
-def test_walks_agree_with_the_profile_of_the_release(name: str) -> None:
-    """A released bucket tracker does on random walks what its profile says."""
-    run = Run(resolve(name), PROFILES[name], seed=0)
-    failing = [done for done in checked(run, range(WALKS), WALKS) if done.difference]
-    assert (failing, run.walks) == ([], WALKS)
-
-
 @pytest.mark.parametrize(("name", "text", "rule", "most"), DEFECTS)
 def test_a_known_defect_is_found_by_its_rule(name: str, text: str, rule: str, most: int) -> None:
     subject = resolve(name)
     contract, trace = subject.contract, from_text(f"bucket-delivery ideal {text}")
-    diagnoser = Diagnoser(contract, contract.model("ideal"), subject.rig, subject.capabilities)
-    finding = find(subject, diagnoser, trace.config, list(trace.operations), None)
+    diagnoser = Diagnoser(subject, contract.model("ideal"))
+    finding = find(diagnoser, trace.walk)
     assert finding is not None
     assert rule in finding.diagnosis.rules
     assert len(finding.operations) <= most
@@ -124,7 +87,7 @@ LITERAL = {
 
 @pytest.mark.parametrize("name", LITERAL)
 def test_rare_turns_are_true_of_the_class(name: str) -> None:
-    subject, profile = resolve(name), PROFILES[name]
+    subject, profile = resolve(name), LITERAL[name]
     traces = [trace for text in RARE.values() if (trace := from_text(f"bucket-delivery {text}")).profile == profile]
     assert traces
     assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
@@ -132,7 +95,7 @@ def test_rare_turns_are_true_of_the_class(name: str) -> None:
 
 @pytest.mark.parametrize("name", LITERAL)
 def test_traces_of_the_page_of_defects_are_true_of_the_class(name: str, defects: list[Any]) -> None:
-    subject, profile = resolve(name), PROFILES[name]
+    subject, profile = resolve(name), LITERAL[name]
     traces = [from_text(f"bucket-delivery {profile} {defect.text}") for defect in defects]
     assert [found for trace in traces if (found := on_subject(trace, subject, profile))] == []
     assert len(traces) > 20
@@ -140,8 +103,8 @@ def test_traces_of_the_page_of_defects_are_true_of_the_class(name: str, defects:
 
 @pytest.mark.parametrize(("name", "literal"), LITERAL.items())
 def test_traces_of_the_page_of_defects_break_their_rule_alone(name: str, literal: str, defects: list[Any]) -> None:
-    broken = departures(resolve(name), PROFILES[name], defects)
-    assert broken == departures(resolve(literal), PROFILES[name], defects)
+    broken = departures(resolve(name), LITERAL[name], defects)
+    assert broken == departures(resolve(literal), LITERAL[name], defects)
     assert len(broken) > 10
 
 

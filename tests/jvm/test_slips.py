@@ -40,12 +40,3 @@ def test_a_slip_is_found_by_its_rule(name: str, tmp_path: Path) -> None:
     told = [(finding.diagnosis.rules, len(finding.operations)) for finding in run.findings]
     assert any(rule in rules and length <= SHORT for rules, length in told), told
     assert all(len(rules) <= MOST_RULES for rules, _ in told), told
-
-
-def test_an_endless_loop_is_found_and_the_check_goes_on(tmp_path: Path) -> None:
-    slip = Slip(IN_MEMORY, "calculateTimestampPrecisionBitCnt", 1, "IFLE", "IFLT")
-    name = f"pulsar-4.2.4/in-memory@{slipped('4.2.4', slip, tmp_path)}"
-    run = run_subject(resolve(name), "timebucket-2026", seed=0, count=5)
-    assert run.findings[0].difference.seen["error"] == "Hang"
-    assert len(run.findings[0].operations) == 1
-    assert run_subject(resolve("pulsar-4.2.4/in-memory"), "timebucket-2026", seed=0, count=5).failing == []

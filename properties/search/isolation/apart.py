@@ -14,8 +14,7 @@ from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import WALK
 from broker_tck.properties.engine.check import HANG, no_answer
 from broker_tck.properties.engine.choices import SeededChoices
-from broker_tck.properties.engine.contract import Contract
-from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace
 from broker_tck.properties.engine.walk import OPERATIONS, Walk, generated, walk
@@ -36,11 +35,6 @@ def limits_of(subject: Subject, seconds: float = SECONDS, memory: int | None = M
     return Limits(seconds, memory) if subject.forks else Limits(seconds, None, MAKING)
 
 
-def does_in_bulk(contract: Contract, line: bytes) -> int:
-    """How much an operation does in bulk, given as JSON."""
-    return bulk([msgspec.json.decode(line, type=contract.operations)])
-
-
 def asked_apart(
     subject: Subject,
     function: Callable[[Subject, Tell], T],
@@ -49,8 +43,7 @@ def asked_apart(
     parent: Any = None,
 ) -> T | End:
     """What a function comes to that asks a subject for something, in a process of its own."""
-    bulk = partial(does_in_bulk, subject.contract)
-    return guarded(lambda tell: function(loaded(subject), tell), limits, told, bulk, subject.name, parent)
+    return guarded(lambda tell: function(loaded(subject), tell), limits, told, subject.name, parent)
 
 
 class Apart:
@@ -67,31 +60,29 @@ class Apart:
         self.known: dict[tuple[Any, tuple[Operation, ...]], Failure | None] = {}
 
     def failure(
-        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
+        self, _subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
     ) -> Failure | None:
         """Where a trace fails, and how; at the operation that is not answered, if one is not. Each is replayed once."""
         trace = config, tuple(operations)
         if trace not in self.known and self.left != 0:
-            found = self.known[trace] = self.replayed(subject, model, config, operations)
+            found = self.known[trace] = self.replayed(model, config, operations)
             if found:
                 self.known[config, trace[1][: found[0] + 1]] = found
         return self.known.get(trace)
 
-    def replayed(
-        self, subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]
-    ) -> Failure | None:
+    def replayed(self, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
         """The same, of a trace that is not known. A subject that is asked for nothing does not fail."""
         if not operations:
             return None
-        if not can_fork(subject.forks):
-            return failure(subject, model, config, operations)
+        if not can_fork(self.subject.forks):
+            return failure(self.subject, model, config, operations)
         found = asked_apart(
-            subject,
+            self.subject,
             lambda subject, tell: failure(subject, model, config, operations),
             self.limits,
             parent=self.parent,
         )
-        if self.left and (isinstance(found, End) or not subject.forks):
+        if self.left and (isinstance(found, End) or not self.subject.forks):
             self.left -= 1
         if isinstance(found, End):
             return max(0, len(found.trace) - 2), no_answer(found.error, found.message)

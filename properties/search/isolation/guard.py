@@ -18,17 +18,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from ctypes import CDLL
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from time import monotonic
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.properties.engine.blackbox import BOX, FORKS, MADE, TWICE, WALK, Memory
+from broker_tck.properties.engine.blackbox import BOX, BULK, FORKS, MADE, TWICE, WALK, Memory
 from broker_tck.properties.engine.check import TOO_MUCH
 from broker_tck.properties.errors import BadInput, KitFailed
-from broker_tck.properties.search.isolation.messages import Messages, write_message
 from broker_tck.properties.search.isolation.system import all_asleep, group_lives, size_of, state_of
 
 T = TypeVar("T")
@@ -91,9 +90,8 @@ class Orphaned(Exception):
 class Guarded(Generic[T]):
     """A function that runs in a process of its own.
 
-    ``function`` is called there with a :data:`Tell`; ``told`` is called here with what it tells. ``bulk`` says how much
-    an operation, given as JSON, does in bulk: it has as much time again for each thousand. ``name`` is that of whoever
-    prints too much.
+    ``function`` is called there with a :data:`Tell`; ``told`` is called here with what it tells. ``name`` is that
+    of whoever prints too much.
     """
 
     result: T | End
@@ -103,13 +101,11 @@ class Guarded(Generic[T]):
         function: Callable[[Tell], T],
         limits: Limits = USUAL,
         told: Tell = lambda message: None,
-        bulk: Callable[[bytes], int] = lambda line: 0,
         name: str = "the subject",
     ) -> None:
         self.function = function
         self.limits = limits
         self.told = told
-        self.bulk = bulk
         self.name = name
         self.ended = False
         self.status: int | None = None
@@ -122,8 +118,7 @@ class Guarded(Generic[T]):
     def start(self) -> None:
         """Fork the process."""
         self.memory = Memory()
-        answers, answering = os.pipe()
-        self.answers = Messages(answers)
+        self.answers, answering = Pipe(duplex=False)
         self.output, printing = os.pipe()
         os.set_blocking(self.output, False)
         self.sources: list[Any] = [self.answers, self.output]
@@ -142,12 +137,12 @@ class Guarded(Generic[T]):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.size = size_of(self.pid)
-        os.close(answering)
+        answering.close()
         os.close(printing)
         with suppress(OSError):  # whoever is first
             os.setpgid(self.pid, self.pid)
 
-    def live(self, answering: int, printing: int, guard: int) -> NoReturn:
+    def live(self, answering: Connection, printing: int, guard: int) -> NoReturn:
         """Run the function, send what it comes to, and end. Whatever the subject has left behind ends with it."""
         status, deep = 1, sys.getrecursionlimit()
         try:
@@ -190,15 +185,15 @@ class Guarded(Generic[T]):
 
     def take(self) -> None:
         """Take what the process sent."""
-        try:
-            messages = self.answers.read()
-        except Exception:  # the process has ended, or what it wrote there is no message
-            self.end(None)
-            return
-        for kind, message in messages:
+        while not self.ended and self.answers.poll():
+            try:
+                kind, message = self.answers.recv()
+            except Exception:  # the process has ended, or what it wrote there is no message
+                self.end(None)
+                return
             if kind == "told":
                 self.told(message)
-            elif not self.ended:
+            else:
                 self.finish(kind, message)
 
     def hear(self) -> None:
@@ -308,10 +303,13 @@ class Guarded(Generic[T]):
             self.end_if_still(seen.used - self.used)
 
     def end_if_still(self, worked: float) -> None:
-        """End a process that has had its limit since it began its last operation."""
-        lines = self.memory.lines
+        """End a process that has had its limit since it began its last operation.
+
+        The trace has as much time again for each thousand that it does in bulk.
+        """
+        head, lines = self.memory.head, self.memory.lines
         limit = self.limits.seconds * (SOON if lines and lines[0].startswith(WALK) else 1)
-        limit *= (1 if self.memory.head[MADE] else self.limits.making) * (1 + sum(map(self.bulk, lines[1:])) / 1000)
+        limit *= (1 if head[MADE] else self.limits.making) * (1 + head[BULK] / 1000)
         if self.asleep >= limit or worked >= limit * (1 if self.memory.asked else BETWEEN):
             self.end(End("Hang", NOT_ANSWERED))
 
@@ -357,7 +355,6 @@ def guarded(
     function: Callable[[Tell], T],
     limits: Limits = USUAL,
     told: Tell = lambda message: None,
-    bulk: Callable[[bytes], int] = lambda line: 0,
     name: str = "the subject",
     parent: Any = None,
     tick: Callable[[], None] = lambda: None,
@@ -366,7 +363,7 @@ def guarded(
 
     BadInput, or Unavailable, that it raises is raised here as BadInput, and KitFailed if it raises another error.
     """
-    (one,) = all_guarded(deque([Guarded(function, limits, told, bulk, name)]), 1, parent, tick)
+    (one,) = all_guarded(deque([Guarded(function, limits, told, name)]), 1, parent, tick)
     return one.result
 
 
@@ -408,11 +405,11 @@ def limit_reserved(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (least, hard))
 
 
-def send(answering: int, message: Any) -> None:
+def send(answering: Connection, message: Any) -> None:
     """Send a message to the guard, whole; nothing from a process that is a fork of the guarded one."""
     if BOX.depth:
         BOX.came_back()
-    write_message(answering, message)
+    answering.send(message)
 
 
 def ending(status: int | None) -> End:

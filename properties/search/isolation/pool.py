@@ -56,11 +56,11 @@ def as_they_end(futures: Sequence[Future[R]], seconds: float = 1.0) -> Iterator[
 
 def end_with_parent() -> None:
     """Have this process end when the one that made it has: one that was killed tells nobody that no work will come."""
-    Thread(target=_follow, daemon=True).start()
 
+    def follow() -> None:
+        parent = parent_process()
+        assert parent
+        parent.join()
+        os._exit(1)
 
-def _follow() -> None:
-    parent = parent_process()
-    assert parent
-    parent.join()
-    os._exit(1)
+    Thread(target=follow, daemon=True).start()

@@ -6,20 +6,17 @@ says what the factory declares. Each process in which the subject runs imports i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from inspect import getsourcefile, getsourcelines
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.profiles import find_here
 from broker_tck.properties.engine.subjects import (
-    Accepted,
     Subject,
-    contract_named,
     factory_named,
     found_released,
     model_named,
@@ -34,27 +31,19 @@ IMPORTING = Limits(10.0, None)
 """What a process may take that imports a module, which may start a Java."""
 
 
-class Described(NamedTuple):
-    """A subject without its factory, to be sent from one process to another."""
-
-    name: str
-    contract: str
-    profiles: tuple[str, ...]
-    capabilities: Any
-    accepts: tuple[Accepted, ...]
-    attributes: dict[str, Any]
-    """What is asked of the factory where its subject does not run."""
-
-
 class Unloaded:
-    """The factory of a subject whose module has not been imported here. Where it is called, it is."""
+    """The factory of a subject whose module has not been imported here. Where it is called, it is.
 
-    named_files: list[Any]
-    source: tuple[str, int] | None
+    It has what is asked of the factory where its subject does not run.
+    """
 
-    def __init__(self, name: str, attributes: dict[str, Any]) -> None:
-        self.name = name
-        vars(self).update(attributes)
+    def __init__(self, subject: Subject) -> None:
+        factory = subject.factory
+        self.name = subject.name
+        self.forks, self.untried, self.libraries = subject.forks, subject.untried, subject.libraries
+        self.named_files = [*getattr(factory, "files", tuple)()]
+        self.source = source_of(factory)
+        self.__module__ = getattr(factory, "__module__", "")
 
     @cached_property
     def loaded(self) -> Callable[..., Any]:
@@ -75,12 +64,8 @@ def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any 
     """As :func:`.engine.subjects.resolve`, but nothing of other people's is imported in this process."""
     if name in BUNDLED or model_named(name) or name.startswith("mutant:") or found_released(name):
         return resolve(name, contract, profiles, accepts)
-    if str(Path.cwd()) not in sys.path:  # where the module may be, for whoever asks where it is
-        sys.path.insert(0, str(Path.cwd()))
-    found = safely(f"{name}: it cannot be imported", lambda: described(resolve(name, contract, profiles, accepts)))
-    factory = Unloaded(found.name, found.attributes)
-    kit = contract or contract_named(found.contract)
-    return Subject(found.name, kit, factory, found.profiles, found.capabilities, found.accepts)
+    find_here()  # for whoever asks where the module is
+    return safely(f"{name}: it cannot be imported", lambda: unloaded(resolve(name, contract, profiles, accepts)))
 
 
 def source_of(factory: Any) -> tuple[str, int] | None:
@@ -94,13 +79,9 @@ def source_of(factory: Any) -> tuple[str, int] | None:
         return None
 
 
-def described(subject: Subject) -> Described:
-    """A subject without its factory."""
-    attributes = {name: getattr(subject, name) for name in ("forks", "untried", "libraries")}
-    attributes |= {"__module__": getattr(subject.factory, "__module__", ""), "source": source_of(subject.factory)}
-    attributes |= {"named_files": [*getattr(subject.factory, "files", tuple)()]}
-    accepts = subject.accepts
-    return Described(subject.name, subject.contract.name, subject.profiles, subject.capabilities, accepts, attributes)
+def unloaded(subject: Subject) -> Subject:
+    """A subject that can be sent from one process to another: without its factory."""
+    return replace(subject, factory=Unloaded(subject))
 
 
 def loaded(subject: Subject) -> Subject:

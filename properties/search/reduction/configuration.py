@@ -16,14 +16,6 @@ SMALL = (1, 2)
 """Numbers of a configuration with which few operations may do: so many of something make something happen."""
 FEW = 6
 """So many operations are few enough, whatever is configured."""
-LONG_LIST = 16
-"""Longer lists of a configuration are such as make a walk expensive: a backoff of hundreds of delays."""
-
-
-def without_long_lists(prober: Prober, trace: Trace) -> Trace:
-    """Make the configuration plain first of all where it has a long list: each probe takes its time with it."""
-    lists = (value for value in structs.astuple(trace[0]) if isinstance(value, tuple))
-    return simpler_config(prober, trace) if max(map(len, lists), default=0) > LONG_LIST else trace
 
 
 def simpler_config(prober: Prober, trace: Trace) -> Trace:

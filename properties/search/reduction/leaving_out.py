@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from broker_tck.properties.engine.operation import DURATION, Operation, belongings, marked
-from broker_tck.properties.search.reduction.instead import made_up_for
+from broker_tck.properties.engine.operation import BUDGET, BULK, DURATION, PLACE, Operation, belongings, marked
+from broker_tck.properties.search.reduction.numbers import position
 from broker_tck.properties.search.reduction.prober import Prober, Trace
 
 MOST_IN_PAIRS = 24
 """Of longer traces no two operations are left out at once."""
+MOST_PLACED = 14
+"""Of longer traces no operation is left out with another done at another time or place instead."""
 
 
 def in_chunks(prober: Prober, trace: Trace) -> Trace:
@@ -95,3 +97,30 @@ def two_at_once(prober: Prober, trace: Trace) -> Trace:
         shorter = next((s for i in range(j) if (s := prober.left_out(config, operations, (i, j)))), None)
         operations, j = (shorter[1], 1) if shorter else (operations, j + 1)
     return config, operations
+
+
+# ---- What makes up for an operation
+
+
+def made_up_for(operations: list[Operation], i: int) -> Iterator[list[Operation]]:
+    """The operations without one of them, where another makes up for what may have gone with it."""
+    rest = operations[:i] + operations[i + 1 :]
+    dropped = sum(getattr(operations[i], field) for field in marked(type(operations[i]), DURATION)) or 1
+    places = dict.fromkeys(getattr(o, f) for o in operations for f in marked(type(o), PLACE))
+    for j, o in enumerate(rest):
+        if handed := {field: getattr(operations[i], field) for field in shared_places(o, operations[i])}:
+            yield [*rest[:j], structs.replace(o, **handed), *rest[j + 1 :]]
+        for field in marked(type(o), PLACE) if len(rest) < MOST_PLACED else ():
+            yield from ([*rest[:j], structs.replace(o, **{field: at}), *rest[j + 1 :]] for at in places)
+            others = rest[:j] + rest[j + 1 :]
+            yield from ([*others[:k], o, *others[k:]] for k in range(len(rest)) if k != j)
+        for mark, change in ((DURATION, dropped), (BUDGET, -1), (BULK, -1)):
+            for field in marked(type(o), mark):
+                if (value := getattr(o, field) + change) >= 0:
+                    yield [*rest[:j], structs.replace(o, **{field: value}), *rest[j + 1 :]]
+
+
+def shared_places(one: Operation, other: Operation) -> list[str]:
+    """The fields in which two operations that name the same put it somewhere."""
+    places = marked(type(other), PLACE)
+    return [f for f in marked(type(one), PLACE) if f in places and position(one) == position(other)]

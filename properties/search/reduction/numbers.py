@@ -1,32 +1,28 @@
-"""Smaller numbers, and operations in bulk."""
+"""Smaller numbers and plainer names, and less in bulk."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from msgspec import structs
 
-from broker_tck.properties.engine.operation import BULK, TIME, Operation, bulk, clock_of, marked
-from broker_tck.properties.search.reduction.instead import (
-    Numbers,
-    all_renumbered,
-    by_first_use,
-    closed_up,
-    gap_below,
-    numbered,
-    passed,
-    position,
-    ranked,
-    timed,
-    with_fewer,
-    with_field,
+from broker_tck.properties.engine.operation import (
+    BULK,
+    HANDLE,
+    POSITION,
+    TIME,
+    Operation,
+    clock_of,
+    letters,
+    marked,
 )
 from broker_tck.properties.search.reduction.plainer import much_smaller_numbers
 from broker_tck.properties.search.reduction.prober import Prober, Trace
 
-LARGE = 256
-"""So much is much in bulk: it is tried whether all of it does at once, and whether all before it can go."""
+Numbers = Callable[[Operation], list[tuple[str, int]]]
+"""The fields of an operation that hold numbers of one kind, with what is in them."""
 
 
 def simpler_positions(prober: Prober, trace: Trace) -> Trace:
@@ -70,34 +66,10 @@ def simpler_fields(prober: Prober, trace: Trace) -> Trace:
     config, operations = trace
     for i in range(len(operations)):
         for field in operations[i].__struct_fields__ if i < len(operations) else ():
-            operations = simpler_field(prober, config, operations, i, field)
+            zero = (clock_of(config) or 0) if field in marked(type(operations[i]), TIME) else 0
+            value = getattr(operations[i], field)
+            operations = prober.plainer(config, operations, value, partial(with_field, i, field), zero)
     return config, operations
-
-
-def simpler_field(prober: Prober, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
-    """Try plainer values of one field."""
-    zero = (clock_of(config) or 0) if field in marked(type(operations[i]), TIME) else 0
-    return prober.plainer(config, operations, getattr(operations[i], field), partial(with_field, i, field), zero)
-
-
-def at_once(prober: Prober, trace: Trace) -> Trace:
-    """Try one operation in bulk that does as much as all together, and the last: none of many can be left out."""
-    config, operations = trace
-    much = bulk(operations) + len(operations)
-    for operation in operations if much > LARGE else ():
-        for field in marked(type(operation), BULK):
-            more = structs.replace(operation, **{field: much})
-            if shorter := prober.cut(config, [more, operations[-1]]):
-                return shorter
-    return trace
-
-
-def from_bulk_on(prober: Prober, trace: Trace) -> Trace:
-    """Leave out all before an operation that does much in bulk, the last that will do, but for clock steps."""
-    config, operations = trace
-    much = (i for i in range(len(operations) - 1, 0, -1) if bulk(operations[i : i + 1]) > LARGE)
-    suffixes = ([*passed(operations[:i]), *operations[i:]] for i in much)
-    return next((shorter for suffix in suffixes if (shorter := prober.cut(config, suffix))), trace)
 
 
 def smaller_bulk(prober: Prober, trace: Trace) -> Trace:
@@ -111,10 +83,80 @@ def smaller_bulk(prober: Prober, trace: Trace) -> Trace:
 
 
 def fewer(prober: Prober, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
-    """Have an operation do much less in bulk; if it does much still, with as much less asked for after it."""
-    for changed in (with_field, with_fewer):
-        value = getattr(operations[i], field) if i < len(operations) else 0
-        if value > 1:
-            values = much_smaller_numbers(value)
-            operations = prober.tried(config, operations, value, partial(changed, i, field), values)
-    return operations
+    """Have an operation do much less in bulk."""
+    value = getattr(operations[i], field) if i < len(operations) else 0
+    return prober.tried(config, operations, value, partial(with_field, i, field), much_smaller_numbers(value))
+
+
+# ---- The operations with something else in their place
+
+
+def position(operation: Operation) -> list[tuple[str, Any]]:
+    """The fields that name a message, with what is in them."""
+    return [(field, getattr(operation, field)) for field in marked(type(operation), POSITION)]
+
+
+def ranked(operations: Sequence[Operation], numbers: Numbers) -> list[int]:
+    """Some numbers of all operations, in order."""
+    return sorted({number for operation in operations for _, number in numbers(operation)})
+
+
+def numbered(operation: Operation) -> list[tuple[str, int]]:
+    """The fields that name a message by a number, with what is in them."""
+    return [(field, named) for field, named in position(operation) if isinstance(named, int)]
+
+
+def timed(operation: Operation) -> list[tuple[str, int]]:
+    """The fields that hold a time, with what is in them; one below zero is none."""
+    return [(field, at) for field in marked(type(operation), TIME) if (at := getattr(operation, field)) >= 0]
+
+
+def gap_below(numbers: list[int], rank: int, zero: int) -> int:
+    """How far the number of a rank is from the one below it, or from zero."""
+    return numbers[rank] - (numbers[rank - 1] if rank else zero)
+
+
+def closed_up(
+    numbers: Numbers, rank: int, zero: int, operations: Sequence[Operation], _gap: int, other: int
+) -> list[Operation] | None:
+    """The operations with another gap below the number of a rank; what is not below it moves along.
+
+    None where no number has that rank: the trace fails before it now.
+    """
+    order = ranked(operations, numbers)
+    if rank >= len(order):
+        return None
+    by = other - gap_below(order, rank, zero)
+
+    def along(operation: Operation) -> Operation:
+        changed = {field: number + by for field, number in numbers(operation) if number >= order[rank]}
+        return structs.replace(operation, **changed) if changed else operation
+
+    return [along(operation) for operation in operations]
+
+
+def by_first_use(operations: Sequence[Operation]) -> list[Operation]:
+    """The operations with handles named 0, 1, 2 or A, B, C in the order in which they come up."""
+    names: dict[Any, int] = {}
+
+    def renamed(operation: Operation) -> Operation:
+        changed = {}
+        for field in marked(type(operation), HANDLE):
+            handle = getattr(operation, field)
+            number = names.setdefault(handle, len(names))
+            changed[field] = number if isinstance(handle, int) else letters(number)
+        return structs.replace(operation, **changed) if changed else operation
+
+    return [renamed(operation) for operation in operations]
+
+
+def all_renumbered(field: str, operations: Sequence[Operation], value: Any, other: Any) -> list[Operation]:
+    """The operations with another value for one of a field that names a message, wherever it is named."""
+    return [structs.replace(o, **{field: other}) if (field, value) in position(o) else o for o in operations]
+
+
+def with_field(i: int, field: str, operations: list[Operation], _value: Any, other: Any) -> list[Operation] | None:
+    """The operations with another value in a field of one of them; None where the trace fails before it now."""
+    if i >= len(operations):
+        return None
+    return [*operations[:i], structs.replace(operations[i], **{field: other}), *operations[i + 1 :]]

@@ -1,9 +1,8 @@
 """Reduction: the shortest trace that still breaks the same rule.
 
-A configuration with a long list is made plain first. Then what is done in bulk is made little, and runs of operations
-are left out. After that the passes follow each other: operations go, numbers and names become plain, times come
-nearer together, and the configuration becomes plain. It all begins again while anything got shorter, and while there
-is work to be put into it. Deterministic.
+What is done in bulk is made little first, and runs of operations are left out. Then the passes follow each other:
+operations go, numbers and names become plain, times come nearer together, and the configuration becomes plain. It all
+begins again while anything got shorter, and while there is work to be put into it. Deterministic.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from broker_tck.properties.search.reduction.configuration import (
     shorter_lists,
     simpler_config,
     smaller_config,
-    without_long_lists,
 )
 from broker_tck.properties.search.reduction.leaving_out import (
     in_chunks,
@@ -27,8 +25,6 @@ from broker_tck.properties.search.reduction.leaving_out import (
     two_at_once,
 )
 from broker_tck.properties.search.reduction.numbers import (
-    at_once,
-    from_bulk_on,
     nearer_positions,
     nearer_times,
     renamed,
@@ -41,7 +37,7 @@ from broker_tck.properties.search.reduction.prober import Prober, Trace
 Pass = Callable[[Prober, Trace], Trace]
 """Makes a trace shorter or plainer, as far as it goes."""
 
-FIRST: tuple[Pass, ...] = (without_long_lists, at_once, from_bulk_on, smaller_bulk, in_chunks)
+FIRST: tuple[Pass, ...] = (smaller_bulk, in_chunks)
 """What is tried once, before all else: it makes each later probe cheap."""
 PASSES: tuple[Pass, ...] = (
     one_by_one,
