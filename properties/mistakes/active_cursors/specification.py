@@ -144,6 +144,7 @@ look_at("CC-09", "what of a removed cursor waits in a queue: its node, its objec
     "CC-09",
     "the object of a removed cursor comes back with the next add",
     "The object of a removed cursor comes back to your container with the next add; it must be nowhere.",
+    seen="PR 26511",
 )
 class OldObjectComesBack(ActiveCursors):
     """Removed objects are kept by name."""
@@ -282,6 +283,26 @@ of(Grace.lasts, look="equality: exactly the grace time later it is over; the tim
         "Your container caches for one millisecond too long; the grace time must end before its last.",
         lambda g: g.now - g.since <= g.length,
     ),
+    instead(
+        "elapsed time in 32 bits",
+        "Your container keeps 32 bits of the time since the last removal; it must keep all of it.",
+        lambda g: (g.now - g.since) % 2**32 < g.length,
+    ),
+    instead(
+        "none from time 0",
+        "Your container takes a clock at 0 for no time; it must begin its grace time at 0 as well.",
+        lambda g: g.since != 0 and Grace.lasts(g),
+    ),
+    instead(
+        "-1 for ever",
+        "Your container takes a grace time of -1 for one without end; there is none.",
+        lambda g: g.length == -1 or Grace.lasts(g),
+    ),
+    instead(
+        "an int",
+        "Your container keeps 32 bits of the grace time; it must keep all of it.",
+        lambda g: g.now - g.since < (g.length + 2**31) % 2**32 - 2**31,
+    ),
 )
 of(Grace.restart, breaks="EC-58")(
     instead(
@@ -304,6 +325,16 @@ class NoGraceAtStart(Grace):
     def __init__(self, now: int, length: int) -> None:
         super().__init__(now, length)
         self.since = now - max(length, 0)
+
+
+@around(ActiveCursors.remove, "EC-58", "none after one without position")
+def no_grace_after_one_without_position(remove: Method, m: ActiveCursors, name: str) -> bool:
+    """Your container begins no grace time if a cursor without position is removed; it must after every removal."""
+    since, tracked = m.grace.since, name in m.tracked
+    removed = bool(remove(m, name))
+    if not tracked:
+        m.grace.since = since
+    return removed
 
 
 # ---- Version
@@ -344,6 +375,21 @@ def unknown_updates_too(update: Method, m: ActiveCursors, name: str, at: Positio
     if name not in m.objects:
         m.changed()
     update(m, name, at)
+
+
+@around(ActiveCursors.update, "CC-12", "moves alone")
+def moves_alone(update: Method, m: ActiveCursors, name: str, at: Position | None) -> None:
+    """An update to where a cursor is leaves your container's version as it is; it must raise it by one."""
+    if name not in m.tracked or m.tracked[name] != at:
+        update(m, name, at)
+
+
+@around(ActiveCursors.remove, "CC-12", "anew when empty")
+def anew_when_empty(remove: Method, m: ActiveCursors, name: str) -> bool:
+    """Your container begins its version anew when the last cursor is removed; the version must grow on."""
+    removed = bool(remove(m, name))
+    m.version *= bool(m.objects)
+    return removed
 
 
 # ---- Durable cursors

@@ -14,6 +14,11 @@ of(Buckets.item, look="what of the message id becomes part of the key")(
         "Your tracker tells messages of one batch apart; an item is a whole entry.",
         lambda b, ledger, entry, batch_index: (ledger, entry, batch_index + 1),
     ),
+    instead(
+        "from the 65th message on",
+        "Your tracker takes messages of a batch from the 65th on for another item; an item is a whole entry.",
+        lambda b, ledger, entry, batch_index: (ledger, entry, batch_index // 64 if batch_index > 0 else 0),
+    ),
 )
 of(Buckets.stored, look="ids that are negative, or wider than the container behind")(
     instead(

@@ -78,6 +78,7 @@ of(Delays.multiplied)(
         "wrapping around",
         "The delays of your tracker's multiplier overflow at high redelivery counts; they must end at the longest.",
         lambda d, count: d.grown(count) if d.factor % 1 else wrapped(d, max(count, 0)),
+        seen="client-go, issue 1384",
     ),
 )
 of(Delays.fixed, look="a delay of 0, which neither is immediate nor stands for the default")(
