@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -29,7 +28,7 @@ from broker_tck.bench.nacks import (
 from broker_tck.cli.bench import memory
 from broker_tck.implementations.interface import MessageId, Position
 from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
-from broker_tck.implementations.negative_acks.parts import MultiplierBackoff, backoff_of, emit
+from broker_tck.implementations.negative_acks.parts import backoff_of
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
 from broker_tck.model.negative_acks.releases import LegacyJava30
 from broker_tck.model.negative_acks.specification import NegativeAcks
@@ -76,9 +75,6 @@ def test_walk_passes_by_as_many_buckets_as_that_of_the_go_library(number: int, t
 # ---- Buckets of entries
 
 
-keys = st.integers(-12, 12) | st.sampled_from([-(2**62), 2**62])
-
-
 def test_entry_of_several_buckets_may_be_taken_several_times_and_counts_for_each() -> None:
     buckets = NackBuckets()
     for bucket in (0, 256, 256, 512):
@@ -108,30 +104,7 @@ def test_bucket_is_kept_in_bitmaps_from_its_25th_entry_on(ledgers: list[int]) ->
     assert sorted(buckets.take(256)) == sorted(items)
 
 
-# ---- The flat map
-
-
-values = st.integers(-5, 5) | st.sampled_from([FIRST, LAST])
-
-
 # ---- Backoffs and requests
-
-
-def test_multiplier_backoff_doubles_from_ten_seconds_to_ten_minutes() -> None:
-    backoff = MultiplierBackoff(10_000, 600_000, 2.0)
-    assert [backoff(count) / 1_000 for count in range(8)] == [10, 20, 40, 80, 160, 320, 600, 600]
-    assert backoff(2**31 - 1) == 600_000
-
-
-def test_multiplier_backoff_that_begins_with_nothing_stays_there() -> None:
-    backoff = MultiplierBackoff(0, 1_000, 2.0)
-    assert [backoff(count) for count in (0, 1, 2, 100)] == [0, 0, 0, 0]
-
-
-@given(st.integers(1, 2**40), st.integers(0, 2**40), st.integers(2, 100), st.integers(0, 70))
-def test_multiplier_backoff_is_the_power_up_to_the_longest(first: int, more: int, factor: int, count: int) -> None:
-    longest = first + more
-    assert MultiplierBackoff(first, longest, float(factor))(count) == min(first * factor**count, longest)
 
 
 def test_table_goes_on_with_its_last_delay() -> None:
@@ -161,19 +134,6 @@ def test_backoff_answers_as_the_model_does(config: Config, late: int) -> None:
     assert [backoff(count) for count in counts] == [model.backed_off(count) for count in counts]
 
 
-class Notes:
-    """A consumer that notes each call, and what it was given."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, list[Position]]] = []
-
-    def on_negative_acks_send(self, ids: Collection[Position]) -> None:
-        self.calls.append(("callback", list(ids)))
-
-    def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
-        self.calls.append(("request", list(ids)))
-
-
 @pytest.mark.parametrize(
     ("made", "told"),
     [
@@ -196,25 +156,6 @@ def test_it_is_no_matter_where_ids_are_cut_into_as_few_requests_as_can_be(made: 
     assert requests(ids, [[*itertools.islice(each, size)] for size in made]) == told
 
 
-@pytest.mark.parametrize(
-    ("number", "sizes"),
-    [(1, [1]), (1_000, [1_000]), (1_001, [1_000, 1]), (2_000, [1_000] * 2), (2_500, [1_000, 1_000, 500])],
-)
-def test_requests_are_of_a_thousand_ids_after_one_callback(number: int, sizes: list[int]) -> None:
-    consumer, ids = Notes(), [(1, entry) for entry in range(number)]
-    emit(consumer, ids)
-    assert [what for what, _ in consumer.calls] == ["callback", *["request"] * len(sizes)]
-    assert consumer.calls[0][1] == ids
-    assert [len(request) for _, request in consumer.calls[1:]] == sizes
-    assert [*itertools.chain(*(request for _, request in consumer.calls[1:]))] == ids
-
-
-def test_nothing_is_called_for_no_ids() -> None:
-    consumer = Notes()
-    emit(consumer, [])
-    assert consumer.calls == []
-
-
 # ---- How early an item may be
 
 
@@ -224,30 +165,16 @@ def test_bits_that_no_bucket_can_have_are_refused(bits: int) -> None:
         Rig(SortedBucketsTracker, Config(precision_bits=bits), Capabilities())
 
 
-@pytest.mark.parametrize("bits", [0, 40])
-def test_bits_at_the_limits_are_taken(bits: int) -> None:
-    rig = Rig(SortedBucketsTracker, Config(precision_bits=bits, clock=BASE), Capabilities())
-    rig.nack(1, 1, 0)
-    assert rig.advance(1_000) == [[BASE + 1_000, [(1, 1)], 1]]
-
-
-SUBJECTS: dict[str, Callable[[Config], Any]] = {
-    "sorted-buckets": lambda config: Rig(SortedBucketsTracker, config, Capabilities()),
-    "model": NegativeAcks,
-}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("delay", [1_000, 5_000])
 @pytest.mark.parametrize("bits", [0, 1, 4, 7, 10])
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_item_is_at_most_a_bucket_less_a_millisecond_early_and_never_late(name: str, bits: int, delay: int) -> None:
+def test_item_is_at_most_a_bucket_less_a_millisecond_early_and_never_late(bits: int, delay: int) -> None:
     width = 1 << bits
     most = min(width, delay) - 1  # an item that is nacked when the one before it is out waits for its instant
     early = set()
     for phase, gap in itertools.product(range(width), sorted({0, 1, width // 2, most, width})):
         start = BASE + phase
-        subject = SUBJECTS[name](Config(delay_us=1_000 * delay, precision_bits=bits, clock=start))
+        subject = NegativeAcks(Config(delay_us=1_000 * delay, precision_bits=bits, clock=start))
         subject.nack(1, 0, 0)
         emissions = subject.advance(gap)
         subject.nack(1, 1, 0)
@@ -302,40 +229,11 @@ class LosesOne(SortedBucketsTracker):
             super().add_message(message_id, redelivery_count)
 
 
-class TakesOneForAnother(SortedBucketsTracker):
-    """Emits another entry than the one that was nacked."""
-
-    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        entry = message_id.entry_id
-        super().add_message(MessageId(message_id.ledger_id, 5 if entry == 11_500 else entry), redelivery_count)
-
-
-class DropsOne(SortedBucketsTracker):
-    """Counts well, and drops an id when it is to be emitted."""
-
-    def _take(self, now: int) -> list[Position]:
-        return [position for position in super()._take(now) if position[1] != 11_500]
-
-
-class EmitsTwice(SortedBucketsTracker):
-    """Emits everything twice."""
-
-    def _take(self, now: int) -> list[Position]:
-        return 2 * super()._take(now)
-
-
 class IsEarly(SortedBucketsTracker):
     """Emits what is due in the next second."""
 
     def _take(self, now: int) -> list[Position]:
         return super()._take(now + 1_000)
-
-
-class CountsOneMore(SortedBucketsTracker):
-    """Counts one that is not there."""
-
-    def get_nacked_messages_count(self) -> int:
-        return super().get_nacked_messages_count() + 1 if self._buckets.count else 0
 
 
 class CountsOn(SortedBucketsTracker):
@@ -347,9 +245,7 @@ class CountsOn(SortedBucketsTracker):
 
 @pytest.mark.slow
 @on_linux
-@pytest.mark.parametrize(
-    "wrong", [LosesOne, TakesOneForAnother, DropsOne, EmitsTwice, IsEarly, CountsOneMore, CountsOn]
-)
+@pytest.mark.parametrize("wrong", [LosesOne, IsEarly, CountsOn])
 def test_tracker_that_is_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, wrong: type[SortedBucketsTracker]) -> None:
     monkeypatch.setitem(TRACKERS, "sorted-buckets", wrong)
     assert not measure("sorted-buckets", ROWS["a-8"], NUMBER).content_verified
@@ -375,24 +271,12 @@ def memory_row(
         (memory_row("10-8", 63.99, 64), True),
         (memory_row("10-8", 64, 64), False),
         (memory_row("a-8", 65, 64), False),
-        (memory_row("10-10", 65, 64), False),
-        (memory_row("100000-8", 121, 130), False),
         (memory_row("a-8", exact=False), False),
         (memory_row("a-8", as_well=False), False),
     ],
 )
 def test_row_fails_above_the_limit_and_above_the_pair_map(row: MemoryRow, passed: bool) -> None:
     assert row.passed is passed
-
-
-@on_linux
-def test_rows_of_nacks_are_measured_in_processes_of_their_own() -> None:
-    (row,) = rows(["a-8"], 2_000)
-    assert (row.name, row.a_second, row.bits, row.java_bytes) == ("a-8", 1_000, 8, 5.7)
-    assert (row.buckets.tracker, row.pair_map.tracker) == ("sorted-buckets", "pair-map")
-    assert row.buckets.nacks == row.pair_map.nacks == 2_000
-    assert row.buckets.content_verified
-    assert row.pair_map.content_verified
 
 
 BENCH = ("bench", "memory", "--contract", "negative-acks")
@@ -409,31 +293,36 @@ def patched(
 
 
 @on_linux
-@plots
-def test_bench_measures_and_prints_json_and_draws(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_bench_measures_in_processes_of_their_own(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     patched(monkeypatch, lambda names: rows(names, 2_000))
-    plot = tmp_path / "nacks.svg"
-    status, out, err = cli(*BENCH, "--row", "1000-8", "--plot", plot, "--json")
-    assert err == ""
+    status, out, err = cli(*BENCH, "--row", "1000-8", "--json")
     told = json.loads(out)
     (row,) = msgspec.convert(told["rows"], list[MemoryRow])
-    assert (row.name, row.buckets.nacks, row.buckets.content_verified) == ("1000-8", 2_000, True)
+    assert (row.buckets.tracker, row.pair_map.tracker, row.name) == ("sorted-buckets", "pair-map", "1000-8")
+    assert (row.buckets.nacks, row.buckets.content_verified, row.pair_map.content_verified) == (2_000, True, True)
     assert "CPython" in told["machine"]
-    assert status == (0 if row.passed else 1)
-    assert "<svg" in plot.read_text(encoding="utf-8")
+    assert (status, err) == (0 if row.passed else 1, "")
 
 
-def test_bench_tells_every_row(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    patched(monkeypatch, lambda names: map(memory_row, names))
+@pytest.mark.parametrize(
+    ("wrong", "end"),
+    [
+        (None, ["exact"]),
+        (memory_row("10-8", 200), ["exact", "OVER"]),
+        (memory_row("10-8", exact=False), ["WRONG", "OVER"]),
+    ],
+)
+def test_bench_tells_every_row_and_fails_for_one(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, wrong: MemoryRow | None, end: list[str]
+) -> None:
+    measured = [memory_row("a-0"), wrong or memory_row("1-10")]
+    patched(monkeypatch, lambda names: measured)
     status, out, err = cli(*BENCH)
-    assert (status, err) == (0, "")
-    cells = [line.split() for line in out.splitlines()[2:]]
-    assert [line[0] for line in cells] == [*ROWS]
-    assert cells[0] == ["a-0", "1,000", "0", "10.00", "64.00", "808", "400,000", "900,000", "exact"]
-    assert next(line for line in cells if line[0] == "1-10")[5] == "-"
-
-    told = json.loads(cli(*BENCH, "--row", "1-10", "--row", "a-8", "--json")[1])
-    assert msgspec.convert(told["rows"], list[MemoryRow]) == [memory_row("1-10"), memory_row("a-8")]
+    assert (status, err) == (int(wrong is not None), "")
+    first, last = (line.split() for line in out.splitlines()[-2:])
+    assert first == ["a-0", "1,000", "0", "10.00", "64.00", "808", "400,000", "900,000", "exact"]
+    assert last[8:] == end
+    assert msgspec.convert(json.loads(cli(*BENCH, "--json")[1])["rows"], list[MemoryRow]) == measured
 
 
 @plots
@@ -442,7 +331,6 @@ def test_bench_tells_every_row(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     [
         (ROWS, ["sorted-buckets, 8 bits", "Java, 8 bits", "sorted-buckets, 10 bits", "Java, 10 bits", "pair map"]),
         (["a-8", "10-8"], ["sorted-buckets, 8 bits", "Java, 8 bits", "pair map"]),
-        (["1-10"], ["sorted-buckets, 10 bits", "pair map"]),
     ],
 )
 def test_plot_has_a_line_for_what_there_is(
@@ -454,24 +342,6 @@ def test_plot_has_a_line_for_what_there_is(
     assert (status, err) == (0, "")
     drawn = plot.read_text(encoding="utf-8")
     assert re.findall("<!-- ((?:sorted|Java|pair).*) -->", drawn) == lines
-
-
-@pytest.mark.parametrize(
-    ("wrong", "content", "over"),
-    [
-        (memory_row("10-8", 200), "exact", "OVER"),
-        (memory_row("10-8", exact=False), "WRONG", "OVER"),
-        (memory_row("10-8", as_well=False), "WRONG", "OVER"),
-    ],
-)
-def test_bench_fails_for_one_row_that_does(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, wrong: MemoryRow, content: str, over: str
-) -> None:
-    patched(monkeypatch, lambda names: [memory_row("a-8"), wrong])
-    status, out, err = cli(*BENCH)
-    assert (status, err) == (1, "")
-    assert out.splitlines()[-1].split()[-2:] == [content, over]
-    assert out.splitlines()[-2].split()[-1] == "exact"
 
 
 @pytest.mark.parametrize(
@@ -515,28 +385,13 @@ def test_entry_is_one_thing_for_good() -> None:
     nacks = "chunked 0 1 2 1; chunked 0 1 2 0; nack 0 0 0; batch 0 1 0 0; batch 0 2 0 0; batch 0 2 1 0; fill 0 2 1 2 0"
     others = "fill 0 3 1 5 0; nack 0 5 0; inside close 0 1 0; inside nack 0 1 0; chunked 0 9 1 0; nack 0 9 0; id 0 2"
     trace = from_text(f"negative-acks pip-393-spec; {nacks}; {others}")
-    assert [*asks(trace.operations, Capabilities())] == [
-        True,
-        True,
-        False,
-        False,
-        True,
-        True,
-        False,
-        True,
-        True,
-        True,
-        False,
-        False,
-        True,
-        False,
-    ]
+    refused = [i for i, asked in enumerate(asks(trace.operations, Capabilities())) if not asked]
+    assert refused == [2, 3, 6, 10, 11, 13]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["called-before-the-timer-is-settled", "called-under-a-lock"])
-def test_trace_is_reduced_to_what_a_client_can_do(name: str) -> None:
-    subject = resolve(f"mutant:{name}")
+def test_trace_is_reduced_to_what_a_client_can_do() -> None:
+    subject = resolve("mutant:called-under-a-lock")
     findings = run_subject(subject, subject.profiles[0], seed=0, count=60, failing=1).findings
     assert findings
     assert all(all(asks(finding.operations, subject.capabilities)) for finding in findings)
