@@ -165,3 +165,25 @@ class Stale(Operation, frozen=True, tag="stale"):
 
 
 AnyOperation = Nack | NackId | Batch | Chunked | Fill | Advance | Jump | Fail | Close | Inside | Stale
+
+
+def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]:
+    """The entries that an operation is about, and what it takes each for."""
+    match operation:
+        case Nack(ledger, entry) | NackId(ledger, entry) | Inside("nack", ledger, entry):
+            yield (ledger, entry), Nack
+        case Fill(chunks=1):
+            yield from (((ledger, entry), Nack) for ledger, entry, _ in operation.each())
+        case Fill(chunks=chunks):
+            for ledger, entry, _ in operation.each():
+                yield from parts_of(ledger, entry, chunks)
+        case Batch(ledger, entry):
+            yield (ledger, entry), Batch
+        case Chunked(ledger, entry, chunks):
+            yield from parts_of(ledger, entry, chunks)
+
+
+def parts_of(ledger: int, entry: int, chunks: int) -> Iterator[tuple[tuple[int, int], object]]:
+    """The entries of a message in chunks, the last of which is this one."""
+    yield (ledger, entry), chunks
+    yield from (((ledger, entry - i), Chunked) for i in range(1, chunks))
