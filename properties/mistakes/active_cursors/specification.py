@@ -123,20 +123,20 @@ class NullOfTrackedRemoves(NullRemoves):
 # ---- Removing
 
 
-@around(ActiveCursors.remove, "CC-09", "absent", was="answers: absent")
-def answers_yes(remove: Method, m: ActiveCursors, name: str) -> bool:
-    """Your container answers a removal with yes though the name was not there."""
-    remove(m, name)
-    return True
-
-
-@around(ActiveCursors.remove, "CC-09", "answers no", was="answers: answers no")
-def answers_no(remove: Method, m: ActiveCursors, name: str) -> bool:
-    """Your container answers a removal with no though the name was there."""
-    remove(m, name)
-    return False
-
-
+of(ActiveCursors.remove)(
+    instead(
+        "absent",
+        "Your container answers a removal with yes though the name was not there.",
+        lambda m, name: ActiveCursors.remove(m, name) or True,
+        was="answers: absent",
+    ),
+    instead(
+        "answers no",
+        "Your container answers a removal with no though the name was there.",
+        lambda m, name: ActiveCursors.remove(m, name) and False,
+        was="answers: answers no",
+    ),
+)
 look_at("CC-09", "what of a removed cursor waits in a queue: its node, its object, its place in the count")
 
 
@@ -220,34 +220,35 @@ of(ActiveCursors.size)(
     ),
 )
 
-look_at("RC-04", "the reader itself; readers that are not active, or have no position; positions of an earlier time")
-
-
-@around(ActiveCursors.count, "RC-04", "absent", was="start: absent")
-def without_the_reader(count: Method, m: ActiveCursors, name: str) -> int:
-    """Your container leaves the reader itself out when it counts who is yet to read; it must count it as well."""
-    return max(0, int(count(m, name)) - 1)
-
-
-@around(ActiveCursors.count, "RC-04", "one more", was="start: one more")
-def one_more(count: Method, m: ActiveCursors, name: str) -> int:
-    """Your container expects one read more than the reader's rank, which counts the reader already."""
-    rank = int(count(m, name))
-    return rank and rank + 1
-
-
-@around(ActiveCursors.count, "RC-04", "one at least", was="start: one at least")
-def one_at_least(count: Method, m: ActiveCursors, name: str) -> int:
-    """Your container expects a read for a reader that is not tracked; it must expect 0."""
-    return int(count(m, name)) or 1
-
-
-@around(ActiveCursors.count, "RC-04", "of untracked as of the last", was="start: of untracked as of the last")
-def of_untracked_as_of_the_last(count: Method, m: ActiveCursors, name: str) -> int:
-    """Your container expects the reads of all cursors for a reader that is not tracked; it must expect 0."""
-    return int(count(m, name)) or len(m.tracked)
-
-
+of(
+    ActiveCursors.count,
+    look="the reader itself; readers that are not active, or have no position; positions of an earlier time",
+)(
+    instead(
+        "absent",
+        "Your container leaves the reader itself out when it counts who is yet to read; it must count it as well.",
+        lambda m, name: max(0, ActiveCursors.count(m, name) - 1),
+        was="start: absent",
+    ),
+    instead(
+        "one more",
+        "Your container expects one read more than the reader's rank, which counts the reader already.",
+        lambda m, name: (rank := ActiveCursors.count(m, name)) + bool(rank),
+        was="start: one more",
+    ),
+    instead(
+        "one at least",
+        "Your container expects a read for a reader that is not tracked; it must expect 0.",
+        lambda m, name: ActiveCursors.count(m, name) or 1,
+        was="start: one at least",
+    ),
+    instead(
+        "of untracked as of the last",
+        "Your container expects the reads of all cursors for a reader that is not tracked; it must expect 0.",
+        lambda m, name: ActiveCursors.count(m, name) or len(m.tracked),
+        was="start: of untracked as of the last",
+    ),
+)
 of(ActiveCursors.listed, look="cursors without position; removed ones whose nodes are still there")(
     instead(
         "absent",
