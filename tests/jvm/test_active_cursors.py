@@ -11,7 +11,7 @@ import pytest
 from jvm.same import subjects
 from msgspec import structs
 
-from broker_tck.implementations.interface import ActiveCursors, Durables, Hang, Ranks, Versions
+from broker_tck.implementations.interface import Hang
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.contracts.active_cursors.operations import Config
 from broker_tck.properties.contracts.active_cursors.rig import Cursor
@@ -72,17 +72,6 @@ def test_recorded_traces_are_done_as_recorded(name: str) -> None:
     traces = [asked(trace, subject) for trace in golden_traces("active-cursors", subject.profiles[0])]
     assert sum(len(trace.operations) for trace in traces) >= 39
     assert [on_subject(trace, subject, subject.profiles[0]) for trace in traces] == [None] * len(traces)
-
-
-@pytest.mark.parametrize("name", RELEASED)
-def test_container_is_what_its_capabilities_say(name: str) -> None:
-    """A released container has the methods that its capabilities declare, and no others."""
-    subject = resolve(name)
-    container = subject.factory(Config(), lambda: 0)
-    assert isinstance(container, ActiveCursors)
-    assert isinstance(container, Ranks) is subject.capabilities.ranks
-    assert isinstance(container, Versions) is subject.capabilities.versions
-    assert isinstance(container, Durables) is subject.capabilities.durables
 
 
 @pytest.mark.parametrize("name", RELEASED)
