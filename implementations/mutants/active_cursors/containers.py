@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 from zlib import crc32
 
-from broker_tck.implementations.active_cursors.lazy_list import Group, LazyList, Member
+from broker_tck.implementations.active_cursors.lazy_list import LazyList
 from broker_tck.implementations.active_cursors.parts import Slot
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
@@ -23,18 +23,15 @@ class OriginIsNoPosition(SortedCursors):
         super()._place(slot, position if position and any(position) else None)
 
 
-@mutant("CC-02", shows="A rank kept in groups of a list, which a move has to mend.")
-class PassedGroupsNotCounted(LazyList):
+@mutant("CC-02", shows="Ranks that are kept, which a move must mend.")
+class PassedPositionsNotCounted(LazyList):
     """Moves a cursor ahead, and leaves the ranks of those that it passes as they were."""
 
-    def _move_on(self, member: Member, old: Group, wanted: Position) -> None:
-        passed, group = [], old.following
-        while group is not self._ring and group.position < wanted:
-            passed.append(group)
-            group = group.following
-        super()._move_on(member, old, wanted)
-        for group in passed:
-            group.rank += 1
+    def _count(self, first: Position, end: Position | None, by: int) -> None:
+        if end is not None and by < 0:
+            self._ranks[first] += by
+        else:
+            super()._count(first, end, by)
 
 
 @mutant("CC-09", shows="A hash table with open addressing: names of one slot.", conditions=3, deep=True)
@@ -134,6 +131,6 @@ class RemovalByNameWaits(LazyList):
 
     def _bring_up_to_date(self) -> None:
         for name in sorted(self._removals & {*self._by_name}):
-            self._want(self._by_name[name], None)
+            self._place(self._by_name[name], None)
         self._removals.clear()
         super()._bring_up_to_date()
