@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from broker_tck.model.negative_acks.specification import (
     MS,
@@ -74,13 +73,8 @@ def polls_on(model: NegativeAcks, before: int) -> int | None:
     return model.clock.now + model.delays.interval() if before else None
 
 
-def ticks_from_the_start(model: NegativeAcks) -> int | None:
-    """The timer ticks before anything is nacked."""
-    return model.clock.now + model.delays.interval()
-
-
-def ticks_on(model: NegativeAcks, before: int) -> int | None:  # noqa: ARG001
-    """The timer ticks to the end."""
+def ticks(model: NegativeAcks, before: int = 0) -> int | None:  # noqa: ARG001
+    """The timer ticks from the start on, whatever is held."""
     return model.clock.now + model.delays.interval()
 
 
@@ -158,7 +152,7 @@ class Pip393Java(NegativeAcks):
     """
 
     PROFILE = "pip-393-java"
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P8", "P9", "P10")
+    BREAKS = ("NA-16", "P8", "P9", "P10")
     Buckets = BitsModulo64
     Timer = LeavesPending
     stale = fires_all_the_same
@@ -182,7 +176,7 @@ class Pip393Java42(NegativeAcks):
     """
 
     PROFILE = "pip-393-java-4.2"
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P8", "P9", "P10")
+    BREAKS = ("NA-16", "P8", "P9", "P10")
     Buckets = ChunksByEntry
     Timer = LeavesPending
     stale = fires_all_the_same
@@ -195,8 +189,8 @@ class LegacyJava(NegativeAcks):
     PROFILE = "legacy-java"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    BREAKS = ("NA-16", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = LastNackCounts
     first_wait = at_next_poll
@@ -231,8 +225,8 @@ class LegacyJava30(NegativeAcks):
     PROFILE = "legacy-java-3.0"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    BREAKS = ("NA-16", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = MapOfIds
     buckets: MapOfIds
@@ -292,8 +286,8 @@ class Cpp(NegativeAcks):
     PROFILE = "cpp"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P9", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "NA-51", "P10")
+    BREAKS = ("NA-16", "P5", "P6", "P8", "P9", "P14")
+    MOOT = ("NA-23", "NA-51", "P10")
     Clock = OnlyForward
     Buckets = BitsOfUnits
     Timer = RestartedCountdown
@@ -309,8 +303,8 @@ class CppOld(NegativeAcks):
     PROFILE = "cpp-old"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    BREAKS = ("NA-16", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = LastNackCounts
     Calls = OneRequest
@@ -337,16 +331,16 @@ class GoOld(NegativeAcks):
     PROFILE = "go-old"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
+    BREAKS = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
     Clock = OnlyForward
     Delays = GoDelays
     Buckets = FirstNackCounts
     Timer = Ticker
     Calls = OneRequest
-    deadline_at_start = ticks_from_the_start
+    deadline_at_start = ticks
     first_wait = at_next_poll
-    deadline_after_firing = ticks_on
+    deadline_after_firing = ticks
     ignores_after_close = taken_after_close
 
 
@@ -380,15 +374,15 @@ class Go(NegativeAcks):
 
     PROFILE = "go"
     POLLS = True
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "P9", "P10")
+    BREAKS = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
+    MOOT = ("NA-23", "P9", "P10")
     Delays = GoDelays
     Buckets = DeletedWhileWalked
     Timer = Ticker
     Calls = OneRequest
-    deadline_at_start = ticks_from_the_start
+    deadline_at_start = ticks
     first_wait = at_next_poll
-    deadline_after_firing = ticks_on
+    deadline_after_firing = ticks
     ignores_after_close = taken_after_close
 
 
@@ -410,14 +404,14 @@ class FSharp(NegativeAcks):
     PROFILE = "fsharp"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-51", "P15")
+    BREAKS = ("NA-16", "P5", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-51", "P15")
     Clock = OnlyForward
     Buckets = FirstIdCounts
     Calls = OneRequest
-    deadline_at_start = ticks_from_the_start
+    deadline_at_start = ticks
     first_wait = at_next_poll
-    deadline_after_firing = ticks_on
+    deadline_after_firing = ticks
 
 
 PROFILES = {

@@ -113,13 +113,9 @@ class Delays(Part):
     @rule("NA-10", needs="backoff")
     def multiplied(self, count: int) -> int:
         """A multiplier makes the least delay longer with each redelivery, up to the most."""
-        return self.grown(count)
-
-    def grown(self, count: int) -> int:
-        """The least delay so many times multiplied, up to the most; what is far beyond it is not reckoned."""
         if count <= 0 or self.least == 0:
             return self.least
-        steps = floor(log(self.most / self.least) / log(self.factor)) + 1
+        steps = floor(log(self.most / self.least) / log(self.factor)) + 1  # enough for the most: it may be far beyond
         return self.most if count > steps else min(int(self.least * self.factor**count), self.most)
 
     @rule("NA-12", source="NegativeAcksTracker, since PR 3703")
@@ -354,18 +350,18 @@ class Calls(Part):
     @rule("NA-33", source="ConsumerImpl.redeliverUnacknowledgedMessages")
     def requests(self, ids: list[Position]) -> list[int]:
         """The callback gets the whole set once; as few requests as can be, of at most 1,000 ids each, follow."""
-        return self.cut(ids, REQUEST)
-
-    @staticmethod
-    def cut(ids: list[Position], most: int) -> list[int]:
-        """How many ids each request has."""
-        return [len(ids[i : i + most]) for i in range(0, len(ids), most)]
+        return sizes(ids, REQUEST)
 
     def request(self, ids: list[Position]) -> int | list[int]:
         """Request the ids; answers 1 for one request, 0 for one that throws, and how many ids each of several has."""
         failed, self.failing = self.failing, False
-        sizes = [] if failed else self.requests(ids)
-        return sizes if len(sizes) > 1 else len(sizes)
+        requests = [] if failed else self.requests(ids)
+        return requests if len(requests) > 1 else len(requests)
+
+
+def sizes(ids: list[Position], most: int) -> list[int]:
+    """How many ids each request has, if one has so many at most."""
+    return [len(ids[i : i + most]) for i in range(0, len(ids), most)]
 
 
 LAWS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.specification import MS, REQUEST, Calls, Clock, Emission, NegativeAcks, Timer
+from broker_tck.model.negative_acks.specification import MS, REQUEST, Calls, Clock, Emission, NegativeAcks, Timer, sizes
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
@@ -210,12 +210,13 @@ of(Calls.requests, look="how the ids are cut; exact multiples of 1,000")(
     instead(
         "one more",
         "Your tracker puts 1,001 ids into a request; 1,000 is the most.",
-        lambda c, ids: c.cut(ids, REQUEST + 1),
+        lambda c, ids: sizes(ids, REQUEST + 1),
     ),
     instead(
-        "an empty one",
-        "Your tracker makes a request for nothing.",
-        lambda c, ids: [*c.cut(ids, REQUEST), *[0] * (len(ids) % REQUEST == 0)],
+        "an empty request",
+        "After a last request of exactly 1,000 ids, your tracker sends an empty request; it must send no more.",
+        lambda c, ids: [*sizes(ids, REQUEST), *[0] * (len(ids) % REQUEST == 0)],
+        was="calls.requests: an empty one",
     ),
 )
 
