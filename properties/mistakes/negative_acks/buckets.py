@@ -178,6 +178,7 @@ of(Buckets.selected)(
         "every other",
         "A firing of your tracker takes every other bucket that is due; it must take them all.",
         lambda b, now: Buckets.selected(b, now)[::2],
+        seen="client-go, PR 1410",
     ),
     instead(
         "all but the last",

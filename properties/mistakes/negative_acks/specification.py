@@ -79,6 +79,7 @@ of(NegativeAcks.fire, look="the order of re-arming and calling; an exception tha
         "absent",
         "If a request fails, your tracker leaves its timer unsettled; it must settle it before anything is called.",
         unsettled_by_failure,
+        seen="PRs 15312, 23651",
         was="calls.settles: absent",
     ),
     instead(
@@ -124,7 +125,7 @@ def restarts_for_the_second(arm: Method, m: NegativeAcks, deadline: int) -> None
 # ---- Closing
 
 
-@around(NegativeAcks.close, "NA-40", "timer stays armed", was="the timer outlives its tracker")
+@around(NegativeAcks.close, "NA-40", "timer stays armed", seen="PR 12469", was="the timer outlives its tracker")
 def close_leaves_the_timer(close: Method, m: NegativeAcks) -> None:
     """Your tracker's timer stays armed after a close; it must be cancelled."""
     armed = m.timer.deadline, m.timer.cancelled
