@@ -478,8 +478,6 @@ UNEMBODIED: tuple[Rule, ...] = (
 
 Emission = list[object]
 """The time of a firing in milliseconds, the ids handed to the callback in order, and the requests that went out."""
-MOST_REDELIVERED = 2**31 - 1
-"""The broker counts redeliveries in 32 bits."""
 MOST_AT_ONCE = 10_000
 """How often a timer may fire at one and the same time."""
 MOST_FIRINGS = 50_000
@@ -533,12 +531,6 @@ class NegativeAcks(Reference):
     def chunked(self, ledger: int, entry: int, chunks: int, count: int) -> None:
         """Track a message in chunks, the last of which is this entry."""
         self.track(ledger, entry, -1, chunks, count)
-
-    def fill(self, ledger: int, entry: int, step: int, n: int, count: int, ledgers: int, rising: int) -> None:
-        """Track n messages, one of each ledger in turn, of each every ``step``-th entry; counts go up by ``rising``."""
-        for i in range(n):
-            turn, other = divmod(i, ledgers)
-            self.nack(ledger + other, entry + turn * step, min(count + i * rising, MOST_REDELIVERED))
 
     def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
         """Hold an item for as long as its delay says, and arm the timer."""

@@ -104,21 +104,19 @@ class Fill(Operation, frozen=True, tag="fill"):
 
     def each(self) -> Iterator[tuple[int, int, int]]:
         """Each message: its ledger, its entry, and how often it was redelivered."""
+        first, start, step, ledgers = self.ledger, self.entry, self.step, self.ledgers
+        count, rising, turns = self.redelivery_count, self.rising, self.turns or self.n
         for i in range(self.n):
-            turn, ledger = divmod(i, self.ledgers)
-            risen = self.rising * (i % self.turns if self.turns else i)
-            count = min(self.redelivery_count + risen, MOST_REDELIVERED)
-            yield self.ledger + ledger, self.entry + turn * self.step, count
+            risen = count + i % turns * rising
+            yield first + i % ledgers, start + i // ledgers * step, min(risen, MOST_REDELIVERED) if rising else count
 
     def on(self, to: Any) -> Any:
-        if self.chunks > 1:
-            for ledger, entry, count in self.each():
+        nack = to.nack
+        for ledger, entry, count in self.each():
+            if self.chunks > 1:
                 to.chunked(ledger, entry, self.chunks, count)
-        elif self.turns:
-            for ledger, entry, count in self.each():
-                to.nack(ledger, entry, count)
-        else:
-            to.fill(self.ledger, self.entry, self.step, self.n, self.redelivery_count, self.ledgers, self.rising)
+            else:
+                nack(ledger, entry, count)
 
 
 class Advance(Operation, frozen=True, tag="adv"):
