@@ -73,8 +73,13 @@ def polls_on(model: NegativeAcks, before: int) -> int | None:
     return model.clock.now + model.delays.interval() if before else None
 
 
-def ticks(model: NegativeAcks, before: int = 0) -> int | None:  # noqa: ARG001
-    """The timer ticks from the start on, whatever is held."""
+def ticks_from_the_start(model: NegativeAcks) -> int | None:
+    """The timer ticks before anything is nacked."""
+    return model.clock.now + model.delays.interval()
+
+
+def ticks_on(model: NegativeAcks, before: int) -> int | None:  # noqa: ARG001
+    """The timer ticks to the end."""
     return model.clock.now + model.delays.interval()
 
 
@@ -338,9 +343,9 @@ class GoOld(NegativeAcks):
     Buckets = FirstNackCounts
     Timer = Ticker
     Calls = OneRequest
-    deadline_at_start = ticks
+    deadline_at_start = ticks_from_the_start
     first_wait = at_next_poll
-    deadline_after_firing = ticks
+    deadline_after_firing = ticks_on
     ignores_after_close = taken_after_close
 
 
@@ -380,9 +385,9 @@ class Go(NegativeAcks):
     Buckets = DeletedWhileWalked
     Timer = Ticker
     Calls = OneRequest
-    deadline_at_start = ticks
+    deadline_at_start = ticks_from_the_start
     first_wait = at_next_poll
-    deadline_after_firing = ticks
+    deadline_after_firing = ticks_on
     ignores_after_close = taken_after_close
 
 
@@ -409,9 +414,9 @@ class FSharp(NegativeAcks):
     Clock = OnlyForward
     Buckets = FirstIdCounts
     Calls = OneRequest
-    deadline_at_start = ticks
+    deadline_at_start = ticks_from_the_start
     first_wait = at_next_poll
-    deadline_after_firing = ticks
+    deadline_after_firing = ticks_on
 
 
 PROFILES = {

@@ -159,11 +159,6 @@ class Buckets(Part):
         """An item is an entry: batch index, batch size and ack set of the id are dropped."""
         return ledger, entry, 0
 
-    @rule("NA-05", source="NegativeAcksTracker, PR 23600", needs="negative_ids")
-    def stored(self, item: Item) -> Item:
-        """Ledger and entry ids are any signed 64-bit numbers, and come back as they are."""
-        return item
-
     # ---- Filing
 
     @rule("NA-13", source="NegativeAcksTracker, PR 23600")
@@ -182,7 +177,6 @@ class Buckets(Part):
     )
     def hold(self, item: Item, key: int, chunks: int) -> bool:
         """An entry is one item in each bucket: nacks into several buckets are emitted by each."""
-        item = self.stored(item)
         self.held.setdefault(key, set()).add(item)
         if chunks > 1:
             place = self.noted(key, item[:2])
@@ -234,8 +228,9 @@ class Buckets(Part):
         """Each bucket notes the chunks of its messages for itself."""
         return key, position
 
+    @rule("NA-05", source="NegativeAcksTracker, PR 23600", needs="negative_ids")
     def take(self, now: int) -> list[Position]:
-        """Let go of the buckets that are due; answers with the ids that their items stand for."""
+        """Ledger and entry ids are any signed 64-bit numbers, and come back as they are."""
         keys = self.selected(now)
         ids = self.ids_with_chunks(keys) if self.chunks else [item[:2] for key in keys for item in self.held[key]]
         for key in keys:
